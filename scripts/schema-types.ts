@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { schemaNames, schemaPath } from '../src/bot/schemas.ts';
+
+/** Where the generated types stand in the source tree. */
+export const typesPath = fileURLToPath(new URL('./src/bot/schema-types.ts', import.meta.resolve('#package')));
+
+/** The TypeScript types of every schema in `schemas/`, as the text of one module. */
+export async function typesFromSchemas(): Promise<string> {
+  const everything = {
+    title: 'Schemas',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(schemaNames.map((name) => [name, { $ref: schemaPath(name) }])),
+    required: [...schemaNames],
+  } as JSONSchema;
+  return await compile(everything, 'Schemas', {
+    bannerComment: '// Generated from schemas/ by `npm run types`; edit the schemas instead.',
+    format: true,
+    style: { singleQuote: true, printWidth: 110 },
+    ignoreMinAndMaxItems: true,
+  });
+}

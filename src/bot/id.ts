@@ -1,0 +1,28 @@
+declare const brand: unique symbol;
+
+/** A bot's id: 1–20 decimal digits, kept as text because a number would lose digits. */
+export type BotId = string & { readonly [brand]: 'BotId' };
+
+/** The id that `text` is, or undefined when it is none. The only way to get a BotId. */
+export function parseBotId(text: string): BotId | undefined {
+  return /^[0-9]{1,20}$/.test(text) ? (text as BotId) : undefined;
+}
+
+/** Orders ids by their numeric value; ids of one value, such as 7 and 07, by length. */
+export function compareBotIds(a: BotId, b: BotId): number {
+  if (a.length === b.length && a.charCodeAt(0) !== zero && b.charCodeAt(0) !== zero) return compare(a, b);
+  const x = significant(a);
+  const y = significant(b);
+  return x.length - y.length || compare(x, y) || a.length - b.length;
+}
+
+const zero = 48;
+
+function significant(id: string): string {
+  return id.replace(/^0+/, '');
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

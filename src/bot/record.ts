@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { BotId } from './id.ts';
+import type { Locale } from './locale.ts';
+import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from './schema-types.ts';
+
+/** A main page's front matter once the schema's defaults are filled in; the derived ones may be missing. */
+export type FilledMainPage = MainPage &
+  Pick<
+    BotRecord,
+    'codehost' | 'images' | 'legacy' | 'nsfw' | 'oauth' | 'support' | 'trigger' | 'verified' | 'website'
+  >;
+
+/** One language of a bot: what its front matter says, and its page in markdown. */
+export interface Content extends Translation {
+  readonly page: string;
+}
+
+/** What the pictures' places in a record say until our own copies exist. */
+export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
+
+/**
+ * The record of a bot, its keys in the order that the API promises: the default locale first in
+ * `contents`, then the others in the order given.
+ */
+export function assembleRecord(
+  id: BotId,
+  main: { readonly locale: Locale; readonly data: FilledMainPage; readonly page: string },
+  translations: Iterable<readonly [Locale, Content]>,
+  cachedImages: CachedImages = noCachedImages,
+): BotRecord {
+  const { data } = main;
+  const contents: BotRecord['contents'] = { [main.locale]: content({ ...data, page: main.page }) };
+  for (const [locale, translation] of translations) contents[locale] = content(translation);
+  return {
+    id,
+    authors: data.authors,
+    cachedImages,
+    category: data.category,
+    contents,
+    created: data.created,
+    edited: data.edited ?? data.created,
+    codehost: { owner: data.codehost.owner, repo: data.codehost.repo },
+    images: { avatar: data.images.avatar, cover: data.images.cover, preview: data.images.preview },
+    invite: data.invite,
+    legacy: data.legacy,
+    nsfw: data.nsfw,
+    oauth: data.oauth,
+    random: data.random ?? derivedRandom(id),
+    support: data.support,
+    trigger: {
+      prefix: data.trigger.prefix,
+      customisable: data.trigger.customisable,
+      mentionable: data.trigger.mentionable,
+    },
+    verified: data.verified,
+    website: data.website,
+  };
+}
+
+/** The record without its pages: what a list shows of it. */
+export function listElement(record: BotRecord): BotListElement {
+  const contents: BotListElement['contents'] = {};
+  for (const [locale, { description, name }] of Object.entries(record.contents)) {
+    contents[locale] = { description, name };
+  }
+  return { ...record, contents };
+}
+
+/** The locale of a record's main page. */
+export function defaultLocale(record: Pick<BotListElement, 'contents'>): Locale {
+  return Object.keys(record.contents)[0] as Locale;
+}
+
+/** A draw in [0, 1) that is the same for an id everywhere: the first 48 bits of its SHA-256. */
+export function derivedRandom(id: BotId): number {
+  return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
+}
+
+function content({ description, name, page }: Content): BotRecord['contents'][string] {
+  return { description, name, page };
+}

@@ -1,0 +1,379 @@
+// Generated from schemas/ by `npm run types`; edit the schemas instead.
+
+/**
+ * The ids of the accounts that may manage the bot.
+ *
+ * @minItems 1
+ * @maxItems 10
+ *
+ * Items: A bot or account id. Always a string: a number would lose digits.
+ */
+export type Authors = string[];
+/**
+ * The one shelf the bot stands on.
+ */
+export type Category =
+  | 'education'
+  | 'entertainment'
+  | 'fun'
+  | 'games'
+  | 'image'
+  | 'moderation'
+  | 'music'
+  | 'news'
+  | 'notifications'
+  | 'other'
+  | 'productivity'
+  | 'utility';
+
+export interface Schemas {
+  'main-page': MainPage;
+  translation: Translation;
+  record: BotRecord;
+  'list-element': BotListElement;
+  'file-item': FileItem;
+  update: Update;
+  problem: Problem;
+}
+/**
+ * The front matter of a bot's main page: the shared keys, and name and description in the default locale.
+ */
+export interface MainPage {
+  /**
+   * What the bot is called: one line, not blank.
+   */
+  name: string;
+  /**
+   * What the bot does, in a sentence: one line, not blank.
+   */
+  description: string;
+  authors: Authors;
+  category: Category;
+  codehost?: Codehost;
+  /**
+   * When the bot was listed.
+   */
+  created: number;
+  /**
+   * When the bot was last edited, not before it was created; as created where left out.
+   */
+  edited?: number;
+  images?: Images;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite: string;
+  /**
+   * Whether the bot was taken over from an older list.
+   */
+  legacy?: boolean;
+  /**
+   * Whether the bot is for adults only.
+   */
+  nsfw?: boolean;
+  /**
+   * The bot's OAuth client id, where it differs from its id.
+   */
+  oauth?: string | null;
+  /**
+   * A fixed draw for shuffled listings; derived from the id where left out.
+   */
+  random?: number;
+  /**
+   * Where to get help.
+   */
+  support?: string | null;
+  trigger?: Trigger;
+  /**
+   * Whether the maintainers have verified the bot.
+   */
+  verified?: boolean;
+  /**
+   * The bot's own site.
+   */
+  website?: string | null;
+}
+/**
+ * Where the source code is.
+ */
+export interface Codehost {
+  owner?: string | null;
+  repo?: string | null;
+}
+/**
+ * Addresses of the original pictures.
+ */
+export interface Images {
+  avatar?: string | null;
+  cover?: string | null;
+  /**
+   * @maxItems 20
+   *
+   * Items: An absolute https address without user name or password.
+   */
+  preview?: string[];
+}
+/**
+ * How a message reaches the bot.
+ */
+export interface Trigger {
+  /**
+   * @maxItems 10
+   */
+  prefix?: string[];
+  /**
+   * Whether a server can choose its own prefix.
+   */
+  customisable?: boolean;
+  /**
+   * Whether mentioning the bot works as a prefix.
+   */
+  mentionable?: boolean;
+}
+/**
+ * The front matter of every page but the main one.
+ */
+export interface Translation {
+  /**
+   * What the bot is called: one line, not blank.
+   */
+  name: string;
+  /**
+   * What the bot does, in a sentence: one line, not blank.
+   */
+  description: string;
+}
+/**
+ * A bot, whole: GET /api/v2/bots/:id.
+ */
+export interface BotRecord {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  authors: Authors;
+  cachedImages: CachedImages;
+  category: Category;
+  /**
+   * Locale → the bot in that language, the default locale first.
+   */
+  contents: {
+    [k: string]: {
+      /**
+       * What the bot does, in a sentence: one line, not blank.
+       */
+      description: string;
+      /**
+       * What the bot is called: one line, not blank.
+       */
+      name: string;
+      /**
+       * The page, in markdown.
+       */
+      page: string;
+    };
+  };
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  created: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  edited: number;
+  codehost: FullCodehost;
+  images: FullImages;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite: string;
+  legacy: boolean;
+  nsfw: boolean;
+  oauth: string | null;
+  /**
+   * A fixed draw for shuffled listings.
+   */
+  random: number;
+  support: string | null;
+  trigger: FullTrigger;
+  verified: boolean;
+  website: string | null;
+}
+/**
+ * Paths of our own copies of the pictures; null, or left out of preview, until there is one.
+ */
+export interface CachedImages {
+  avatar: string | null;
+  cover: string | null;
+  /**
+   * @maxItems 20
+   */
+  preview: string[];
+}
+/**
+ * Where the source code is.
+ */
+export interface FullCodehost {
+  owner: string | null;
+  repo: string | null;
+}
+/**
+ * Addresses of the original pictures.
+ */
+export interface FullImages {
+  avatar: string | null;
+  cover: string | null;
+  /**
+   * @maxItems 20
+   *
+   * Items: An absolute https address without user name or password.
+   */
+  preview: string[];
+}
+/**
+ * How a message reaches the bot.
+ */
+export interface FullTrigger {
+  /**
+   * @maxItems 10
+   */
+  prefix: string[];
+  customisable: boolean;
+  mentionable: boolean;
+}
+/**
+ * A bot without its pages: one element of GET /api/v2/bots.
+ */
+export interface BotListElement {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  authors: Authors;
+  cachedImages: CachedImages;
+  category: Category;
+  /**
+   * Locale → the bot in that language, the default locale first.
+   */
+  contents: {
+    [k: string]: {
+      /**
+       * What the bot does, in a sentence: one line, not blank.
+       */
+      description: string;
+      /**
+       * What the bot is called: one line, not blank.
+       */
+      name: string;
+    };
+  };
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  created: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  edited: number;
+  codehost: FullCodehost;
+  images: FullImages;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite: string;
+  legacy: boolean;
+  nsfw: boolean;
+  oauth: string | null;
+  /**
+   * A fixed draw for shuffled listings.
+   */
+  random: number;
+  support: string | null;
+  trigger: FullTrigger;
+  verified: boolean;
+  website: string | null;
+}
+/**
+ * A markdown file of the catalogue: one element of GET /api/v1/bots.
+ */
+export interface FileItem {
+  /**
+   * A bot or account id. Always a string: a number would lose digits.
+   */
+  id: string;
+  /**
+   * A BCP 47 tag in canonical case, such as en, en-GB or zh-CN.
+   */
+  locale: string;
+  /**
+   * Whether it carries the bot's shared keys.
+   */
+  main: boolean;
+  /**
+   * Where it is in the repository.
+   */
+  path: string;
+  /**
+   * What the bot is called: one line, not blank.
+   */
+  name: string;
+  /**
+   * What the bot does, in a sentence: one line, not blank.
+   */
+  description: string;
+  /**
+   * Bytes.
+   */
+  size: number;
+  /**
+   * The file's Git blob id.
+   */
+  sha: string;
+}
+/**
+ * The body of POST /api/v2/bots/:id: any of the writable keys, all or nothing.
+ */
+export interface Update {
+  bot: {
+    category?: Category;
+    /**
+     * How many servers the bot is in.
+     */
+    count?: number;
+    /**
+     * An absolute https address without user name or password.
+     */
+    invite?: string;
+    nsfw?: boolean;
+    oauth?: string | null;
+    support?: string | null;
+    website?: string | null;
+  };
+}
+/**
+ * An error, as RFC 9457 application/problem+json.
+ */
+export interface Problem {
+  /**
+   * A stable address that names the kind of problem.
+   */
+  type: string;
+  title: string;
+  status: number;
+  /**
+   * What is wrong and what to do about it.
+   */
+  detail: string;
+  /**
+   * Every fault found, where there can be several.
+   *
+   * @minItems 1
+   */
+  errors?: {
+    /**
+     * A JSON pointer into the body (as a URI fragment), or the query parameter's name after a question mark.
+     */
+    pointer: string;
+    detail: string;
+  }[];
+}

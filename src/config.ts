@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+
+/** What the operator chose, from the environment; docs/configuration.md explains each. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** The public address, without a slash at its end. Links and origins come from it, never from `Host`. */
+  readonly baseUrl: string;
+  /** The folder that holds `bots/`. Absolute. */
+  readonly catalogue: string;
+  /** The folder for what is not in Git. Absolute. */
+  readonly var: string;
+  /** Believe one hop of `X-Forwarded-For`. */
+  readonly trustProxy: boolean;
+  /** Posts a minute and bot; 0 is no limit. */
+  readonly rateLimit: number;
+  /** Refused tokens a minute and address; 0 is no limit. */
+  readonly badTokenLimit: number;
+  /** At most one state commit in so many seconds. */
+  readonly stateSeconds: number;
+  /** A test process names the failpoint it wants to die at. */
+  readonly failpoint: string | null;
+}
+
+/** The faults of an environment, one sentence each, with the variable's name and what it takes. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads the configuration from the environment, the only place that does.
+ * @throws {ConfigError} naming every fault at once.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const faults: string[] = [];
+  const text = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === '' ? undefined : value;
+  };
+  const integer = (name: string, fallback: number, least: number, most: number): number => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${least} to ${most}.`);
+    return fallback;
+  };
+  const flag = (name: string): boolean => {
+    const value = text(name)?.toLowerCase() ?? 'off';
+    if (['on', 'true', '1', 'yes'].includes(value)) return true;
+    if (!['off', 'false', '0', 'no'].includes(value)) {
+      faults.push(`${name} is ${JSON.stringify(value)}: give "on" or "off".`);
+    }
+    return false;
+  };
+  const address = (name: string, fallback: string): string => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (
+      url &&
+      /^https?:$/.test(url.protocol) &&
+      url.pathname === '/' &&
+      !url.search &&
+      !url.hash &&
+      !url.username
+    ) {
+      return url.origin;
+    }
+    faults.push(
+      `${name} is ${JSON.stringify(value)}: give an address such as https://bots.example.org, without a path.`,
+    );
+    return fallback;
+  };
+
+  const port = integer('PORT', 8080, 0, 65535);
+  const catalogue = resolve(text('BOTSHELF_CATALOGUE') ?? '.');
+  const config: Config = {
+    host: text('HOST') ?? '127.0.0.1',
+    port,
+    baseUrl: address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
+    catalogue,
+    var: resolve(text('BOTSHELF_VAR') ?? `${catalogue}/var`),
+    trustProxy: flag('BOTSHELF_TRUST_PROXY'),
+    rateLimit: integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
+    badTokenLimit: integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
+    stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
+    failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
+  };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}

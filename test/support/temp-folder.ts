@@ -1,0 +1,16 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A new empty folder that goes away when the test that asked for it is over. */
+export function tempFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-')));
+  folders.push(folder);
+  return folder;
+}
+
+const folders: string[] = [];
+
+after('remove the temp folders', () => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
