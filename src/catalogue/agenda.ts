@@ -1,0 +1,55 @@
+/**
+ * Does small pieces of work by name, each when it is due, without ever holding the event loop for long: after
+ * a few milliseconds the others get their turn. A name that is due already is not put down twice.
+ */
+export class Agenda {
+  readonly #due = new Map<string, number>();
+  readonly #work: (name: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(work: (name: string) => void) {
+    this.#work = work;
+  }
+
+  /** Whether nothing is waiting, due or not. */
+  get idle(): boolean {
+    return this.#due.size === 0;
+  }
+
+  /** Puts `name` down for `delay` milliseconds from now, or leaves it where it is due before. */
+  add(name: string, delay: number): void {
+    if (this.#closed) return;
+    const due = performance.now() + delay;
+    if ((this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
+    this.#due.set(name, due);
+    this.#wait();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#due.clear();
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#due.size === 0) return;
+    const next = Math.min(...this.#due.values());
+    this.#timer = setTimeout(() => this.#run(), Math.max(0, next - performance.now()));
+    this.#timer.unref();
+  }
+
+  #run(): void {
+    const start = performance.now();
+    for (const [name, due] of this.#due) {
+      if (due > start) continue;
+      this.#due.delete(name);
+      this.#work(name);
+      if (performance.now() - start > slice) break;
+    }
+    this.#wait();
+  }
+}
+
+const slice = 8;

@@ -1,0 +1,123 @@
+import { hash } from 'node:crypto';
+import { type BotId, compareBotIds } from '../bot/id.ts';
+import type { Locale } from '../bot/locale.ts';
+import { defaultLocale, listElement } from '../bot/record.ts';
+import type { BotRecord, Category } from '../bot/schema-types.ts';
+
+/** A bot as it is served: bytes ready to send, and the few facts that lists filter and sort by. */
+export interface IndexedBot {
+  readonly id: BotId;
+  /** The record as JSON. */
+  readonly record: Buffer;
+  /** The list element as JSON: the record without its pages. */
+  readonly element: Buffer;
+  /** Names this very record; the same wherever the same bytes are served. 27 URL-safe characters. */
+  readonly digest: string;
+  readonly facts: BotFacts;
+  /** The files it was read from, in path order. */
+  readonly files: readonly IndexedFile[];
+}
+
+export interface BotFacts {
+  /** In the default locale. */
+  readonly name: string;
+  readonly category: Category;
+  readonly nsfw: boolean;
+  readonly verified: boolean;
+  readonly authors: readonly string[];
+  /** The default one first. */
+  readonly locales: readonly Locale[];
+  readonly created: number;
+  readonly edited: number;
+  readonly random: number;
+}
+
+/** One markdown file that is served, as it was when it last kept the rules. */
+export interface IndexedFile {
+  readonly locale: Locale;
+  readonly main: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** The Git blob id. */
+  readonly sha: string;
+  /** A checksum of its last bytes. */
+  readonly tail: number;
+}
+
+/** Every bot that is served. Readers see one consistent version; only the catalogue writes. */
+export interface BotIndex {
+  /** Grows with each change. */
+  readonly version: number;
+  readonly size: number;
+  get(id: BotId): IndexedBot | undefined;
+  /** Every bot in numeric id order. The array never changes: a later version has another one. */
+  all(): readonly IndexedBot[];
+}
+
+/** Makes a record ready to be served. */
+export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
+  const bytes = Buffer.from(JSON.stringify(record));
+  return {
+    id,
+    record: bytes,
+    element: Buffer.from(JSON.stringify(listElement(record))),
+    digest: hash('sha1', bytes, 'base64url'),
+    facts: {
+      name: record.contents[defaultLocale(record)]?.name ?? '',
+      category: record.category,
+      nsfw: record.nsfw,
+      verified: record.verified,
+      authors: record.authors,
+      locales: Object.keys(record.contents) as Locale[],
+      created: record.created,
+      edited: record.edited,
+      random: record.random,
+    },
+    files,
+  };
+}
+
+/** The index that the catalogue writes to. */
+export class MutableBotIndex implements BotIndex {
+  #version = 0;
+  readonly #bots = new Map<BotId, IndexedBot>();
+  /** The sorted array of this version, or of an earlier one that had the same bots. */
+  #sorted: IndexedBot[] | undefined;
+  /** Bots that changed since `#sorted` was handed out, none added or removed. */
+  readonly #replaced = new Set<BotId>();
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    return this.#bots.size;
+  }
+
+  get(id: BotId): IndexedBot | undefined {
+    return this.#bots.get(id);
+  }
+
+  all(): readonly IndexedBot[] {
+    if (this.#sorted === undefined) {
+      this.#sorted = [...this.#bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
+    } else if (this.#replaced.size > 0) {
+      this.#sorted = this.#sorted.map((bot) => this.#bots.get(bot.id) ?? bot);
+    }
+    this.#replaced.clear();
+    return this.#sorted;
+  }
+
+  set(bot: IndexedBot): void {
+    if (this.#bots.has(bot.id)) this.#replaced.add(bot.id);
+    else this.#sorted = undefined;
+    this.#bots.set(bot.id, bot);
+    this.#version += 1;
+  }
+
+  delete(id: BotId): void {
+    if (!this.#bots.delete(id)) return;
+    this.#sorted = undefined;
+    this.#version += 1;
+  }
+}

@@ -1,0 +1,106 @@
+import type { BotId } from '../bot/id.ts';
+import type { Locale } from '../bot/locale.ts';
+import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../bot/record.ts';
+import type { BotRecord, CachedImages, FullImages } from '../bot/schema-types.ts';
+import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
+import type { Fault } from './fault.ts';
+import type { PageFile } from './page-file.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, type ReadablePage } from './rules.ts';
+
+/** What a bot's files came to: what is served from now on, and what is wrong with them. */
+export interface BotReading {
+  readonly bot: IndexedBot | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/** The places of our own copies of a bot's pictures. */
+export type ImageLookup = (images: FullImages) => CachedImages;
+
+/**
+ * Reads a bot from all of its files. A faulty file speaks with its last good version, taken from
+ * `previous`; where the files together make no bot, the previous one stays whole.
+ */
+export function readBot(
+  id: BotId,
+  files: readonly PageFile[],
+  previous: IndexedBot | undefined,
+  cachedImages: ImageLookup = () => noCachedImages,
+): BotReading {
+  const single = files.length === 1;
+  const mains = files.filter((file) =>
+    isReadable(file) ? isMainPage(file) || single : wasMain(file, previous),
+  );
+  const faults: Fault[] = [];
+  const good: ReadablePage[] = [];
+  for (const file of files) {
+    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults;
+    if (isReadable(file) && own.length === 0) good.push(file);
+    faults.push(...own);
+  }
+  if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));
+
+  const [main] = mains;
+  if (main === undefined || mains.length > 1) return { bot: previous, faults };
+  const last = faults.length > 0 ? lastGood(previous) : undefined;
+  const contents: [Locale, Content][] = [];
+  for (const file of files) {
+    const content = good.includes(file as ReadablePage)
+      ? contentOf(file as ReadablePage)
+      : last?.contents[file.locale];
+    if (content !== undefined) contents.push([file.locale, content]);
+  }
+  const shared = good.includes(main as ReadablePage)
+    ? (main as ReadablePage).page.data
+    : lastShared(last, main.locale);
+  const text = contents.find(([locale]) => locale === main.locale)?.[1];
+  if (shared === undefined || text === undefined) return { bot: previous, faults };
+
+  const data = { ...(shared as unknown as FilledMainPage), name: text.name, description: text.description };
+  const translations = contents.filter(([locale]) => locale !== main.locale);
+  const record = assembleRecord(
+    id,
+    { locale: main.locale, data, page: text.page },
+    translations,
+    cachedImages(data.images),
+  );
+  return { bot: indexBot(id, record, servedFiles(files, good, main, previous)), faults };
+}
+
+function isReadable(file: PageFile): file is ReadablePage {
+  return file.page !== undefined;
+}
+
+function wasMain({ locale }: PageFile, previous: IndexedBot | undefined): boolean {
+  return previous?.files.some((file) => file.main && file.locale === locale) ?? false;
+}
+
+function lastGood(previous: IndexedBot | undefined): BotRecord | undefined {
+  return previous && (JSON.parse(previous.record.toString()) as BotRecord);
+}
+
+function lastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
+  return last && Object.keys(last.contents)[0] === locale ? last : undefined;
+}
+
+function contentOf({ page }: ReadablePage): Content {
+  const { name, description } = page.data as unknown as Content;
+  return { name, description, page: page.page };
+}
+
+/** A faulty file is listed as it was when it was good, and not at all when it never was. */
+function servedFiles(
+  files: readonly PageFile[],
+  good: readonly PageFile[],
+  main: PageFile,
+  previous: IndexedBot | undefined,
+): IndexedFile[] {
+  return files.flatMap((file) => {
+    const { locale, size, sha, tail } = file;
+    if (good.includes(file)) return [{ locale, main: file === main, size, sha, tail }];
+    return (
+      previous?.files
+        .filter((old) => old.locale === locale)
+        .map((old) => ({ ...old, main: file === main })) ?? []
+    );
+  });
+}

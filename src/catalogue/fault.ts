@@ -1,0 +1,28 @@
+/** One thing wrong in one file, and what to do about it. */
+export interface Fault {
+  /** Relative to the catalogue's folder, with `/`. */
+  readonly path: string;
+  /** Counted from 1, in UTF-16 units as editors do; 1:1 where the file as a whole is at fault. */
+  readonly line: number;
+  readonly column: number;
+  /** The rule's stable name. */
+  readonly rule: string;
+  /** What is wrong, a colon, and the fix. */
+  readonly message: string;
+}
+
+/** A fault of a file as a whole. */
+export function fileFault(path: string, rule: string, message: string): Fault {
+  return { path, line: 1, column: 1, rule, message };
+}
+
+/** The place of `offset` in `text`, in lines and columns counted from 1. */
+export function positionAt(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', start)) {
+    line += 1;
+    start = end + 1;
+  }
+  return { line, column: offset - start + 1 };
+}

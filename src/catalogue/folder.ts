@@ -1,0 +1,81 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BotId } from '../bot/id.ts';
+import { botsFolder, type Misplaced, pathOf, type Place, placeOf } from './layout.ts';
+import { codeOf } from '../system-error.ts';
+
+/** What tells one state of a file from another without reading it. */
+export interface Stamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+}
+
+/** The names in `bots/`; folders of bots and whatever else lies there. @throws when it cannot be read. */
+export function listTop(root: string): string[] {
+  return readdirSync(join(root, botsFolder)).toSorted();
+}
+
+/**
+ * The stamps of everything in `bots/<folder>/` by name, in name order; none when there is no such folder.
+ * @throws when the folder, or `bots/` itself, cannot be read.
+ */
+export function listFolder(root: string, folder: string): Map<string, Stamp> {
+  const path = join(root, botsFolder, folder);
+  const stamps = new Map<string, Stamp>();
+  for (const name of namesIn(root, path).toSorted()) {
+    const stamp = readStamp(`${path}/${name}`);
+    if (stamp) stamps.set(name, stamp);
+  }
+  return stamps;
+}
+
+/** The stamp of the file at a place, undefined when there is none. */
+export function stampOf(root: string, { id, locale }: Place): Stamp | undefined {
+  return readStamp(join(root, pathOf(id, locale)));
+}
+
+export function sameStamp(a: Stamp, b: Stamp): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
+}
+
+/** Sorts a folder's names into the places of each bot and what has no place. */
+export function groupByBot(
+  folder: string,
+  names: Iterable<string>,
+): {
+  readonly bots: ReadonlyMap<BotId, readonly Place[]>;
+  readonly misplaced: ReadonlyMap<string, Misplaced>;
+} {
+  const bots = new Map<BotId, Place[]>();
+  const misplaced = new Map<string, Misplaced>();
+  for (const name of names) {
+    const place = placeOf(folder, name);
+    if ('rule' in place) {
+      misplaced.set(name, place);
+      continue;
+    }
+    const places = bots.get(place.id);
+    if (places) places.push(place);
+    else bots.set(place.id, [place]);
+  }
+  return { bots, misplaced };
+}
+
+/** A folder that is gone has no names; that `bots/` is gone with it is another matter. */
+function namesIn(root: string, folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    listTop(root);
+    return [];
+  }
+}
+
+function readStamp(path: string): Stamp | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };
+}

@@ -1,0 +1,159 @@
+import {
+  applyEdits,
+  findNodeAtLocation,
+  type JSONPath,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+
+/** A fault at an offset of the front matter's text. */
+export interface TextFault {
+  readonly offset: number;
+  readonly rule: string;
+  readonly message: string;
+}
+
+export type FrontMatter =
+  | { readonly data: Record<string, unknown> }
+  | { readonly faults: readonly TextFault[] };
+
+/**
+ * Reads front matter as strict JSON: an object, no key twice, no comment, no trailing comma, at most
+ * eight levels deep. Finds every duplicate key at once.
+ */
+export function parseFrontMatter(text: string): FrontMatter {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { faults: syntaxFaults(text) };
+  }
+  const { depth, keys } = measure(text);
+  if (depth > deepest) return { faults: [tooDeep] };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      faults: [
+        { offset: 0, rule: 'front-matter', message: 'the front matter is no object: put the keys in { }' },
+      ],
+    };
+  }
+  if (keys !== countKeys(value)) return { faults: duplicateFaults(text) };
+  return { data: value as Record<string, unknown> };
+}
+
+/** Where the value at a JSON pointer's path stands in the text; its key's place with `atKey`. */
+export function offsetOf(text: string, path: JSONPath, atKey = false): number {
+  const root = parseTree(text);
+  const node = root && findNodeAtLocation(root, path);
+  if (!node) return root?.offset ?? 0;
+  return atKey ? (node.parent?.children?.[0]?.offset ?? node.offset) : node.offset;
+}
+
+/**
+ * Sets top-level keys of a front matter and keeps every other byte of it, the indentation and the line
+ * ends too. A key that is there keeps its place, a new one goes to the end.
+ */
+export function setKeys(text: string, values: Readonly<Record<string, unknown>>): string {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
+  const formattingOptions = { eol, insertSpaces: !indent.startsWith('\t'), tabSize: indent.length };
+  let result = text;
+  for (const [key, value] of Object.entries(values)) {
+    result = applyEdits(result, modify(result, [key], value, { formattingOptions }));
+  }
+  return result;
+}
+
+const deepest = 8;
+
+const tooDeep: TextFault = {
+  offset: 0,
+  rule: 'front-matter',
+  message: `the front matter is nested more than ${deepest} levels deep: no key needs that, make it flat`,
+};
+
+/** The depth of a JSON text and its keys, duplicates counted as often as they stand there. */
+function measure(text: string): { depth: number; keys: number } {
+  let depth = 0;
+  let level = 0;
+  let keys = 0;
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"\s*:?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth = Math.max(depth, ++level);
+    else if (token === '}' || token === ']') level--;
+    else if (token.endsWith(':')) keys++;
+  }
+  return { depth, keys };
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const children: unknown[] = Object.values(value);
+  return children.reduce<number>(
+    (sum, child) => sum + countKeys(child),
+    Array.isArray(value) ? 0 : children.length,
+  );
+}
+
+/** What JSON.parse found wrong, told by a parser that knows where. Never deeper than the stack allows. */
+function syntaxFaults(text: string): TextFault[] {
+  if ((text.match(/[{[]/g)?.length ?? 0) > 1000) return [tooDeep];
+  const errors: ParseError[] = [];
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  const [first] = errors;
+  if (first === undefined) {
+    return [
+      { offset: 0, rule: 'json', message: 'the front matter is no JSON: check quotes, commas and escapes' },
+    ];
+  }
+  return [
+    {
+      offset: first.offset,
+      rule: 'json',
+      message: advice[printParseErrorCode(first.error)] ?? generalAdvice,
+    },
+  ];
+}
+
+const generalAdvice = 'this is not JSON: check the quotes, commas and braces here';
+
+const advice: Readonly<Record<string, string>> = {
+  CommaExpected: 'a comma is missing: put one after the value before this',
+  ColonExpected: 'a colon is missing: write "key": value',
+  PropertyNameExpected: 'a key is expected here: write it in double quotes, and no comma after the last one',
+  ValueExpected: 'a value is missing here: give one, and no comma after the last one',
+  CloseBraceExpected: 'a } is missing: close the object here',
+  CloseBracketExpected: 'a ] is missing: close the list here',
+  EndOfFileExpected: 'this stands after the end of the object: put every key inside { }',
+  InvalidSymbol: 'this is no JSON value: put text in double quotes; true, false and null are lower case',
+  InvalidNumberFormat: 'this is no JSON number: write plain digits',
+  InvalidCommentToken: 'JSON has no comments: remove it',
+  UnexpectedEndOfString: 'a text is not closed: end it with a double quote on the same line',
+  UnexpectedEndOfComment: 'JSON has no comments: remove it',
+  UnexpectedEndOfNumber: 'this number is cut off: write plain digits',
+  InvalidUnicode: 'this \\u escape is wrong: it takes four hexadecimal digits',
+  InvalidEscapeCharacter: 'JSON knows no such escape: write \\\\ for a backslash',
+  InvalidCharacter: 'this character cannot stand here: escape it, such as \\n or \\t',
+};
+
+function duplicateFaults(text: string): TextFault[] {
+  const root = parseTree(text);
+  return root ? duplicatesIn(root) : [];
+}
+
+function duplicatesIn(node: Node): TextFault[] {
+  const seen = new Set<unknown>();
+  const faults: TextFault[] = [];
+  for (const child of node.children ?? []) {
+    const key = node.type === 'object' ? child.children?.[0] : undefined;
+    if (key !== undefined && seen.has(key.value)) {
+      const message = `the key ${JSON.stringify(key.value)} stands here twice: keep one of them`;
+      faults.push({ offset: key.offset, rule: 'duplicate-key', message });
+    }
+    seen.add(key?.value);
+    faults.push(...duplicatesIn(child));
+  }
+  return faults;
+}

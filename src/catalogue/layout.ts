@@ -1,0 +1,76 @@
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { canonicalLocale, type Locale } from '../bot/locale.ts';
+
+/** The folder of the catalogue that holds the bots. */
+export const botsFolder = 'bots';
+
+/** A file's place in the catalogue: whose page it is, in which language. */
+export interface Place {
+  readonly id: BotId;
+  readonly locale: Locale;
+}
+
+/** Why a path is no place of a bot's page. */
+export interface Misplaced {
+  readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
+  readonly message: string;
+}
+
+/** `312` for 190519304972663312: the last three digits, as snowflakes share their first ones. */
+export function folderOf(id: BotId): string {
+  return id.slice(-3).padStart(3, '0');
+}
+
+/** The path of a bot's page in one language, relative to the catalogue's folder. */
+export function pathOf(id: BotId, locale: Locale): string {
+  return `${botsFolder}/${folderOf(id)}/${fileName({ id, locale })}`;
+}
+
+/** The name of a page's file in its folder. */
+export function fileName({ id, locale }: Place): string {
+  return `${id}.${locale}.md`;
+}
+
+/** Whether `name` can be a folder of `bots/`: three digits. */
+export function isFolderName(name: string): boolean {
+  return /^[0-9]{3}$/.test(name);
+}
+
+/** What to do about a file that is no bot's page. */
+export const strayMessage = `this is no bot's page: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
+
+/** The place that the file `name` has in `bots/<folder>/`, or what is wrong with it. */
+export function placeOf(folder: string, name: string): Place | Misplaced {
+  const [, digits = '', tag = ''] = /^([0-9]{1,20})\.([A-Za-z0-9-]{1,35})\.md$/.exec(name) ?? [];
+  const id = parseBotId(digits);
+  if (id === undefined) {
+    return { rule: 'stray-file', message: strayMessage };
+  }
+  const locale = canonicalLocale(tag);
+  if (locale === undefined) {
+    return {
+      rule: 'wrong-locale',
+      message: `"${tag}" is no language tag: use one such as en, en-GB or zh-CN`,
+    };
+  }
+  if (locale !== tag) {
+    return {
+      rule: 'wrong-locale',
+      message: `"${tag}" is not in canonical case: rename the file to ${pathOf(id, locale)}`,
+    };
+  }
+  if (folder !== folderOf(id)) {
+    return {
+      rule: 'wrong-folder',
+      message: `this folder is not the bot's: move the file to ${pathOf(id, locale)}`,
+    };
+  }
+  return { id, locale };
+}
+
+/** Takes a path relative to the catalogue's folder apart: `bots/<folder>/<name>`; undefined for any other. */
+export function splitPath(path: string): { readonly folder: string; readonly name: string } | undefined {
+  const [top, folder, name, ...rest] = path.split('/');
+  if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;
+  return { folder, name };
+}

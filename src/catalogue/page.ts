@@ -1,0 +1,188 @@
+import { isUtf8 } from 'node:buffer';
+import matter from 'gray-matter';
+import { type Fault, fileFault, positionAt } from './fault.ts';
+import { offsetOf, parseFrontMatter, setKeys, type TextFault } from './front-matter.ts';
+
+/** A file may have so many bytes. */
+export const maxFileSize = 256 * 1024;
+
+/** A page file taken apart: what its front matter says, not yet held against a schema, and its markdown. */
+export interface Page {
+  readonly data: Record<string, unknown>;
+  readonly page: string;
+  /** The fault at a place of the front matter: where its value stands, or with `atKey` its key. */
+  faultAt(place: readonly (string | number)[], rule: string, message: string, atKey?: boolean): Fault;
+}
+
+export type ParsedPage =
+  | { readonly page: Page; readonly faults: readonly [] }
+  | { readonly page: undefined; readonly faults: readonly Fault[] };
+
+/**
+ * Parses a page file strictly. gray-matter splits it and hands the front matter to our JSON parser; what
+ * gray-matter would run, guess or swallow is refused before it sees the file.
+ */
+export function parsePage(path: string, bytes: Buffer): ParsedPage {
+  const refused = refusal(path, bytes);
+  if (refused) return { page: undefined, faults: [refused] };
+
+  const text = bytes.toString('utf8');
+  const split = splitPage(text);
+  if ('rule' in split) {
+    return {
+      page: undefined,
+      faults: [{ path, ...positionAt(text, split.offset), rule: split.rule, message: split.message }],
+    };
+  }
+  const at = ({ offset, rule, message }: TextFault): Fault => {
+    return { path, ...positionAt(text, split.start + offset), rule, message };
+  };
+
+  const frontMatter = parseFrontMatter(text.slice(split.start, split.end));
+  if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
+  const engine = { parse: () => frontMatter.data };
+  const { data, content } = matter(text, { language: 'json', engines: { json: engine } });
+  return {
+    faults: [],
+    page: {
+      data,
+      page: content
+        .replaceAll('\r\n', '\n')
+        .replace(/^(?:[ \t]*\n)+/, '')
+        .trimEnd(),
+      faultAt: (place, rule, message, atKey) => {
+        const offset = offsetOf(text.slice(split.start, split.end), [...place], atKey);
+        return at({ offset, rule, message });
+      },
+    },
+  };
+}
+
+/**
+ * Sets top-level keys in a page file's front matter and keeps every other byte.
+ * @throws {Error} when the text is no page file.
+ */
+export function editPage(text: string, values: Readonly<Record<string, unknown>>): string {
+  const split = splitPage(text);
+  if ('rule' in split) throw new Error(split.message);
+  return (
+    text.slice(0, split.start) + setKeys(text.slice(split.start, split.end), values) + text.slice(split.end)
+  );
+}
+
+/** Replaces a page file's front matter by `data` in our canonical form; the markdown stays byte for byte. */
+export function replaceFrontMatter(text: string, data: Readonly<Record<string, unknown>>): string {
+  const split = splitPage(text);
+  if ('rule' in split) throw new Error(split.message);
+  return `---\n${JSON.stringify(data, null, 2)}\n${text.slice(split.end)}`;
+}
+
+// gray-matter evaluates a file that begins with ---js. Nothing here ever asks it to; nothing shall be able to.
+const { engines } = matter as unknown as { engines: Record<string, unknown> };
+for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
+
+function refusal(path: string, bytes: Buffer): Fault | undefined {
+  if (bytes.length > maxFileSize) {
+    return fileFault(
+      path,
+      'file-size',
+      `the file has ${bytes.length} bytes: at most ${maxFileSize} are allowed, shorten the page`,
+    );
+  }
+  if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
+    return fileFault(
+      path,
+      'byte-order-mark',
+      'the file begins with a byte order mark: save it as UTF-8 without BOM',
+    );
+  }
+  const nul = bytes.indexOf(0);
+  if (nul !== -1) {
+    return {
+      path,
+      ...placeInBytes(bytes, nul),
+      rule: 'nul',
+      message: 'there is a NUL here: remove it, and save the file as UTF-8',
+    };
+  }
+  if (!isUtf8(bytes)) {
+    const offset = firstInvalid(bytes);
+    return {
+      path,
+      ...placeInBytes(bytes, offset),
+      rule: 'utf-8',
+      message: 'this is not UTF-8: save the file as UTF-8',
+    };
+  }
+  return undefined;
+}
+
+function placeInBytes(bytes: Buffer, offset: number): { line: number; column: number } {
+  return positionAt(bytes.toString('latin1'), offset);
+}
+
+/** The line at fault begins here. */
+function firstInvalid(bytes: Buffer): number {
+  for (let start = 0; ;) {
+    const end = bytes.indexOf(0x0a, start);
+    if (end === -1 || !isUtf8(bytes.subarray(start, end))) return start;
+    start = end + 1;
+  }
+}
+
+/** Where the front matter of a page file begins and ends, or why it has none. */
+function splitPage(text: string): { readonly start: number; readonly end: number } | TextFault {
+  const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
+  if (opener === undefined) return openerFault(text);
+  const newline = text.indexOf('\n---', opener.length - 1);
+  if (newline === -1) {
+    return {
+      offset: 0,
+      rule: 'closer',
+      message: 'the front matter has no end: put a line --- after its last }',
+    };
+  }
+  if (!/^---(?:\r?\n|\r?$)/.test(text.slice(newline + 1, newline + 6))) {
+    return {
+      offset: newline + 1,
+      rule: 'closer',
+      message: 'this line ends the front matter but is not ---: write --- alone on it',
+    };
+  }
+  const end = newline + 1;
+  const blank = longBlank.exec(text.slice(opener.length, end));
+  if (blank) {
+    return {
+      offset: opener.length + blank.index,
+      rule: 'blank-run',
+      message: 'more than 200 blank characters in a row: remove them',
+    };
+  }
+  return { start: opener.length, end: Math.max(end, opener.length) };
+}
+
+/** gray-matter takes quadratic time over long runs of blanks in front matter. */
+const longBlank = /\s{201}/;
+
+function openerFault(text: string): TextFault {
+  if (text.startsWith('<<<<<<<')) {
+    return {
+      offset: 0,
+      rule: 'opener',
+      message: 'the file begins with a merge conflict: settle it and remove the markers',
+    };
+  }
+  const line = text.slice(0, 40).split('\n', 1)[0] ?? '';
+  if (line.startsWith('---')) {
+    return {
+      offset: 0,
+      rule: 'opener',
+      message: `the first line is ${JSON.stringify(line)}: write --- alone, the front matter is JSON`,
+    };
+  }
+  return {
+    offset: 0,
+    rule: 'opener',
+    message: 'the file does not begin with front matter: make its first line ---',
+  };
+}

@@ -1,0 +1,80 @@
+import { pathOf } from './layout.ts';
+import { type Fault, fileFault } from './fault.ts';
+import type { Page } from './page.ts';
+import type { PageFile } from './page-file.ts';
+import { validate } from './schema.ts';
+
+/** A page file that could be parsed. */
+export interface ReadablePage extends PageFile {
+  readonly page: Page;
+}
+
+/** Whether a page carries shared keys and so means to be its bot's main page. */
+export function isMainPage({ page }: ReadablePage): boolean {
+  return Object.keys(page.data).some((key) => key !== 'name' && key !== 'description');
+}
+
+/** Every fault of one page, held against the rules for a main page or for a translation. Fills in defaults. */
+export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
+  return pageRules.flatMap((rule) => rule(file, main));
+}
+
+/**
+ * The faults of a bot's files taken together: `mains` are those that mean to be the main page, `files` all.
+ */
+export function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fault[] {
+  const [first] = files;
+  if (first === undefined || mains.length === 1) return [];
+  if (mains.length === 0) {
+    const message = `${first.id} has no main page: one of its files must carry authors, category, created and invite too`;
+    return [fileFault(first.path, 'one-main-page', message)];
+  }
+  const locales = mains.map(({ locale }) => locale);
+  return mains.map(({ id, path, locale }) => {
+    const others = locales.filter((other) => other !== locale).map((other) => pathOf(id, other));
+    const message = `${others.join(' and ')} is a main page too: keep the shared keys in one file, name and description only in the others`;
+    return fileFault(path, 'one-main-page', message);
+  });
+}
+
+const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated, ensureNoMergeConflict];
+
+function ensureKeysFit({ page }: ReadablePage, main: boolean): Fault[] {
+  return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, message }) =>
+    page.faultAt(place, keyword, `${label(place)}${message}`, keyword === 'additionalProperties'),
+  );
+}
+
+function ensurePageFits({ path, page }: ReadablePage): Fault[] {
+  return validate('page', page.page).map(({ keyword, message }) =>
+    fileFault(path, keyword, `the page below the front matter: ${message}`),
+  );
+}
+
+function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
+  const { created, edited } = page.data;
+  if (typeof created !== 'number' || typeof edited !== 'number' || edited >= created) return [];
+  return [
+    page.faultAt(
+      ['edited'],
+      'edited',
+      `edited is before created (${created}): give a later time, or leave it out`,
+    ),
+  ];
+}
+
+function ensureNoMergeConflict({ path, page }: ReadablePage): Fault[] {
+  if (!/^<{7} [^]*^={7}$[^]*^>{7} /m.test(page.page)) return [];
+  return [
+    fileFault(path, 'merge-conflict', 'the page holds a merge conflict: settle it and remove the markers'),
+  ];
+}
+
+/** `images.preview[3]: `, so that a message names its key. */
+function label(place: readonly (string | number)[]): string {
+  const name = place.reduce<string>((path, part) => {
+    if (typeof part === 'number') return `${path}[${part}]`;
+    return path === '' ? part : `${path}.${part}`;
+  }, '');
+  return name === '' ? '' : `${name}: `;
+}

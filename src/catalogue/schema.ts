@@ -1,0 +1,182 @@
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { parseLocale } from '../bot/locale.ts';
+import { readSchema, type SchemaName, schemaNames } from '../bot/schemas.ts';
+
+/** A value that breaks a schema. */
+export interface SchemaFault {
+  /** Where in the value: the keys and indices on the way. Names the unknown key itself. */
+  readonly place: readonly (string | number)[];
+  /** The schema keyword that is broken: `required`, `type`, `enum` … */
+  readonly keyword: string;
+  /** What is wrong, a colon, and the fix. */
+  readonly message: string;
+}
+
+/**
+ * Holds a value against one of the schemas in `schemas/` and fills in the schema's defaults, in place.
+ * Gives every fault at once, in the order of the value's keys; none when the value is right.
+ */
+export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
+  const check = checks[schema];
+  if (check(value)) return [];
+  const errors = check.errors ?? [];
+  return errors
+    .filter((error) => !isShadowed(error, errors))
+    .map((error) => ({
+      place: placeOf(error),
+      keyword: error.keyword,
+      message: messageOf(error, errors),
+    }));
+}
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  useDefaults: true,
+  verbose: true,
+  strict: true,
+  strictTypes: false,
+  keywords: ['x-advice'],
+  formats: {
+    uri: (text: string) => URL.canParse(text),
+    'uri-reference': (text: string) => URL.canParse(text, 'https://localhost/'),
+    locale: (text: string) => parseLocale(text) !== undefined,
+  },
+});
+
+for (const name of schemaNames) ajv.addSchema(readSchema(name));
+ajv.addSchema(readSchema('definitions'));
+
+const checks = Object.fromEntries([
+  ...schemaNames.map((name) => [name, compiled(`${name}.schema.json`)]),
+  ['page', compiled('definitions.schema.json#/$defs/page')],
+]) as Record<SchemaName | 'page', ValidateFunction>;
+
+function compiled(key: string): ValidateFunction {
+  const check = ajv.getSchema(key);
+  if (check === undefined) throw new Error(`no schema is called ${key}`);
+  return check;
+}
+
+/** "a text or null" is written as anyOf: of its errors only the one that helps is kept. */
+function isShadowed(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  if (error.keyword === 'anyOf') return true;
+  if (error.keyword === 'type' && error.params['type'] === 'null') return true;
+  // A value of the wrong type, or too long, needs no word about its pattern.
+  if (!['pattern', 'format'].includes(error.keyword)) return false;
+  return errors.some(
+    (other) =>
+      other !== error &&
+      other.instancePath === error.instancePath &&
+      (['minLength', 'maxLength'].includes(other.keyword) ||
+        (other.keyword === 'pattern' && error.keyword === 'format')),
+  );
+}
+
+function placeOf({ instancePath, params, keyword, data }: ErrorObject): (string | number)[] {
+  const place: (string | number)[] = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  if (keyword === 'additionalProperties') place.push(String(params['additionalProperty']));
+  if (keyword === 'uniqueItems' && Array.isArray(data)) place.push(Number(params['i']));
+  return place;
+}
+
+function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
+  const { keyword, params, data, parentSchema = {} } = error;
+  const limit = Number(params['limit']);
+  switch (keyword) {
+    case 'required':
+      return missing(String(params['missingProperty']), parentSchema);
+    case 'additionalProperties':
+      return unknownKey(String(params['additionalProperty']), Object.keys(parentSchema['properties'] ?? {}));
+    case 'type': {
+      const orNull = errors.some(
+        (other) => other.keyword === 'anyOf' && other.instancePath === error.instancePath,
+      );
+      return `${kindOf(data)} stands here: give ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
+    }
+    case 'enum':
+      return `${quote(data)} is not one of them: choose ${listed(params['allowedValues'])}`;
+    case 'pattern':
+    case 'format':
+      return `${quote(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
+    case 'minLength':
+      return `the text is empty: write ${limit} to ${parentSchema['maxLength']} characters`;
+    case 'maxLength':
+      return `the text has ${Array.from(String(data)).length} characters: shorten it to at most ${limit}`;
+    case 'minItems':
+      return `the list is too short: give at least ${limit}`;
+    case 'maxItems':
+      return `the list has ${Array.isArray(data) ? data.length : 0} entries: keep at most ${limit}`;
+    case 'uniqueItems':
+      return `this entry stands in the list twice: keep one`;
+    case 'minimum':
+      return `${quote(data)} is too small: give at least ${limit}`;
+    case 'maximum':
+      return `${quote(data)} is too large: give at most ${limit}`;
+    case 'exclusiveMaximum':
+      return `${quote(data)} is too large: give less than ${limit}`;
+    case 'minProperties':
+      return `there is no key in it: give at least one of ${listed(Object.keys(parentSchema['properties'] ?? {}))}`;
+    default:
+      return `${error.message ?? keyword}: see the schema`;
+  }
+}
+
+function missing(key: string, { properties = {} }: AnySchemaObject): string {
+  const description: unknown = properties[key]?.description;
+  return `"${key}" is missing: add it${typeof description === 'string' ? ` (${description.replace(/\.$/, '')})` : ''}`;
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const near = known.find((candidate) => isNear(key, candidate));
+  if (near !== undefined) return `${quote(key)} is no key: write "${near}"`;
+  return `${quote(key)} is no key here: remove it; the keys are ${listed(known)}`;
+}
+
+/** Alike but for case, punctuation, or one letter more, fewer or other. */
+function isNear(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((text) => text.toLowerCase().replace(/[^a-z]/g, '')) as [string, string];
+  if (x === y) return true;
+  let start = 0;
+  while (start < x.length && x[start] === y[start]) start++;
+  const rests = [
+    x.slice(start + 1) === y.slice(start + 1),
+    x.slice(start + 1) === y.slice(start),
+    x.slice(start) === y.slice(start + 1),
+  ];
+  return x.length > 3 && rests.includes(true);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
+  if (typeof value === 'string') return `the text ${quote(value)}`;
+  return typeof value === 'boolean' ? String(value) : 'an object';
+}
+
+function aKind(type: string): string {
+  const kinds: Readonly<Record<string, string>> = {
+    string: 'a text in quotes',
+    integer: 'a whole number, without quotes',
+    number: 'a number, without quotes',
+    boolean: 'true or false, without quotes',
+    array: 'a list in [ ]',
+    object: 'an object in { }',
+  };
+  return kinds[type] ?? type;
+}
+
+function quote(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function listed(values: unknown): string {
+  const items = Array.isArray(values) ? values.map(String) : [];
+  return items.length > 1 ? `${items.slice(0, -1).join(', ')} or ${items.at(-1)}` : (items[0] ?? 'none');
+}

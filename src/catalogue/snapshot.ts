@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { BotId } from '../bot/id.ts';
+import { readSchema, schemaNames } from '../bot/schemas.ts';
+import type { BotFacts, IndexedBot, IndexedFile } from './bot-index.ts';
+import type { Stamp } from './folder.ts';
+
+/** A bot as it was served, with the stamps of its files; none where they must be read again. */
+export interface SnapshotEntry {
+  readonly bot: IndexedBot;
+  readonly stamps: readonly Stamp[];
+}
+
+/**
+ * Writes a snapshot of the index to `path`, replacing the one there at once or not at all. It is a cache:
+ * nothing is fsynced, every block carries a checksum instead.
+ */
+export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntry>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  const file = await open(temporary, 'w');
+  try {
+    await file.write(magic());
+    let count = 0;
+    for (const block of blocksOf(entries)) {
+      await writeBlock(
+        file,
+        block.map(metaOf),
+        block.flatMap(({ bot }) => [bot.record, bot.element]),
+      );
+      count += block.length;
+    }
+    await writeBlock(file, count, []);
+  } catch (error) {
+    await file.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await file.close();
+  await rename(temporary, path);
+}
+
+/**
+ * Reads the snapshot at `path`. Undefined when there is none, when it was made by other code or other
+ * schemas, when it is torn, or when any checksum is wrong: then nothing of it is used.
+ */
+export async function readSnapshot(path: string): Promise<SnapshotEntry[] | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch {
+    return undefined;
+  }
+  try {
+    const expected = Buffer.from(magic());
+    if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
+    const entries: SnapshotEntry[] = [];
+    for (;;) {
+      const block = await readBlock(file);
+      if (block === undefined) return undefined;
+      if (typeof block.meta === 'number') return block.meta === entries.length ? entries : undefined;
+      let offset = 0;
+      for (const meta of block.meta) {
+        const record = block.blob.subarray(offset, (offset += meta.record));
+        const element = block.blob.subarray(offset, (offset += meta.element));
+        const { id, digest, facts, files, stamps } = meta;
+        entries.push({ bot: { id, digest, facts, files, record, element }, stamps });
+      }
+    }
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+interface Meta {
+  readonly id: BotId;
+  readonly digest: string;
+  readonly facts: BotFacts;
+  readonly files: readonly IndexedFile[];
+  readonly stamps: readonly Stamp[];
+  /** Lengths in the block's blob. */
+  readonly record: number;
+  readonly element: number;
+}
+
+/** A block is closed once it holds so many bytes. */
+const blockSize = 2 * 1024 * 1024;
+
+/** Names the format, the code that makes records and the schemas: a snapshot of another making is no good. */
+function magic(): string {
+  const code = ['../bot/', './'].flatMap((folder) => {
+    const url = new URL(folder, import.meta.url);
+    return readdirSync(url)
+      .filter((name) => name.endsWith('.js'))
+      .toSorted()
+      .map((name) => readFileSync(new URL(name, url), 'utf8'));
+  });
+  const schemas = schemaNames.map((name) => JSON.stringify(readSchema(name)));
+  const definitions = JSON.stringify(readSchema('definitions'));
+  return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}\n`;
+}
+
+function* blocksOf(entries: Iterable<SnapshotEntry>): Generator<SnapshotEntry[]> {
+  let block: SnapshotEntry[] = [];
+  let size = 0;
+  for (const entry of entries) {
+    block.push(entry);
+    size += entry.bot.record.length + entry.bot.element.length;
+    if (size < blockSize) continue;
+    yield block;
+    block = [];
+    size = 0;
+  }
+  if (block.length > 0) yield block;
+}
+
+function metaOf({ bot, stamps }: SnapshotEntry): Meta {
+  const { id, digest, facts, files, record, element } = bot;
+  return { id, digest, facts, files, stamps, record: record.length, element: element.length };
+}
+
+/** A block: the lengths of meta and blob and a checksum of both, 4 bytes each; the meta as JSON; the blob. */
+async function writeBlock(file: FileHandle, meta: Meta[] | number, blobs: Buffer[]): Promise<void> {
+  const json = Buffer.from(JSON.stringify(meta));
+  const blob = Buffer.concat(blobs);
+  const header = Buffer.alloc(12);
+  header.writeUInt32LE(json.length, 0);
+  header.writeUInt32LE(blob.length, 4);
+  header.writeUInt32LE(crc32(blob, crc32(json)), 8);
+  await file.writev([header, json, blob]);
+}
+
+async function readBlock(file: FileHandle): Promise<{ meta: Meta[] | number; blob: Buffer } | undefined> {
+  const header = await readExactly(file, 12);
+  if (header === undefined) return undefined;
+  const metaLength = header.readUInt32LE(0);
+  const json = await readExactly(file, metaLength);
+  const blob = await readExactly(file, header.readUInt32LE(4));
+  if (json === undefined || blob === undefined || crc32(blob, crc32(json)) !== header.readUInt32LE(8))
+    return undefined;
+  return { meta: JSON.parse(json.toString()) as Meta[] | number, blob };
+}
+
+/** The next `length` bytes of the file, undefined when it ends before; a length no block has is torn too. */
+async function readExactly(file: FileHandle, length: number): Promise<Buffer | undefined> {
+  if (length > 2 ** 30) return undefined;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, null);
+    if (bytesRead === 0) return undefined;
+    filled += bytesRead;
+  }
+  return bytes;
+}
