@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { armFailpoint } from '../failpoint.ts';
+import { createLog } from '../log.ts';
+import { startService } from '../service.ts';
+
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service; configured by the environment, see docs/configuration.md')
+    .action(serve);
+}
+
+/** Runs the service until SIGTERM or SIGINT; a second signal does not wait for what is under way. */
+async function serve(): Promise<void> {
+  const config = readConfig();
+  if (config.failpoint !== null) armFailpoint(config.failpoint);
+  const log = createLog();
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping');
+      stop.abort();
+    });
+  }
+  const service = await startService(config, log);
+  await aborted(stop.signal);
+  await service.close();
+  log.info({}, 'stopped');
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,61 @@
+import { Router } from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { TextSearch } from '../catalogue/search.ts';
+import type { Log } from '../log.ts';
+import { BotLists, type Counts } from './bot-lists.ts';
+import { addHealthRoutes, type Health } from './health.ts';
+import { answerUnrouted } from './methods.ts';
+import { Problem } from './problem.ts';
+import { answerProblems } from './problem-answer.ts';
+import { addReadRoutes } from './read-routes.ts';
+
+export interface AppOptions {
+  readonly catalogue: Catalogue;
+  readonly counts: Counts;
+  readonly health: Health;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly trustProxy: boolean;
+  readonly log: Log;
+}
+
+/** The application: every route, and everything that decides on an answer. */
+export function createApp({ catalogue, counts, health, baseUrl, trustProxy, log }: AppOptions): Koa {
+  const probes = new Router();
+  addHealthRoutes(probes, health);
+
+  const router = new Router();
+  addReadRoutes(
+    router,
+    catalogue.bots,
+    new BotLists(catalogue.bots, new TextSearch(catalogue.bots), counts),
+    baseUrl,
+  );
+
+  const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
+  app.use(answerProblems(log));
+  app.use(protect);
+  app.use(probes.routes());
+  app.use(waitFor(catalogue));
+  app.use(router.routes());
+  app.use(answerUnrouted(router));
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
+  return app;
+}
+
+async function protect(ctx: Context, next: Next): Promise<void> {
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  await next();
+}
+
+function waitFor(catalogue: Catalogue): (ctx: Context, next: Next) => Promise<void> {
+  return async (_ctx, next) => {
+    if (!catalogue.status.ready) {
+      throw new Problem('starting', 'the catalogue is still being read: try again in a moment', {
+        headers: { 'Retry-After': '2' },
+      });
+    }
+    await next();
+  };
+}

@@ -1,0 +1,37 @@
+import type { Router } from '@koa/router';
+import type { Fault } from '../catalogue/fault.ts';
+
+/** How well one part of the service does; a fault is a sentence. */
+export interface PartHealth {
+  readonly ready: boolean;
+  readonly faults: readonly string[];
+}
+
+export interface Health {
+  /** Each part of the service by name. */
+  parts(): Readonly<Record<string, PartHealth>>;
+  /** Every faulty file. */
+  fileFaults(): readonly Fault[];
+}
+
+/**
+ * `/healthz` says that the process answers; `/readyz` whether every part is ready (else 503), what does not
+ * work although reads go on, and which files are faulty.
+ */
+export function addHealthRoutes(router: Router, health: Health): void {
+  router.get('/healthz', (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ok: true };
+  });
+  router.get('/readyz', (ctx) => {
+    const parts = health.parts();
+    const ready = Object.values(parts).every((part) => part.ready);
+    const files = health.fileFaults();
+    ctx.status = ready ? 200 : 503;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ready, parts, faultyFiles: files.length, files: files.slice(0, mostFiles) };
+  });
+}
+
+/** A catalogue that is wholly wrong must not make a probe answer with megabytes. */
+const mostFiles = 1000;

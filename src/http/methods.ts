@@ -1,0 +1,34 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { Problem } from './problem.ts';
+
+/**
+ * Answers what no route took: OPTIONS with the methods of the path, another method with 405, an unknown
+ * path with 404. Other sites may read, so a preflight for reading is granted, and none for anything else.
+ */
+export function answerUnrouted(router: Router): (ctx: Context) => void {
+  return (ctx) => {
+    const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods));
+    if (allowed.size === 0) {
+      throw new Problem(
+        'not-found',
+        `there is nothing at ${JSON.stringify(ctx.path.slice(0, 100))}: the lists are /api/v1/bots and /api/v2/bots`,
+      );
+    }
+    const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');
+    if (ctx.method !== 'OPTIONS') {
+      throw new Problem('method-not-allowed', `${ctx.method} is not allowed here: use ${allow}`, {
+        headers: { Allow: allow },
+      });
+    }
+    ctx.status = 204;
+    ctx.set({ Allow: allow, 'Access-Control-Max-Age': '86400' });
+    if (allowed.has('GET')) {
+      ctx.set({
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
+        'Access-Control-Allow-Headers': 'If-None-Match',
+      });
+    }
+  };
+}

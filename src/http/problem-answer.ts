@@ -1,0 +1,33 @@
+import type { Context, Next } from 'koa';
+import type { Log } from '../log.ts';
+import { Problem } from './problem.ts';
+
+/** Turns what is thrown below into a problem document: a Problem into its own, all else into a plain 500. */
+export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.status >= 500)
+        log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
+      answer(ctx, problem);
+    }
+  };
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem(
+    'unexpected',
+    'the fault is not yours: try again later, and tell the maintainers if it stays',
+  );
+}
+
+function answer(ctx: Context, problem: Problem): void {
+  for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
+  ctx.status = problem.status;
+  ctx.set({ 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*', ...problem.headers });
+  ctx.body = JSON.stringify(problem);
+  ctx.type = 'application/problem+json';
+}

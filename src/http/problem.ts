@@ -1,0 +1,58 @@
+import type { Problem as ProblemDocument } from '../bot/schema-types.ts';
+
+/** One fault of a request: where, and what to do about it. */
+export interface ProblemDetail {
+  /** A JSON pointer into the body as a URI fragment (`#/bot/count`), or a query parameter (`?limit`). */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Every kind of problem that an answer can be, with its status and title. The names are part of the API. */
+export const problemKinds = {
+  'bad-query': [400, 'A query parameter is wrong'],
+  'bad-json': [400, 'The body is not JSON'],
+  'not-found': [404, 'There is nothing here'],
+  'unknown-bot': [404, 'There is no such bot'],
+  'method-not-allowed': [405, 'The method is not allowed here'],
+  'not-acceptable': [406, 'There is no such representation'],
+  'bad-request': [400, 'The request is malformed'],
+  unexpected: [500, 'Something went wrong on our side'],
+  starting: [503, 'The service is starting'],
+} as const satisfies Readonly<Record<string, readonly [number, string]>>;
+
+export type ProblemKind = keyof typeof problemKinds;
+
+/** A problem to be answered with: thrown anywhere below http/, turned into a response in one place. */
+export class Problem extends Error {
+  readonly kind: ProblemKind;
+  readonly errors: readonly ProblemDetail[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    kind: ProblemKind,
+    detail: string,
+    more: { errors?: readonly ProblemDetail[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(detail);
+    this.name = 'Problem';
+    this.kind = kind;
+    this.errors = more.errors ?? [];
+    this.headers = more.headers ?? {};
+  }
+
+  get status(): number {
+    return problemKinds[this.kind][0];
+  }
+
+  /** The RFC 9457 document. */
+  toJSON(): ProblemDocument {
+    const [status, title] = problemKinds[this.kind];
+    return {
+      type: `urn:botshelf:problem:${this.kind}`,
+      title,
+      status,
+      detail: this.message,
+      ...(this.errors.length > 0 && { errors: [...this.errors] }),
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Router } from '@koa/router';
+import type { Context, Next } from 'koa';
+import { parseBotId } from '../bot/id.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
+import type { BotLists, List } from './bot-lists.ts';
+import { formatCursor, parseListQuery } from './list-query.ts';
+import { Problem } from './problem.ts';
+import { send } from './representation.ts';
+
+/**
+ * The reads of both interfaces: v1 lists the markdown files, v2 the bots, and both give a bot whole.
+ * @param baseUrl the public address, without a slash at its end
+ */
+export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, baseUrl: string): void {
+  router.get('/api/v1/bots', refuseQuery, async (ctx) => {
+    await sendList(ctx, await lists.files(), baseUrl);
+  });
+  router.get('/api/v2/bots', async (ctx) => {
+    await sendList(ctx, await lists.elements(parseListQuery(new URLSearchParams(ctx.querystring))), baseUrl);
+  });
+  router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
+    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const current = (): boolean => bots.get(bot.id) === bot;
+    await send(ctx, { type: 'application/json', digest: bot.digest, body: bot.record, current });
+  });
+}
+
+/**
+ * The bot that a path names.
+ * @throws {Problem} unknown-bot
+ */
+export function knownBot(bots: BotIndex, text: string): IndexedBot {
+  const id = parseBotId(text);
+  if (id === undefined) {
+    throw new Problem(
+      'unknown-bot',
+      `${JSON.stringify(text.slice(0, 60))} is no bot id: an id is 1 to 20 digits`,
+    );
+  }
+  const bot = bots.get(id);
+  if (bot === undefined)
+    throw new Problem('unknown-bot', `there is no bot ${id}: GET /api/v2/bots lists those there are`);
+  return bot;
+}
+
+async function sendList(ctx: Context, list: List, baseUrl: string): Promise<void> {
+  const { digest, body, total, next, current } = list;
+  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  if (next) {
+    const params = new URLSearchParams(ctx.querystring);
+    params.set('after', formatCursor(next));
+    headers['Link'] = `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"`;
+  }
+  await send(ctx, { type: 'application/json', digest, body, headers, current });
+}
+
+async function refuseQuery(ctx: Context, next: Next): Promise<void> {
+  const [name] = new URLSearchParams(ctx.querystring).keys();
+  if (name !== undefined) {
+    const errors = [
+      { pointer: `?${name.slice(0, 50)}`, detail: 'this address takes no parameters: leave it out' },
+    ];
+    throw new Problem(
+      'bad-query',
+      `${ctx.path} takes no parameters: leave out ${JSON.stringify(name.slice(0, 50))}`,
+      { errors },
+    );
+  }
+  await next();
+}

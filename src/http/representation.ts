@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { type Body, type Coding, CompressedBodies } from './compression.ts';
+import { Problem } from './problem.ts';
+
+/** What a resource is at one moment, ready to be sent. */
+export interface Representation {
+  /** The media type, with its parameters. */
+  readonly type: string;
+  /** Names exactly this content; the quotes and the coding are added here. */
+  readonly digest: string;
+  readonly body: Body;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether this is still what the resource is: as long as it is, the very same response may be sent again. */
+  readonly current: () => boolean;
+}
+
+/**
+ * Answers a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
+ * @throws {Problem} not-acceptable
+ */
+export async function send(
+  ctx: Context,
+  { type, digest, body, headers = {}, current }: Representation,
+): Promise<void> {
+  const coding = negotiate(ctx, type, body);
+  ctx.status = 200;
+  ctx.set({ ...readHeaders, ...headers, ETag: etagOf(digest, coding) });
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = type;
+  const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body);
+  if (coding !== 'identity') ctx.set('Content-Encoding', coding);
+  ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes(), { objectMode: false });
+  if (Buffer.isBuffer(bytes)) markRepeatable(ctx, current);
+}
+
+/** The headers of every read. */
+export const readHeaders = {
+  'Cache-Control': 'no-cache',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, Link, X-Total-Count',
+  Vary: 'Accept-Encoding',
+};
+
+/** The ETags of a representation, one for each coding it is sent in. */
+export function etagsOf(digest: string): string[] {
+  return (['identity', 'gzip', 'br'] as const).map((coding) => etagOf(digest, coding));
+}
+
+/** How long this very response may be sent again, as told by `send`; undefined when it must not be. */
+export function repeatableWhile(ctx: Context): (() => boolean) | undefined {
+  return (ctx.state as { repeatableWhile?: () => boolean }).repeatableWhile;
+}
+
+function markRepeatable(ctx: Context, current: () => boolean): void {
+  (ctx.state as { repeatableWhile?: () => boolean }).repeatableWhile = current;
+}
+
+const compressedBodies = new CompressedBodies();
+
+/** A smaller body gains nothing from compression. */
+const worthwhile = 512;
+
+function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
+  if (ctx.accepts(type) === false) {
+    throw new Problem('not-acceptable', `only ${type} is given here: accept it, or */*`);
+  }
+  const codings =
+    Buffer.isBuffer(body) && body.length < worthwhile ? ['identity'] : ['br', 'gzip', 'identity'];
+  const coding = ctx.acceptsEncodings(codings);
+  if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
+  throw new Problem('not-acceptable', `only ${codings.join(', ')} is given here: accept one of them`);
+}
+
+function etagOf(digest: string, coding: Coding | 'identity'): string {
+  return coding === 'identity' ? `"${digest}"` : `"${digest}-${coding}"`;
+}

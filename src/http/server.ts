@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type Koa from 'koa';
+import { repeatableWhile } from './representation.ts';
+import { ResponseCache } from './response-cache.ts';
+
+export interface ListeningServer {
+  /** The port that was asked for, or the free one that was found for 0. */
+  readonly port: number;
+  /** Takes no new request, finishes those under way, and cuts off what is not done after ten seconds. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves an application with the response cache before it.
+ * @throws the system's error when the address cannot be had
+ */
+export async function listen(
+  app: Koa,
+  { host, port }: { host: string; port: number },
+): Promise<ListeningServer> {
+  const cache = new ResponseCache();
+  app.middleware.unshift(async (ctx, next) => {
+    await next();
+    const current = repeatableWhile(ctx);
+    if (ctx.status === 200 && current && Buffer.isBuffer(ctx.body)) {
+      cache.store(ctx.req, ctx.res, ctx.body, current);
+    }
+  });
+  const answer = app.callback();
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+    if (!cache.answer(request, response)) void answer(request, response);
+  });
+  server.on('clientError', refuse);
+  server.listen(port, host);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+/** What is no HTTP never reaches the application: it gets a short word and the connection ends. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [
+          '431 Request Header Fields Too Large',
+          'the address and headers are too long: keep them below 16 KiB',
+        ]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'the request did not arrive in time: send it again']
+        : ['400 Bad Request', 'this is no HTTP/1.1 request: check the request line and the headers'];
+  const title = status.slice(4);
+  const body = JSON.stringify({
+    type: 'urn:botshelf:problem:bad-request',
+    title,
+    status: Number.parseInt(status, 10),
+    detail,
+  });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const patience = setTimeout(() => server.closeAllConnections(), 10_000);
+  await closed;
+  clearTimeout(patience);
+}
