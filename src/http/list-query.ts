@@ -64,7 +64,8 @@ const fieldNames = Object.keys(
 
 const readers = {
   q: one((query, text) => {
-    if (text.trim() === '' || text.length > 200) return 'give 1 to 200 characters to search for';
+    if (text.trim() === '' || text.length > 200)
+      return 'there is nothing to search for, or too much: give 1 to 200 characters';
     query.q = text;
     return undefined;
   }),

@@ -1,0 +1,376 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { request as rawRequest } from 'node:http';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const homer = '190519304972663312';
+
+const files = {
+  [pagePath('7')]: mainPage({
+    name: 'seven',
+    category: 'music',
+    nsfw: true,
+    created: 7000,
+    edited: 9000,
+    random: 0.7,
+  }),
+  [pagePath('30')]: mainPage({
+    name: 'Thirty',
+    category: 'games',
+    verified: true,
+    created: 3000,
+    random: 0.1,
+    authors: ['42', '43'],
+  }),
+  [pagePath('200', 'fr')]: mainPage(
+    { name: 'Écrivain', description: 'Écrit des lettres.', created: 2000, random: 0.5 },
+    'long page '.repeat(200),
+  ),
+  [pagePath('200', 'en')]: translation('Writer', 'Writes letters.', 'A page.'),
+  [pagePath(homer)]: mainPage(),
+};
+
+describe('reads', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(files);
+  });
+  const ids = async (query: string): Promise<string> => {
+    const { status, json } = await service.request(`/api/v2/bots?${query}`);
+    strictEqual(status, 200, JSON.stringify(json));
+    return (json as { id: string }[]).map(({ id }) => id).join(' ');
+  };
+
+  describe('GET /api/v2/bots', () => {
+    it('gives a bare array of every bot in numeric id order, without pages', async () => {
+      const { json, headers } = await service.request('/api/v2/bots');
+      deepStrictEqual(
+        json.map((bot: { id: string }) => bot.id),
+        ['7', '30', '200', homer],
+      );
+      strictEqual(headers.get('x-total-count'), '4');
+      strictEqual(headers.get('link'), null);
+      deepStrictEqual(json[2].contents, {
+        fr: { description: 'Écrit des lettres.', name: 'Écrivain' },
+        en: { description: 'Writes letters.', name: 'Writer' },
+      });
+    });
+
+    it('is the same with a slash at the end', async () => {
+      const [plain, slashed] = await Promise.all(
+        ['/api/v2/bots', '/api/v2/bots/'].map((path) => service.request(path)),
+      );
+      strictEqual(slashed?.text, plain?.text);
+      strictEqual(slashed?.headers.get('etag'), plain?.headers.get('etag'));
+    });
+
+    it('filters by each parameter', async () => {
+      strictEqual(await ids('category=music'), '7');
+      strictEqual(await ids('category=music&category=games'), '7 30');
+      strictEqual(await ids('nsfw=true'), '7');
+      strictEqual(await ids('nsfw=false&verified=false'), `200 ${homer}`);
+      strictEqual(await ids('author=43'), '30');
+      strictEqual(await ids('locale=fr'), '200');
+      strictEqual(await ids('locale=en-GB'), '');
+    });
+
+    it('sorts by each key, both ways', async () => {
+      strictEqual(await ids('sort=id'), `7 30 200 ${homer}`);
+      strictEqual(await ids('sort=-id'), `${homer} 200 30 7`);
+      strictEqual(await ids('sort=created'), `200 30 7 ${homer}`);
+      strictEqual(await ids('sort=-edited'), `${homer} 7 30 200`);
+      strictEqual(
+        await ids('sort=random&category=fun&category=music'),
+        (await ids('sort=-random&category=fun&category=music')).split(' ').toReversed().join(' '),
+      );
+      strictEqual(await ids('sort=name'), `${homer} 7 30 200`);
+      strictEqual(await ids('sort=count'), `7 30 200 ${homer}`);
+    });
+
+    it('finds words in names and descriptions of every language, without case and accents, the last as a beginning', async () => {
+      strictEqual(await ids('q=doughnuts'), await ids('q=DOUGHN'));
+      strictEqual(await ids('q=ecriv'), '200');
+      strictEqual(await ids('q=letters writer'), '200');
+      strictEqual(await ids('q=letters seven'), '');
+      strictEqual(await ids('q=seven&category=games'), '');
+    });
+
+    it('gives the fields asked for, in the order of the record', async () => {
+      const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
+      strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
+    });
+
+    for (const sort of ['', 'sort=-id', 'sort=name', 'sort=-created', 'sort=count', 'q=answers']) {
+      it(`leads through all pages by Link, ordered by "${sort}"`, async () => {
+        const whole = (await ids(sort)).split(' ');
+        const seen: string[] = [];
+        let path: string | undefined = `/api/v2/bots?limit=1&${sort}`;
+        while (path !== undefined) {
+          const { json, headers } = await service.request(path);
+          strictEqual(headers.get('x-total-count'), String(whole.length));
+          seen.push(...json.map((bot: { id: string }) => bot.id));
+          const link = /^<https:\/\/bots\.example\.org([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '');
+          path = link?.[1];
+        }
+        deepStrictEqual(seen, whole);
+      });
+    }
+
+    it('names every unknown parameter and every bad value at once', async () => {
+      const query =
+        'foo=1&category=cars&nsfw=yes&author=x&locale=EN&sort=size&limit=0&after=!&fields=id,colour&q=&verified=true&verified=true&__proto__=1';
+      const { status, json } = await service.request(`/api/v2/bots?${query}`);
+      strictEqual(status, 400);
+      const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer);
+      deepStrictEqual(pointers, [
+        '?foo',
+        '?category',
+        '?nsfw',
+        '?author',
+        '?locale',
+        '?sort',
+        '?limit',
+        '?after',
+        '?fields',
+        '?q',
+        '?verified',
+        '?__proto__',
+      ]);
+      for (const { detail } of json.errors) match(detail, /: /, 'every fault says what to do');
+    });
+
+    it('refuses a cursor of a list in another order', async () => {
+      const { headers } = await service.request('/api/v2/bots?limit=1&sort=name');
+      const after = new URL(headers.get('link')?.slice(1).split('>')[0] ?? '').searchParams.get('after');
+      strictEqual((await service.request(`/api/v2/bots?limit=1&after=${after}`)).status, 400);
+    });
+  });
+
+  describe('GET /api/v2/bots/:id', () => {
+    it('gives the bare record, its keys in the promised order, the default locale first', async () => {
+      const { json } = await service.request('/api/v2/bots/200');
+      strictEqual(
+        Object.keys(json).join(' '),
+        'id authors cachedImages category contents created edited codehost images invite legacy nsfw oauth random support trigger verified website',
+      );
+      deepStrictEqual(Object.keys(json.contents), ['fr', 'en']);
+      strictEqual(json.contents.en.page, 'A page.');
+      strictEqual(json.edited, 2000);
+    });
+
+    it('is the same in v1 and with a slash at the end', async () => {
+      const texts = await Promise.all(
+        ['/api/v2/bots/7', '/api/v2/bots/7/', '/api/v1/bots/7', '/api/v1/bots/7/'].map(
+          async (path) => (await service.request(path)).text,
+        ),
+      );
+      strictEqual(new Set(texts).size, 1);
+    });
+
+    for (const id of [
+      '8',
+      '07',
+      'abc',
+      '123456789012345678901',
+      '..',
+      '%00',
+      '%zz',
+      '%2e%2e%2f',
+      'x'.repeat(8000),
+    ]) {
+      it(`answers 404 with a problem for ${id.slice(0, 30)}`, async () => {
+        const { status, body } = await raw(service, `/api/v2/bots/${id}`);
+        strictEqual(status, 404);
+        match(JSON.parse(body).detail, /: /);
+      });
+    }
+  });
+
+  describe('GET /api/v1/bots', () => {
+    it('lists every markdown file in path order, with the id Git gives it', async () => {
+      const { json, headers } = await service.request('/api/v1/bots/');
+      deepStrictEqual(
+        json.map(({ path }: { path: string }) => path),
+        Object.keys(files).toSorted(),
+      );
+      strictEqual(headers.get('x-total-count'), '5');
+      const french = json.find(({ locale }: { locale: string }) => locale === 'fr');
+      strictEqual(french.name, 'Écrivain');
+      strictEqual(french.main, true);
+      strictEqual(french.size, Buffer.byteLength(files[pagePath('200', 'fr')] ?? ''));
+      match(french.sha, /^[0-9a-f]{40}$/);
+    });
+
+    it('takes no parameters', async () => {
+      const { status, json } = await service.request('/api/v1/bots?limit=5');
+      strictEqual(status, 400);
+      strictEqual(json.errors[0].pointer, '?limit');
+    });
+  });
+
+  describe('HTTP', () => {
+    const paths = ['/api/v1/bots', '/api/v2/bots', '/api/v2/bots?sort=-id', '/api/v2/bots/200'];
+
+    for (const path of paths) {
+      it(`answers ${path} twice alike, and 304 to its ETag in every coding`, async () => {
+        for (const coding of ['identity', 'gzip', 'br']) {
+          const headers = { 'accept-encoding': coding };
+          const [first, second] = [
+            await raw(service, path, { headers }),
+            await raw(service, path, { headers }),
+          ];
+          deepStrictEqual({ ...second, headers: undate(second) }, { ...first, headers: undate(first) });
+          const etag = first.headers['etag'] ?? '';
+          match(etag, /^"[\w-]+"$/, 'the ETag is strong');
+          for (const condition of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
+            const again = await raw(service, path, { headers: { ...headers, 'if-none-match': condition } });
+            strictEqual(again.status, 304, condition);
+            strictEqual(again.body, '');
+            strictEqual(again.headers['etag'], etag);
+            strictEqual(again.headers['vary'], 'Accept-Encoding');
+          }
+          strictEqual(
+            (await raw(service, path, { headers: { ...headers, 'if-none-match': '"other"' } })).status,
+            200,
+          );
+        }
+      });
+
+      it(`answers HEAD ${path} with the headers of GET and no body`, async () => {
+        for (const _ of ['from the application', 'from the cache']) {
+          const [get, head] = [await raw(service, path), await raw(service, path, { method: 'HEAD' })];
+          deepStrictEqual(undate(head), undate(get));
+          strictEqual(head.body, '');
+        }
+      });
+    }
+
+    it('gives each coding its own strong ETag and the same content', async () => {
+      const plain = await raw(service, '/api/v2/bots/200');
+      const zipped = await raw(service, '/api/v2/bots/200', { headers: { 'accept-encoding': 'gzip' } });
+      const brotli = await raw(service, '/api/v2/bots/200', { headers: { 'accept-encoding': 'br' } });
+      strictEqual(zipped.headers['content-encoding'], 'gzip');
+      strictEqual(brotli.headers['content-encoding'], 'br');
+      strictEqual(gunzipSync(zipped.bytes).toString(), plain.body);
+      strictEqual(brotliDecompressSync(brotli.bytes).toString(), plain.body);
+      strictEqual(new Set([plain, zipped, brotli].map(({ headers }) => headers['etag'])).size, 3);
+    });
+
+    it('may be read by pages of other sites, and preflights for reading are granted', async () => {
+      const { headers } = await service.request('/api/v2/bots');
+      strictEqual(headers.get('access-control-allow-origin'), '*');
+      match(headers.get('access-control-expose-headers') ?? '', /X-Total-Count/);
+      const preflight = await service.request('/api/v2/bots', { method: 'OPTIONS' });
+      strictEqual(preflight.status, 204);
+      strictEqual(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS');
+      match(preflight.headers.get('allow') ?? '', /GET, HEAD, OPTIONS/);
+    });
+
+    it('answers 405 with Allow to another method, 404 to an unknown path, 406 where nothing is acceptable', async () => {
+      const deleted = await service.request('/api/v2/bots', { method: 'DELETE' });
+      strictEqual(deleted.status, 405);
+      match(deleted.headers.get('allow') ?? '', /GET/);
+      strictEqual((await service.request('/api/v3/bots')).status, 404);
+      strictEqual((await service.request('/api/v2/bots', { headers: { accept: 'text/html' } })).status, 406);
+      strictEqual(
+        (await raw(service, '/api/v2/bots', { headers: { 'accept-encoding': 'identity;q=0' } })).status,
+        406,
+      );
+    });
+
+    it('sends no body that was stored to a request with other needs', async () => {
+      await raw(service, '/api/v2/bots/7');
+      strictEqual((await raw(service, '/api/v2/bots/7', { headers: { accept: 'text/html' } })).status, 406);
+      strictEqual((await raw(service, '/api/v2/bots/7', { method: 'DELETE' })).status, 405);
+    });
+
+    it('answers what is no HTTP, and headers too long, with a short problem', async () => {
+      match(await send(service, 'NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*problem\+json[^]*"status":400/);
+      match(
+        await send(service, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+        /^HTTP\/1\.1 431 [^]*"status":431/,
+      );
+    });
+  });
+
+  describe('probes', () => {
+    it('say that the service lives and is ready', async () => {
+      deepStrictEqual((await service.request('/healthz')).json, { ok: true });
+      const { status, json } = await service.request('/readyz');
+      strictEqual(status, 200);
+      strictEqual(json.ready, true);
+      deepStrictEqual(json.files, []);
+    });
+
+    it('list every faulty file with its place and the fix, and the other bots are served', async () => {
+      const faulty = await startTestService({
+        [pagePath('1')]: mainPage(),
+        [pagePath('2')]: mainPage({ category: 'cars' }),
+        'bots/notes.txt': 'x',
+      });
+      const { json } = await faulty.request('/readyz');
+      strictEqual(json.faultyFiles, 2);
+      deepStrictEqual(
+        json.files.map(({ path, line, rule }: { path: string; line: number; rule: string }) => [
+          path,
+          line,
+          rule,
+        ]),
+        [
+          [pagePath('2'), 8, 'enum'],
+          ['bots/notes.txt', 1, 'stray-file'],
+        ],
+      );
+      ok(json.files.every(({ message }: { message: string }) => message.includes(': ')));
+      strictEqual((await faulty.request('/api/v2/bots')).json.length, 1);
+    });
+  });
+});
+
+interface RawAnswer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly bytes: Buffer;
+}
+
+/** A request as it is: no decompression, no headers of its own, the path untouched. */
+async function raw(
+  service: TestService,
+  path: string,
+  init: { method?: string; headers?: Record<string, string> } = {},
+): Promise<RawAnswer> {
+  return await new Promise((resolve, reject) => {
+    const request = rawRequest(service.address, { path, ...init }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({
+          status: response.statusCode,
+          headers: response.headers as Record<string, string>,
+          body: bytes.toString(),
+          bytes,
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+function undate({ headers }: RawAnswer): object {
+  return { ...headers, date: undefined };
+}
+
+/** Sends bytes as they are, and gives all that comes back. */
+async function send(service: TestService, text: string): Promise<string> {
+  const { hostname, port } = new URL(service.address);
+  const socket = connect(Number(port), hostname);
+  socket.end(text);
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseBotId } from '../../src/bot/id.ts';
+import type { BotId } from '../../src/bot/id.ts';
+import { parseLocale } from '../../src/bot/locale.ts';
+import { pathOf } from '../../src/catalogue/layout.ts';
+
+/** The id that `text` must be. */
+export function botId(text: string): BotId {
+  const id = parseBotId(text);
+  if (id === undefined) throw new Error(`${text} is no bot id`);
+  return id;
+}
+
+/** The path of a bot's page, relative to the catalogue. */
+export function pagePath(id: string, locale = 'en'): string {
+  const tag = parseLocale(locale);
+  if (tag === undefined) throw new Error(`${locale} is no locale`);
+  return pathOf(botId(id), tag);
+}
+
+/** The text of a main page: a whole bot, with `keys` put over it. */
+export function mainPage(
+  keys: Readonly<Record<string, unknown>> = {},
+  page = '# Homer\n\nThe page.\n',
+): string {
+  const data = {
+    name: 'Homer',
+    description: 'Answers questions about doughnuts.',
+    authors: ['190519304972664832'],
+    category: 'fun',
+    created: 1_700_000_000_000,
+    invite: 'https://example.org/invite',
+    ...keys,
+  };
+  return `---\n${JSON.stringify(data, null, 2)}\n---\n\n${page}`;
+}
+
+/** The text of a translation. */
+export function translation(name: string, description: string, page = ''): string {
+  return `---\n${JSON.stringify({ name, description }, null, 2)}\n---\n\n${page}`;
+}
+
+/** Writes files below `root`, path → text, and the folders they need. */
+export function writeFiles(root: string, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
