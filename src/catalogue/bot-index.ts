@@ -56,11 +56,11 @@ export interface BotIndex {
 
 /** Makes a record ready to be served. */
 export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
-  const bytes = Buffer.from(JSON.stringify(record));
+  const bytes = packed(JSON.stringify(record));
   return {
     id,
     record: bytes,
-    element: Buffer.from(JSON.stringify(listElement(record))),
+    element: packed(JSON.stringify(listElement(record))),
     digest: hash('sha1', bytes, 'base64url'),
     facts: {
       name: record.contents[defaultLocale(record)]?.name ?? '',
@@ -76,6 +76,23 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
     files,
   };
 }
+
+/** Small bodies share a slab: 200,000 buffers of their own would cost more than what is in them. */
+function packed(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length > slabSize / 4) return Buffer.from(text);
+  if (length > slab.length - slabUsed) {
+    slab = Buffer.allocUnsafeSlow(slabSize);
+    slabUsed = 0;
+  }
+  const bytes = slab.subarray(slabUsed, slabUsed + length);
+  slabUsed += bytes.write(text);
+  return bytes;
+}
+
+const slabSize = 64 * 1024;
+let slab = Buffer.allocUnsafeSlow(slabSize);
+let slabUsed = 0;
 
 /** The index that the catalogue writes to. */
 export class MutableBotIndex implements BotIndex {

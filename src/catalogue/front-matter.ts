@@ -35,9 +35,7 @@ export function parseFrontMatter(text: string): FrontMatter {
   if (depth > deepest) return { faults: [tooDeep] };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
-      faults: [
-        { offset: 0, rule: 'front-matter', message: 'the front matter is no object: put the keys in { }' },
-      ],
+      faults: [{ offset: 0, rule: 'object', message: 'the front matter is no object: put the keys in { }' }],
     };
   }
   if (keys !== countKeys(value)) return { faults: duplicateFaults(text) };
@@ -71,7 +69,7 @@ const deepest = 8;
 
 const tooDeep: TextFault = {
   offset: 0,
-  rule: 'front-matter',
+  rule: 'nesting',
   message: `the front matter is nested more than ${deepest} levels deep: no key needs that, make it flat`,
 };
 

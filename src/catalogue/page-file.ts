@@ -52,7 +52,7 @@ export function blobId(bytes: Buffer): string {
 
 const tailSize = 64;
 
-/** One byte more than allowed is enough to know that a file is too large, however large it is. */
+/** One byte more than allowed is enough to know that a file is too large. Used for one file after the other. */
 const buffer = Buffer.allocUnsafeSlow(maxFileSize + 1);
 
 /** The file's bytes, valid until the next call; a sentence when it must not be read; undefined when it is gone. */
@@ -64,9 +64,10 @@ function readRegularFile(absolute: string): Buffer | string | undefined {
     return openFailure(error);
   }
   try {
-    if (!fstatSync(descriptor).isFile()) return 'this is no regular file: put the page itself here';
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return 'this is no regular file: put the page itself here';
     let length = 0;
-    for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+    for (let read = -1; read !== 0 && length < Math.min(stat.size, buffer.length); length += read) {
       read = readSync(descriptor, buffer, length, buffer.length - length, null);
     }
     return buffer.subarray(0, length);

@@ -41,7 +41,8 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   const frontMatter = parseFrontMatter(text.slice(split.start, split.end));
   if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
   const engine = { parse: () => frontMatter.data };
-  const { data, content } = matter(text, { language: 'json', engines: { json: engine } });
+  // Given bytes it keeps them as they are; given a text it would copy it.
+  const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
     faults: [],
     page: {

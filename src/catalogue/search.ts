@@ -1,90 +1,80 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import MiniSearch from 'minisearch';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 
 /**
- * Full text over the names and descriptions of every bot in every language. It is built when somebody
- * searches for the first time, a few milliseconds at a time, and follows the index from then on.
+ * Full text over the names and descriptions of every bot in every language. Each search reads all texts from
+ * end to end, which is faster and far smaller than a word index at this size: docs/decisions/005.
  */
 export class TextSearch {
   readonly #bots: BotIndex;
-  /** The bots that are searchable as they are, by the very object of the index. */
-  readonly #added = new Map<BotId, IndexedBot>();
-  #engine: MiniSearch<Document> | undefined;
-  #catchingUp: Promise<void> | undefined;
-  #version = -1;
+  /** The words of each bot that was searched before. */
+  readonly #texts = new WeakMap<IndexedBot, Words>();
 
   constructor(bots: BotIndex) {
     this.#bots = bots;
   }
 
   /**
-   * How well each bot that has every word of `text` fits, best first is highest. The last word may be the
-   * beginning of one; case, accents and width do not matter.
+   * How well each bot that has every word of `text` fits: the more, the better. Every word may be the
+   * beginning of a longer one; case, accents and width do not matter. Never holds the event loop for long.
    */
   async search(text: string): Promise<ReadonlyMap<BotId, number>> {
-    while (this.#version !== this.#bots.version) {
-      this.#catchingUp ??= this.#catchUp().finally(() => (this.#catchingUp = undefined));
-      await this.#catchingUp;
-    }
-    const results = this.#engine?.search(text) ?? [];
-    return new Map(results.map(({ id, score }) => [id as BotId, score]));
-  }
-
-  async #catchUp(): Promise<void> {
-    const { version } = this.#bots;
-    const engine = (this.#engine ??= newEngine());
+    const wanted = [...new Set(wordsOf(text))].map((word) => ` ${word}`);
+    const scores = new Map<BotId, number>();
+    if (wanted.length === 0) return scores;
     let start = performance.now();
     for (const bot of this.#bots.all()) {
-      const before = this.#added.get(bot.id);
-      if (before === bot) continue;
-      if (before) engine.replace(documentOf(bot));
-      else engine.add(documentOf(bot));
-      this.#added.set(bot.id, bot);
+      const score = scoreOf(this.#wordsIn(bot), wanted);
+      if (score > 0) scores.set(bot.id, score);
       if (performance.now() - start < slice) continue;
       await breathe();
       start = performance.now();
     }
-    for (const id of this.#added.keys()) {
-      if (this.#bots.get(id)) continue;
-      engine.discard(id);
-      this.#added.delete(id);
-    }
-    this.#version = version;
+    return scores;
+  }
+
+  #wordsIn(bot: IndexedBot): Words {
+    let words = this.#texts.get(bot);
+    if (words === undefined) this.#texts.set(bot, (words = readWords(bot)));
+    return words;
   }
 }
 
-interface Document {
-  readonly id: BotId;
-  readonly name: string;
-  readonly description: string;
+/** Words with a blank before each and one after the last. */
+interface Words {
+  readonly names: string;
+  readonly descriptions: string;
 }
 
 const slice = 5;
 
-function newEngine(): MiniSearch<Document> {
-  return new MiniSearch<Document>({
-    fields: ['name', 'description'],
-    tokenize: wordsOf,
-    processTerm: (term) => term,
-    searchOptions: {
-      boost: { name: 3 },
-      combineWith: 'AND',
-      prefix: (_term, i, terms) => i === terms.length - 1,
-    },
-  });
-}
-
-function documentOf({ id, element }: IndexedBot): Document {
+function readWords({ element }: IndexedBot): Words {
   const { contents } = JSON.parse(element.toString()) as BotListElement;
+  const joined = (texts: string[]): string => ` ${wordsOf([...new Set(texts)].join(' ')).join(' ')} `;
   const all = Object.values(contents);
   return {
-    id,
-    name: [...new Set(all.map(({ name }) => name))].join(' '),
-    description: all.map(({ description }) => description).join(' '),
+    names: joined(all.map(({ name }) => name)),
+    descriptions: joined(all.map(({ description }) => description)),
   };
+}
+
+/** A whole word counts more than a beginning, a name more than a description; 0 where a word is missing. */
+function scoreOf({ names, descriptions }: Words, wanted: readonly string[]): number {
+  let score = 0;
+  for (const word of wanted) {
+    const inNames = weightOf(names, word);
+    const best = inNames > 0 ? inNames * 4 : weightOf(descriptions, word);
+    if (best === 0) return 0;
+    score += best;
+  }
+  return score;
+}
+
+function weightOf(words: string, word: string): number {
+  if (!words.includes(word)) return 0;
+  return words.includes(`${word} `) ? 2 : 1;
 }
 
 /** Words without case, accents and width. Scripts that put no spaces between words are cut in pairs. */
