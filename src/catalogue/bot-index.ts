@@ -21,6 +21,8 @@ export interface IndexedBot {
 export interface BotFacts {
   /** In the default locale. */
   readonly name: string;
+  /** What names are sorted by: without case and width. */
+  readonly nameKey: string;
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
@@ -56,6 +58,7 @@ export interface BotIndex {
 
 /** Makes a record ready to be served. */
 export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
+  const name = record.contents[defaultLocale(record)]?.name ?? '';
   const bytes = packed(JSON.stringify(record));
   return {
     id,
@@ -63,7 +66,8 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
     element: packed(JSON.stringify(listElement(record))),
     digest: hash('sha1', bytes, 'base64url'),
     facts: {
-      name: record.contents[defaultLocale(record)]?.name ?? '',
+      name,
+      nameKey: name.normalize('NFKC').toLowerCase(),
       category: record.category,
       nsfw: record.nsfw,
       verified: record.verified,

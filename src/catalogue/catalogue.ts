@@ -2,6 +2,7 @@ import { setImmediate as breathe, setTimeout as rest } from 'node:timers/promise
 import { type BotId, parseBotId } from '../bot/id.ts';
 import type { Log } from '../log.ts';
 import { Agenda } from './agenda.ts';
+import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
 import { type Fault, fileFault } from './fault.ts';
@@ -9,6 +10,7 @@ import { groupByBot, listFolder, listTop, type Stamp, stampOf } from './folder.t
 import { botsFolder, fileName, folderOf, isFolderName, type Place, strayMessage } from './layout.ts';
 import { readPageFile } from './page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
+import { readFolders } from './parallel-reading.ts';
 import { readSnapshot, type SnapshotEntry, writeSnapshot } from './snapshot.ts';
 import { type Watch, watchFolders } from './watcher.ts';
 import { messageOf } from '../system-error.ts';
@@ -49,6 +51,8 @@ export class Catalogue {
   readonly #closing = new AbortController();
   #watch: Watch | undefined;
   #ready = false;
+  /** The version of the index that the snapshot has. */
+  #savedVersion = 0;
   #watcherFault: string | null = 'the watcher has not started yet';
   #folderFault: string | null = null;
 
@@ -81,8 +85,8 @@ export class Catalogue {
    */
   async load(): Promise<void> {
     listTop(this.#options.root);
-    await this.#restore();
-    await this.#lookAtAll(false);
+    if (!(await this.#restore())) await this.#readAll();
+    else await this.#lookAtAll(false);
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
     this.#watch = watchFolders(`${this.#options.root}/${botsFolder}`, {
@@ -110,13 +114,19 @@ export class Catalogue {
     this.#closing.abort();
     this.#agenda.close();
     await this.#watch?.close();
-    if (this.#ready) await this.saveSnapshot();
+    if (this.#ready && this.#snapshotIsStale) await this.#saveSnapshot();
+  }
+
+  /** Whether a start with the snapshot would have more than one bot in a hundred to read anew. */
+  get #snapshotIsStale(): boolean {
+    return this.#index.version - this.#savedVersion > this.#index.size / 100;
   }
 
   /** Writes the snapshot. A failure is logged and costs the next start some seconds, no more. */
-  async saveSnapshot(): Promise<void> {
+  async #saveSnapshot(): Promise<void> {
     const { snapshot, log } = this.#options;
     if (snapshot === null) return;
+    this.#savedVersion = this.#index.version;
     try {
       await writeSnapshot(snapshot, this.#snapshotEntries());
     } catch (error) {
@@ -124,9 +134,11 @@ export class Catalogue {
     }
   }
 
-  async #restore(): Promise<void> {
+  /** Takes over what an earlier run kept; false when there is nothing that can be trusted. */
+  async #restore(): Promise<boolean> {
     const { snapshot } = this.#options;
-    for (const { bot, stamps } of (snapshot !== null && (await readSnapshot(snapshot))) || []) {
+    const entries = snapshot === null ? undefined : await readSnapshot(snapshot);
+    for (const { bot, stamps } of entries ?? []) {
       this.#index.set(bot);
       const seen = this.#seenIn(folderOf(bot.id));
       bot.files.forEach(({ locale }, i) => {
@@ -136,6 +148,19 @@ export class Catalogue {
         else seen.expect(name);
       });
     }
+    if (entries !== undefined) this.#savedVersion = this.#index.version;
+    return entries !== undefined;
+  }
+
+  /** Reads every folder for the first time, on all cores. */
+  async #readAll(): Promise<void> {
+    await readFolders(this.#options.root, [...this.#allFolders()], ({ folder, at, stamps, bots, faults }) => {
+      const seen = this.#seenIn(folder);
+      for (const [name, stamp] of stamps)
+        if (seen.settle(name, stamp, at)) this.#agenda.add(folder, clockTick);
+      for (const bot of fromBlock(bots)) this.#index.set(bot);
+      for (const [key, found] of faults) this.#report(key, found);
+    });
   }
 
   /** A bot that has faults goes without stamps, so that they are found again. */
@@ -171,6 +196,7 @@ export class Catalogue {
         if (signal.aborted) return;
         if (folder !== undefined) this.#look(folder);
       }
+      if (this.#snapshotIsStale) await this.#saveSnapshot();
     }
   }
 

@@ -31,6 +31,15 @@ export function listFolder(root: string, folder: string): Map<string, Stamp> {
   return stamps;
 }
 
+/** How many names there are in `bots/<folder>/`; 0 where it cannot be read. */
+export function countNames(root: string, folder: string): number {
+  try {
+    return readdirSync(join(root, botsFolder, folder)).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** The stamp of the file at a place, undefined when there is none. */
 export function stampOf(root: string, { id, locale }: Place): Stamp | undefined {
   return readStamp(join(root, pathOf(id, locale)));

@@ -52,12 +52,15 @@ const slice = 5;
 
 function readWords({ element }: IndexedBot): Words {
   const { contents } = JSON.parse(element.toString()) as BotListElement;
-  const joined = (texts: string[]): string => ` ${wordsOf([...new Set(texts)].join(' ')).join(' ')} `;
   const all = Object.values(contents);
   return {
     names: joined(all.map(({ name }) => name)),
     descriptions: joined(all.map(({ description }) => description)),
   };
+}
+
+function joined(texts: readonly string[]): string {
+  return ` ${wordsOf([...new Set(texts)].join(' ')).join(' ')} `;
 }
 
 /** A whole word counts more than a beginning, a name more than a description; 0 where a word is missing. */

@@ -13,7 +13,7 @@ export interface Selection {
   readonly author?: string;
   /** A language the bot must have a page in. */
   readonly locale?: Locale;
-  /** By id where left out; by how well the words fit where there is a `q`. */
+  /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
   readonly limit?: number;
   /** Where the page before ended. */
@@ -29,9 +29,11 @@ export interface Sort {
 
 /** The last bot of a page and what it was sorted by: the next page begins behind it, whatever changed since. */
 export interface Cursor {
-  readonly value: string | number;
+  readonly value: SortValue;
   readonly id: BotId;
 }
+
+export type SortValue = string | number;
 
 export interface Selected {
   readonly bots: readonly IndexedBot[];
@@ -41,36 +43,41 @@ export interface Selected {
   readonly next: Cursor | undefined;
 }
 
+/** What bots are sorted by; bots of one value by id. */
+export type ValueOf = (bot: IndexedBot) => SortValue;
+
 /**
- * Picks and orders bots.
- * @param bots in numeric id order
- * @param scores how well each bot fits `q`; needed with `q` only
- * @param counts of servers; a bot without one counts as less than none
+ * Picks a page of bots.
+ * @param sorted every bot in the order asked for, as `compareBots` has it
+ * @param valueOf what they are sorted by
+ * @param found the bots that fit `q`; needed with `q` only
  */
 export function select(
-  bots: readonly IndexedBot[],
+  sorted: readonly IndexedBot[],
+  valueOf: ValueOf,
+  descending: boolean,
   selection: Selection,
-  scores: ReadonlyMap<BotId, number> | undefined,
-  counts: (id: BotId) => number | undefined,
+  found?: ReadonlyMap<BotId, unknown>,
 ): Selected {
-  const matching = bots.filter(
-    (bot) => matches(bot, selection) && (scores === undefined || scores.has(bot.id)),
+  const matching = sorted.filter(
+    (bot) => matches(bot, selection) && (found === undefined || found.has(bot.id)),
   );
-  const order = orderOf(selection, scores, counts);
-  const sorted = order.isIdOrder ? matching : sortBy(matching, order);
-  const { after, limit = sorted.length } = selection;
-  const start = after === undefined ? 0 : firstBehind(sorted, after, order);
-  const page = start === 0 && limit >= sorted.length ? sorted : sorted.slice(start, start + limit);
-  const last = page.at(-1);
-  const next =
-    last && start + limit < sorted.length ? { value: order.valueOf(last), id: last.id } : undefined;
-  return { bots: page, total: sorted.length, next };
+  const { after, limit = matching.length } = selection;
+  const start = after === undefined ? 0 : firstBehind(matching, after, valueOf, descending);
+  const bots = matching.slice(start, start + limit);
+  const last = bots.at(-1);
+  const next = last && start + limit < matching.length ? { value: valueOf(last), id: last.id } : undefined;
+  return { bots, total: matching.length, next };
 }
 
-interface Order {
-  readonly isIdOrder: boolean;
-  readonly descending: boolean;
-  valueOf(bot: IndexedBot): string | number;
+/** Orders bots by what they are sorted by, then by id. */
+export function compareBots(a: IndexedBot, b: IndexedBot, valueOf: ValueOf): number {
+  return compare(valueOf(a), a.id, valueOf(b), b.id);
+}
+
+function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
+  if (a === b) return compareBotIds(aId, bId);
+  return a < b ? -1 : 1;
 }
 
 function matches({ facts }: IndexedBot, selection: Selection): boolean {
@@ -84,59 +91,20 @@ function matches({ facts }: IndexedBot, selection: Selection): boolean {
   );
 }
 
-function orderOf(
-  { sort }: Selection,
-  scores: ReadonlyMap<BotId, number> | undefined,
-  counts: (id: BotId) => number | undefined,
-): Order {
-  if (sort === undefined && scores !== undefined) {
-    return { isIdOrder: false, descending: true, valueOf: ({ id }) => scores.get(id) ?? 0 };
-  }
-  const { key, descending } = sort ?? { key: 'id', descending: false };
-  switch (key) {
-    case 'id':
-      return { isIdOrder: !descending, descending, valueOf: () => 0 };
-    case 'name':
-      return {
-        isIdOrder: false,
-        descending,
-        valueOf: ({ facts }) => facts.name.normalize('NFKC').toLowerCase(),
-      };
-    case 'count':
-      return { isIdOrder: false, descending, valueOf: ({ id }) => counts(id) ?? -1 };
-    case 'created':
-    case 'edited':
-    case 'random':
-      return { isIdOrder: false, descending, valueOf: ({ facts }) => facts[key] };
-  }
-}
-
-/** Values are worked out once a bot, not once a comparison. */
-function sortBy(bots: readonly IndexedBot[], order: Order): IndexedBot[] {
-  const keyed = bots.map((bot) => ({ bot, value: order.valueOf(bot) }));
-  keyed.sort((a, b) => compare(a.value, a.bot.id, b.value, b.bot.id, order));
-  return keyed.map(({ bot }) => bot);
-}
-
-function firstBehind(sorted: readonly IndexedBot[], { value, id }: Cursor, order: Order): number {
+function firstBehind(
+  sorted: readonly IndexedBot[],
+  { value, id }: Cursor,
+  valueOf: ValueOf,
+  descending: boolean,
+): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const bot = sorted[middle];
-    if (bot && compare(order.valueOf(bot), bot.id, value, id, order) <= 0) low = middle + 1;
+    const order = bot ? compare(valueOf(bot), bot.id, value, id) : 1;
+    if ((descending ? -order : order) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;
-}
-
-function compare(
-  a: string | number,
-  aId: BotId,
-  b: string | number,
-  bId: BotId,
-  { descending, isIdOrder }: Order,
-): number {
-  const ascending = isIdOrder || a === b ? compareBotIds(aId, bId) : a < b ? -1 : 1;
-  return descending ? -ascending : ascending;
 }

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { BotId } from '../bot/id.ts';
 import { readSchema, schemaNames } from '../bot/schemas.ts';
-import type { BotFacts, IndexedBot, IndexedFile } from './bot-index.ts';
+import { type BotMeta, fromBlock, toBlock } from './block.ts';
+import type { IndexedBot } from './bot-index.ts';
 import type { Stamp } from './folder.ts';
 
 /** A bot as it was served, with the stamps of its files; none where they must be read again. */
@@ -26,14 +26,11 @@ export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntr
     await file.write(magic());
     let count = 0;
     for (const block of blocksOf(entries)) {
-      await writeBlock(
-        file,
-        block.map(metaOf),
-        block.flatMap(({ bot }) => [bot.record, bot.element]),
-      );
+      const { meta, blob } = toBlock(block.map(({ bot }) => bot));
+      await writeBlock(file, { bots: meta, stamps: block.map(({ stamps }) => stamps) }, blob);
       count += block.length;
     }
-    await writeBlock(file, count, []);
+    await writeBlock(file, count, new Uint8Array());
   } catch (error) {
     await file.close();
     await rm(temporary, { force: true });
@@ -62,13 +59,10 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
       const block = await readBlock(file);
       if (block === undefined) return undefined;
       if (typeof block.meta === 'number') return block.meta === entries.length ? entries : undefined;
-      let offset = 0;
-      for (const meta of block.meta) {
-        const record = block.blob.subarray(offset, (offset += meta.record));
-        const element = block.blob.subarray(offset, (offset += meta.element));
-        const { id, digest, facts, files, stamps } = meta;
-        entries.push({ bot: { id, digest, facts, files, record, element }, stamps });
-      }
+      const { bots, stamps } = block.meta;
+      fromBlock({ meta: bots, blob: block.blob }).forEach((bot, i) =>
+        entries.push({ bot, stamps: stamps[i] ?? [] }),
+      );
     }
   } catch {
     return undefined;
@@ -77,15 +71,10 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
   }
 }
 
-interface Meta {
-  readonly id: BotId;
-  readonly digest: string;
-  readonly facts: BotFacts;
-  readonly files: readonly IndexedFile[];
-  readonly stamps: readonly Stamp[];
-  /** Lengths in the block's blob. */
-  readonly record: number;
-  readonly element: number;
+/** What a block of the file says beside its bytes. */
+interface BlockMeta {
+  readonly bots: readonly BotMeta[];
+  readonly stamps: readonly (readonly Stamp[])[];
 }
 
 /** A block is closed once it holds so many bytes. */
@@ -119,15 +108,9 @@ function* blocksOf(entries: Iterable<SnapshotEntry>): Generator<SnapshotEntry[]>
   if (block.length > 0) yield block;
 }
 
-function metaOf({ bot, stamps }: SnapshotEntry): Meta {
-  const { id, digest, facts, files, record, element } = bot;
-  return { id, digest, facts, files, stamps, record: record.length, element: element.length };
-}
-
 /** A block: the lengths of meta and blob and a checksum of both, 4 bytes each; the meta as JSON; the blob. */
-async function writeBlock(file: FileHandle, meta: Meta[] | number, blobs: Buffer[]): Promise<void> {
+async function writeBlock(file: FileHandle, meta: BlockMeta | number, blob: Uint8Array): Promise<void> {
   const json = Buffer.from(JSON.stringify(meta));
-  const blob = Buffer.concat(blobs);
   const header = Buffer.alloc(12);
   header.writeUInt32LE(json.length, 0);
   header.writeUInt32LE(blob.length, 4);
@@ -135,7 +118,7 @@ async function writeBlock(file: FileHandle, meta: Meta[] | number, blobs: Buffer
   await file.writev([header, json, blob]);
 }
 
-async function readBlock(file: FileHandle): Promise<{ meta: Meta[] | number; blob: Buffer } | undefined> {
+async function readBlock(file: FileHandle): Promise<{ meta: BlockMeta | number; blob: Buffer } | undefined> {
   const header = await readExactly(file, 12);
   if (header === undefined) return undefined;
   const metaLength = header.readUInt32LE(0);
@@ -143,7 +126,7 @@ async function readBlock(file: FileHandle): Promise<{ meta: Meta[] | number; blo
   const blob = await readExactly(file, header.readUInt32LE(4));
   if (json === undefined || blob === undefined || crc32(blob, crc32(json)) !== header.readUInt32LE(8))
     return undefined;
-  return { meta: JSON.parse(json.toString()) as Meta[] | number, blob };
+  return { meta: JSON.parse(json.toString()) as BlockMeta | number, blob };
 }
 
 /** The next `length` bytes of the file, undefined when it ends before; a length no block has is torn too. */

@@ -1,6 +1,6 @@
-import { relative, sep } from 'node:path';
-import { watch } from 'chokidar';
-import { codeOf, messageOf } from '../system-error.ts';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../system-error.ts';
+import type { WatcherMessage } from './watcher-thread.ts';
 
 /** What a watcher tells. All of it is a hint: something may have changed, go and look. */
 export interface WatchListener {
@@ -17,56 +17,40 @@ export interface Watch {
 }
 
 /**
- * Watches the folders in `bots` through chokidar: one inotify watch a folder, none a file. The names of the
- * files that changed come by chokidar's `raw` event, which its documentation leaves open; test/catalogue/watcher.test.ts
- * holds it to what is used here.
+ * Watches the folders in `bots`. chokidar does it in a thread of its own: its walk over a large catalogue takes
+ * seconds and hundreds of megabytes, which no read shall wait for.
  */
 export function watchFolders(bots: string, listener: WatchListener): Watch {
-  const watcher = watch(bots, {
-    ignoreInitial: true,
-    followSymlinks: false,
-    depth: 1,
-    ignored: (path) => relative(bots, path).includes(sep),
-  });
   const burst = new Burst(() => listener.onMiss());
-  const hint = (path: string): void => {
-    const [folder = ''] = relative(bots, path).split(sep);
-    burst.count();
-    if (/^\d{3}$/.test(folder)) listener.onHint(folder);
-  };
-  watcher.on('ready', () => {
-    listener.onFault(null);
-    listener.onMiss();
+  const worker = new Worker(new URL('watcher-thread.js', import.meta.url), {
+    workerData: bots,
+    resourceLimits: { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16 },
   });
-  watcher.on('raw', (_event, name, details) => {
-    const watched = watchedPath(details);
-    if (watched === bots && typeof name === 'string') hint(`${bots}${sep}${name}`);
-    else hint(watched);
+  worker.unref();
+  let faulty = false;
+  worker.on('message', (message: WatcherMessage) => {
+    switch (message.kind) {
+      case 'hint':
+        burst.count();
+        listener.onHint(message.folder);
+        break;
+      case 'ready':
+        if (!faulty) listener.onFault(null);
+        listener.onMiss();
+        break;
+      case 'fault':
+        faulty = true;
+        listener.onFault(message.fault);
+        break;
+    }
   });
-  watcher.on('addDir', hint);
-  watcher.on('unlinkDir', hint);
-  watcher.on('error', (error) => {
-    listener.onFault(adviceFor(error));
-  });
+  worker.on('error', (error) => listener.onFault(`the watching thread has ended: ${messageOf(error)}`));
   return {
     close: async () => {
       burst.close();
-      await watcher.close();
+      await worker.terminate();
     },
   };
-}
-
-function watchedPath(details: unknown): string {
-  if (typeof details !== 'object' || details === null || !('watchedPath' in details)) return '';
-  return String(details.watchedPath);
-}
-
-function adviceFor(error: unknown): string {
-  const code = codeOf(error);
-  if (code === 'ENOSPC') return 'the limit of inotify watches is reached: raise fs.inotify.max_user_watches';
-  if (code === 'EMFILE')
-    return 'the limit of inotify instances or open files is reached: raise fs.inotify.max_user_instances or ulimit -n';
-  return messageOf(error);
 }
 
 /** The kernel's queue overflows in silence. Where hints came thick and fast, some may be missing. */

@@ -1,9 +1,10 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type Counts, Orders } from '../catalogue/orders.ts';
 import { TextSearch } from '../catalogue/search.ts';
 import type { Log } from '../log.ts';
-import { BotLists, type Counts } from './bot-lists.ts';
+import { BotLists } from './bot-lists.ts';
 import { addHealthRoutes, type Health } from './health.ts';
 import { answerUnrouted } from './methods.ts';
 import { Problem } from './problem.ts';
@@ -25,13 +26,10 @@ export function createApp({ catalogue, counts, health, baseUrl, trustProxy, log 
   const probes = new Router();
   addHealthRoutes(probes, health);
 
+  const { bots } = catalogue;
+  const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
   const router = new Router();
-  addReadRoutes(
-    router,
-    catalogue.bots,
-    new BotLists(catalogue.bots, new TextSearch(catalogue.bots), counts),
-    baseUrl,
-  );
+  addReadRoutes(router, bots, lists, baseUrl);
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
   app.use(answerProblems(log));

@@ -5,16 +5,10 @@ import type { BotListElement, FileItem } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import { folderOf, pathOf } from '../catalogue/layout.ts';
 import type { TextSearch } from '../catalogue/search.ts';
-import { type Cursor, select, type Selected } from '../catalogue/selection.ts';
+import type { Orders } from '../catalogue/orders.ts';
+import { compareBots, type Cursor, select, type Selected, type ValueOf } from '../catalogue/selection.ts';
 import type { Body } from './compression.ts';
 import type { ListQuery } from './list-query.ts';
-
-/** How many servers each bot is in, as far as lists need it. */
-export interface Counts {
-  /** Grows with each change. */
-  readonly version: number;
-  count(id: BotId): number | undefined;
-}
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {
@@ -30,51 +24,60 @@ export interface List {
 export class BotLists {
   readonly #bots: BotIndex;
   readonly #search: TextSearch;
-  readonly #counts: Counts;
+  readonly #orders: Orders;
   readonly #lists = new LRUCache<string, List, () => Promise<List>>({
     max: 500,
     fetchMethod: (_key, _stale, { context }) => context(),
   });
 
-  constructor(bots: BotIndex, search: TextSearch, counts: Counts) {
+  constructor(bots: BotIndex, search: TextSearch, orders: Orders) {
     this.#bots = bots;
     this.#search = search;
-    this.#counts = counts;
+    this.#orders = orders;
   }
 
   /** The list elements that a query asks for. */
   async elements(query: ListQuery): Promise<List> {
-    const version = this.#bots.version;
-    const order = query.sort?.key === 'count' ? this.#countOrder() : 0;
-    const current = (): boolean =>
-      this.#bots.version === version && (order === 0 || this.#countOrder() === order);
-    return await this.#list(JSON.stringify(['v2', version, order, query]), async () => {
+    const { key, descending } = query.sort ?? { key: 'id', descending: false };
+    const order = this.#orders.by(key);
+    const current = (): boolean => this.#orders.by(key).version === order.version;
+    return await this.#list(JSON.stringify(['v2', order.version, query]), async () => {
       const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
-      const selected = select(this.#bots.all(), query, scores, (id) => this.#counts.count(id));
+      const selected =
+        scores && query.sort === undefined
+          ? this.#byScore(scores, query)
+          : select(
+              descending ? order.bots.toReversed() : order.bots,
+              order.valueOf,
+              descending,
+              query,
+              scores,
+            );
       return { ...listOf(selected, elementOf(query.fields), query.fields?.join() ?? ''), current };
     });
   }
 
   /** Every markdown file, in path order. */
   async files(): Promise<List> {
-    const version = this.#bots.version;
+    const { version } = this.#bots;
     return await this.#list(JSON.stringify(['v1', version]), async () => {
-      const bots = this.#bots.all().map((bot) => ({ bot, key: `${folderOf(bot.id)}/${bot.id}.` }));
-      bots.sort((a, b) => (a.key < b.key ? -1 : 1));
-      const sorted = bots.map(({ bot }) => bot);
-      const shas = sorted.flatMap(({ files }) => files.map(({ sha }) => sha));
-      const list = listOf({ bots: sorted, total: shas.length, next: undefined }, fileItems, shas.join());
+      const bots = inPathOrder(this.#bots.all());
+      const shas = bots.flatMap(({ files }) => files.map(({ sha }) => sha));
+      const list = listOf({ bots, total: shas.length, next: undefined }, fileItems, shas.join(''));
       return { ...list, current: () => this.#bots.version === version };
     });
   }
 
-  async #list(key: string, make: () => Promise<List>): Promise<List> {
-    return await this.#lists.forceFetch(key, { context: make });
+  /** The best fit first. */
+  #byScore(scores: ReadonlyMap<BotId, number>, query: ListQuery): Selected {
+    const valueOf: ValueOf = ({ id }) => scores.get(id) ?? 0;
+    const found = [...scores.keys()].flatMap((id) => this.#bots.get(id) ?? []);
+    found.sort((a, b) => compareBots(b, a, valueOf));
+    return select(found, valueOf, true, query);
   }
 
-  /** Counts change all the time: lists in their order are made anew once a second at most. */
-  #countOrder(): number {
-    return this.#counts.version === 0 ? 1 : 1 + Math.floor(Date.now() / 1000);
+  async #list(key: string, make: () => Promise<List>): Promise<List> {
+    return await this.#lists.forceFetch(key, { context: make });
   }
 }
 
@@ -87,6 +90,19 @@ function listOf(
   const size = bots.reduce((sum, { element }) => sum + element.length, 0);
   const pieces = (): Iterable<Buffer> => arrayOf(bots, toJson);
   return { digest, total, next, body: size <= piece ? Buffer.concat([...pieces()]) : pieces };
+}
+
+/** Folder by folder, and within one by the text of the id, as file names sort. */
+function inPathOrder(bots: readonly IndexedBot[]): IndexedBot[] {
+  const folders = new Map<string, IndexedBot[]>();
+  for (const bot of bots) {
+    const folder = folderOf(bot.id);
+    const others = folders.get(folder);
+    if (others) others.push(bot);
+    else folders.set(folder, [bot]);
+  }
+  const sorted = [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.flatMap(([, inFolder]) => inFolder.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1)));
 }
 
 const piece = 64 * 1024;

@@ -1,0 +1,42 @@
+import type { BotId } from '../bot/id.ts';
+import { type Block, toBlock } from './block.ts';
+import type { IndexedBot } from './bot-index.ts';
+import { readBot } from './bot-reader.ts';
+import { type Fault, fileFault } from './fault.ts';
+import { groupByBot, listFolder, type Stamp } from './folder.ts';
+import { botsFolder } from './layout.ts';
+import { readPageFile } from './page-file.ts';
+
+/** All of a folder as it was at one time, in a form that can be sent from one thread to another. */
+export interface FolderReading {
+  readonly folder: string;
+  /** When it was read, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly stamps: ReadonlyMap<string, Stamp>;
+  readonly bots: Block;
+  /** Bot id, or path of a file that is no bot's → what is wrong with it. */
+  readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
+}
+
+/**
+ * Reads everything in `bots/<folder>/` for the first time.
+ * @throws when the folder cannot be read
+ */
+export function readFolder(root: string, folder: string): FolderReading {
+  const at = Date.now();
+  const stamps = listFolder(root, folder);
+  const grouped = groupByBot(folder, stamps.keys());
+  const faults = new Map<string, readonly Fault[]>();
+  for (const [name, { rule, message }] of grouped.misplaced) {
+    const path = `${botsFolder}/${folder}/${name}`;
+    faults.set(path, [fileFault(path, rule, message)]);
+  }
+  const bots: IndexedBot[] = [];
+  for (const [id, places] of grouped.bots) {
+    const files = places.flatMap((place) => readPageFile(root, place) ?? []);
+    const reading = readBot(id, files, undefined);
+    if (reading.bot) bots.push(reading.bot);
+    if (reading.faults.length > 0) faults.set(id, reading.faults);
+  }
+  return { folder, at, stamps, bots: toBlock(bots), faults };
+}

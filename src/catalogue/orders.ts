@@ -1,0 +1,73 @@
+import type { BotId } from '../bot/id.ts';
+import type { BotIndex, IndexedBot } from './bot-index.ts';
+import { compareBots, type Sort, type ValueOf } from './selection.ts';
+
+/** How many servers each bot is in, as far as lists need it. */
+export interface Counts {
+  /** Grows with each change. */
+  readonly version: number;
+  count(id: BotId): number | undefined;
+}
+
+/** Every bot in one order, and what that order goes by. */
+export interface Ordered {
+  readonly bots: readonly IndexedBot[];
+  readonly valueOf: ValueOf;
+  /** Differs from that of the same order at a time when it was another. */
+  readonly version: string;
+}
+
+/**
+ * The index in every order that lists ask for. An order is kept and brought up to date when it is asked for
+ * again: sorting what is nearly sorted takes linear time.
+ */
+export class Orders {
+  readonly #bots: BotIndex;
+  readonly #counts: Counts;
+  readonly #kept = new Map<Sort['key'], Ordered>();
+
+  constructor(bots: BotIndex, counts: Counts) {
+    this.#bots = bots;
+    this.#counts = counts;
+  }
+
+  /** The bots in ascending order; one without a count stands before those that have one. */
+  by(key: Sort['key']): Ordered {
+    const version = this.#versionOf(key);
+    const kept = this.#kept.get(key);
+    if (kept?.version === version) return kept;
+    const valueOf = this.#valueOf(key);
+    const bots = key === 'id' ? this.#bots.all() : this.#inOrder(kept?.bots ?? [], valueOf);
+    const ordered = { bots, valueOf, version };
+    this.#kept.set(key, ordered);
+    return ordered;
+  }
+
+  /** Counts change all the time: their order is made anew once a second at most. */
+  #versionOf(key: Sort['key']): string {
+    const second = key === 'count' && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    return `${this.#bots.version} ${second}`;
+  }
+
+  #valueOf(key: Sort['key']): ValueOf {
+    switch (key) {
+      case 'id':
+        return () => 0;
+      case 'name':
+        return ({ facts }) => facts.nameKey;
+      case 'count':
+        return ({ id }) => this.#counts.count(id) ?? -1;
+      case 'created':
+      case 'edited':
+      case 'random':
+        return ({ facts }) => facts[key];
+    }
+  }
+
+  #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): IndexedBot[] {
+    const known = new Set(before.map(({ id }) => id));
+    const added = this.#bots.all().filter(({ id }) => !known.has(id));
+    const bots = [...before.flatMap(({ id }) => this.#bots.get(id) ?? []), ...added];
+    return bots.toSorted((a, b) => compareBots(a, b, valueOf));
+  }
+}

@@ -1,0 +1,65 @@
+import { availableParallelism } from 'node:os';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { countNames } from './folder.ts';
+import { type FolderReading, readFolder } from './folder-reading.ts';
+
+/**
+ * Reads many folders at once, in a thread for each core, and hands over each as it comes. A folder that
+ * cannot be read is left out: whoever looks at it next finds out why.
+ */
+export async function readFolders(
+  root: string,
+  folders: readonly string[],
+  onReading: (reading: FolderReading) => void,
+): Promise<void> {
+  if (isSmall(root, folders)) {
+    for (const folder of folders) readInto(root, folder, onReading);
+    return;
+  }
+  const threads = Math.min(availableParallelism(), 4);
+  await Promise.all(
+    Array.from({ length: threads }, async (_, thread) => {
+      const share = folders.filter((_folder, i) => i % threads === thread);
+      await readInThread({ root, folders: share }, onReading);
+    }),
+  );
+}
+
+/** Threads take half a second to start: below so many files one is faster. */
+const small = 10_000;
+
+function isSmall(root: string, folders: readonly string[]): boolean {
+  let files = 0;
+  return folders.every((folder) => (files += countNames(root, folder)) < small);
+}
+
+function readInto(root: string, folder: string, onReading: (reading: FolderReading) => void): void {
+  try {
+    onReading(readFolder(root, folder));
+  } catch {
+    // The next look at the folder says what is wrong with it.
+  }
+}
+
+interface Share {
+  readonly root: string;
+  readonly folders: readonly string[];
+}
+
+async function readInThread(share: Share, onReading: (reading: FolderReading) => void): Promise<void> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: share });
+  worker.on('message', onReading);
+  await new Promise<void>((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('exit', () => resolve());
+  });
+}
+
+if (!isMainThread && parentPort) {
+  const { root, folders } = workerData as Share;
+  for (const folder of folders) {
+    readInto(root, folder, (reading) =>
+      parentPort?.postMessage(reading, [reading.bots.blob.buffer as ArrayBuffer]),
+    );
+  }
+}
