@@ -1,8 +1,8 @@
 import {
   applyEdits,
+  type Edit,
   findNodeAtLocation,
   type JSONPath,
-  modify,
   type Node,
   type ParseError,
   parseTree,
@@ -51,18 +51,35 @@ export function offsetOf(text: string, path: JSONPath, atKey = false): number {
 }
 
 /**
- * Sets top-level keys of a front matter and keeps every other byte of it, the indentation and the line
- * ends too. A key that is there keeps its place, a new one goes to the end.
+ * Sets top-level keys of a front matter and keeps every other byte of it. A key that is there keeps its
+ * place; a new one goes to the end, indented as the first key is.
+ * @throws {Error} when the text is no JSON object.
  */
 export function setKeys(text: string, values: Readonly<Record<string, unknown>>): string {
+  const root = parseTree(text);
+  if (root?.type !== 'object') throw new Error('the front matter is no object: put the keys in { }');
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
-  const formattingOptions = { eol, insertSpaces: !indent.startsWith('\t'), tabSize: indent.length };
-  let result = text;
+  const [, lead = '', indent = ''] = /^\s*\{(?:[ \t]*(\r?\n)([ \t]*)")?/.exec(text) ?? [];
+  const written = (value: unknown): string =>
+    lead === ''
+      ? JSON.stringify(value)
+      : JSON.stringify(value, null, indent).replaceAll('\n', `${eol}${indent}`);
+  const edits: Edit[] = [];
+  const added: string[] = [];
   for (const [key, value] of Object.entries(values)) {
-    result = applyEdits(result, modify(result, [key], value, { formattingOptions }));
+    const node = findNodeAtLocation(root, [key]);
+    if (node) edits.push({ offset: node.offset, length: node.length, content: written(value) });
+    else added.push(`${JSON.stringify(key)}:${lead === '' ? '' : ' '}${written(value)}`);
   }
-  return result;
+  if (added.length > 0) edits.push(insertion(root, added, lead === '' ? '' : `${eol}${indent}`));
+  return applyEdits(text, edits);
+}
+
+function insertion(root: Node, added: readonly string[], separator: string): Edit {
+  const last = root.children?.at(-1);
+  const offset = last ? last.offset + last.length : root.offset + 1;
+  const list = added.join(`,${separator}`);
+  return { offset, length: 0, content: `${last ? ',' : ''}${separator}${list}` };
 }
 
 const deepest = 8;
