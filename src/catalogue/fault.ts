@@ -11,6 +11,9 @@ export interface Fault {
   readonly message: string;
 }
 
+/** So many faults of one kind are told of a file at once; who has mended them is told the others. */
+export const mostFaults = 100;
+
 /** A fault of a file as a whole. */
 export function fileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
@@ -25,4 +28,10 @@ export function positionAt(text: string, offset: number): { line: number; column
     start = end + 1;
   }
   return { line, column: offset - start + 1 };
+}
+
+/** A value as JSON, cut short when it is long: how messages quote what a file says. */
+export function quoted(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

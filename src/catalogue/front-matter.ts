@@ -8,6 +8,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
+import { mostFaults, quoted } from './fault.ts';
 
 /** A fault at an offset of the front matter's text. */
 export interface TextFault {
@@ -22,7 +23,7 @@ export type FrontMatter =
 
 /**
  * Reads front matter as strict JSON: an object, no key twice, no comment, no trailing comma, at most
- * eight levels deep. Finds every duplicate key at once.
+ * eight levels deep. Finds duplicate keys all at once, up to a hundred.
  */
 export function parseFrontMatter(text: string): FrontMatter {
   let value: unknown;
@@ -42,12 +43,15 @@ export function parseFrontMatter(text: string): FrontMatter {
   return { data: value as Record<string, unknown> };
 }
 
-/** Where the value at a JSON pointer's path stands in the text; its key's place with `atKey`. */
-export function offsetOf(text: string, path: JSONPath, atKey = false): number {
-  const root = parseTree(text);
-  const node = root && findNodeAtLocation(root, path);
-  if (!node) return root?.offset ?? 0;
-  return atKey ? (node.parent?.children?.[0]?.offset ?? node.offset) : node.offset;
+/** Tells where the value at a path of keys and indices stands in a JSON text; its key's place with `atKey`. */
+export function locator(text: string): (path: JSONPath, atKey?: boolean) => number {
+  let root: Node | undefined;
+  return (path, atKey = false) => {
+    root ??= parseTree(text);
+    const node = root && findNodeAtLocation(root, path);
+    if (!node) return root?.offset ?? 0;
+    return atKey ? (node.parent?.children?.[0]?.offset ?? node.offset) : node.offset;
+  };
 }
 
 /**
@@ -155,20 +159,18 @@ const advice: Readonly<Record<string, string>> = {
 
 function duplicateFaults(text: string): TextFault[] {
   const root = parseTree(text);
-  return root ? duplicatesIn(root) : [];
+  return root ? [...duplicatesIn(root)].slice(0, mostFaults) : [];
 }
 
-function duplicatesIn(node: Node): TextFault[] {
+function* duplicatesIn(node: Node): Generator<TextFault> {
   const seen = new Set<unknown>();
-  const faults: TextFault[] = [];
   for (const child of node.children ?? []) {
     const key = node.type === 'object' ? child.children?.[0] : undefined;
     if (key !== undefined && seen.has(key.value)) {
-      const message = `the key ${JSON.stringify(key.value)} stands here twice: keep one of them`;
-      faults.push({ offset: key.offset, rule: 'duplicate-key', message });
+      const message = `the key ${quoted(key.value)} stands here twice: keep one of them`;
+      yield { offset: key.offset, rule: 'duplicate-key', message };
     }
     seen.add(key?.value);
-    faults.push(...duplicatesIn(child));
+    yield* duplicatesIn(child);
   }
-  return faults;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
 import { type Fault, fileFault, positionAt } from './fault.ts';
-import { offsetOf, parseFrontMatter, setKeys, type TextFault } from './front-matter.ts';
+import { locator, parseFrontMatter, setKeys, type TextFault } from './front-matter.ts';
 
 /** A file may have so many bytes. */
 export const maxFileSize = 256 * 1024;
@@ -41,6 +41,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   const frontMatter = parseFrontMatter(text.slice(split.start, split.end));
   if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
   const engine = { parse: () => frontMatter.data };
+  const offsetOf = locator(text.slice(split.start, split.end));
   // Given bytes it keeps them as they are; given a text it would copy it.
   const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
@@ -51,10 +52,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
         .replaceAll('\r\n', '\n')
         .replace(/^(?:[ \t]*\n)+/, '')
         .trimEnd(),
-      faultAt: (place, rule, message, atKey) => {
-        const offset = offsetOf(text.slice(split.start, split.end), [...place], atKey);
-        return at({ offset, rule, message });
-      },
+      faultAt: (place, rule, message, atKey) => at({ offset: offsetOf([...place], atKey), rule, message }),
     },
   };
 }

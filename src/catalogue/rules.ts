@@ -1,5 +1,5 @@
 import { pathOf } from './layout.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { type Fault, fileFault, quoted } from './fault.ts';
 import type { Page } from './page.ts';
 import type { PageFile } from './page-file.ts';
 import { validate } from './schema.ts';
@@ -74,7 +74,8 @@ function ensureNoMergeConflict({ path, page }: ReadablePage): Fault[] {
 function label(place: readonly (string | number)[]): string {
   const name = place.reduce<string>((path, part) => {
     if (typeof part === 'number') return `${path}[${part}]`;
-    return path === '' ? part : `${path}.${part}`;
+    const key = /^[\w-]{1,40}$/.test(part) ? part : quoted(part);
+    return path === '' ? key : `${path}.${key}`;
   }, '');
   return name === '' ? '' : `${name}: `;
 }

@@ -1,5 +1,6 @@
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseLocale } from '../bot/locale.ts';
+import { mostFaults, quoted } from './fault.ts';
 import { readSchema, type SchemaName, schemaNames } from '../bot/schemas.ts';
 
 /** A value that breaks a schema. */
@@ -14,12 +15,12 @@ export interface SchemaFault {
 
 /**
  * Holds a value against one of the schemas in `schemas/` and fills in the schema's defaults, in place.
- * Gives every fault at once, in the order of the value's keys; none when the value is right.
+ * Gives its faults all at once, up to a hundred; none when the value is right.
  */
 export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
   const check = checks[schema];
   if (check(value)) return [];
-  const errors = check.errors ?? [];
+  const errors = (check.errors ?? []).slice(0, mostFaults);
   return errors
     .filter((error) => !isShadowed(error, errors))
     .map((error) => ({
@@ -43,6 +44,14 @@ const ajv = new Ajv2020({
   },
 });
 
+// ajv's own compares each entry with every other: seconds for a list that fills a file.
+ajv.removeKeyword('uniqueItems').addKeyword({
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: uniqueItems,
+});
+
 for (const name of schemaNames) ajv.addSchema(readSchema(name));
 ajv.addSchema(readSchema('definitions'));
 
@@ -55,6 +64,17 @@ function compiled(key: string): ValidateFunction {
   const check = ajv.getSchema(key);
   if (check === undefined) throw new Error(`no schema is called ${key}`);
   return check;
+}
+
+/** Whether no entry of a list stands in it twice; tells of each that does. */
+function uniqueItems(wanted: boolean, list: readonly unknown[]): boolean {
+  const entries = list.map((entry) => JSON.stringify(entry));
+  const first = new Map(entries.map((entry, i) => [entry, i] as const).toReversed());
+  const errors = entries.flatMap((entry, i) =>
+    first.get(entry) === i ? [] : [{ keyword: 'uniqueItems', params: { i } }],
+  );
+  Object.assign(uniqueItems, { errors });
+  return !wanted || errors.length === 0;
 }
 
 /** "a text or null" is written as anyOf: of its errors only the one that helps is kept. */
@@ -98,10 +118,10 @@ function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
       return `${kindOf(data)} stands here: give ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
     }
     case 'enum':
-      return `${quote(data)} is not one of them: choose ${listed(params['allowedValues'])}`;
+      return `${quoted(data)} is not one of them: choose ${listed(params['allowedValues'])}`;
     case 'pattern':
     case 'format':
-      return `${quote(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
+      return `${quoted(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
     case 'minLength':
       return `the text is empty: write ${limit} to ${parentSchema['maxLength']} characters`;
     case 'maxLength':
@@ -113,11 +133,11 @@ function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
     case 'uniqueItems':
       return `this entry stands in the list twice: keep one`;
     case 'minimum':
-      return `${quote(data)} is too small: give at least ${limit}`;
+      return `${quoted(data)} is too small: give at least ${limit}`;
     case 'maximum':
-      return `${quote(data)} is too large: give at most ${limit}`;
+      return `${quoted(data)} is too large: give at most ${limit}`;
     case 'exclusiveMaximum':
-      return `${quote(data)} is too large: give less than ${limit}`;
+      return `${quoted(data)} is too large: give less than ${limit}`;
     case 'minProperties':
       return `there is no key in it: give at least one of ${listed(Object.keys(parentSchema['properties'] ?? {}))}`;
     default:
@@ -132,8 +152,8 @@ function missing(key: string, { properties = {} }: AnySchemaObject): string {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const near = known.find((candidate) => isNear(key, candidate));
-  if (near !== undefined) return `${quote(key)} is no key: write "${near}"`;
-  return `${quote(key)} is no key here: remove it; the keys are ${listed(known)}`;
+  if (near !== undefined) return `${quoted(key)} is no key: write "${near}"`;
+  return `${quoted(key)} is no key here: remove it; the keys are ${listed(known)}`;
 }
 
 /** Alike but for case, punctuation, or one letter more, fewer or other. */
@@ -155,7 +175,7 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number')
     return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
-  if (typeof value === 'string') return `the text ${quote(value)}`;
+  if (typeof value === 'string') return `the text ${quoted(value)}`;
   return typeof value === 'boolean' ? String(value) : 'an object';
 }
 
@@ -169,11 +189,6 @@ function aKind(type: string): string {
     object: 'an object in { }',
   };
   return kinds[type] ?? type;
-}
-
-function quote(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
 function listed(values: unknown): string {
