@@ -27,7 +27,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   if (refused) return { page: undefined, faults: [refused] };
 
   const text = bytes.toString('utf8');
-  const split = splitPage(text);
+  const split = conflictIn(text) ?? splitPage(text);
   if ('rule' in split) {
     return {
       page: undefined,
@@ -85,7 +85,7 @@ function refusal(path: string, bytes: Buffer): Fault | undefined {
     return fileFault(
       path,
       'file-size',
-      `the file has ${bytes.length} bytes: at most ${maxFileSize} are allowed, shorten the page`,
+      `the file has more than ${maxFileSize} bytes: shorten the page`,
     );
   }
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
@@ -117,7 +117,8 @@ function refusal(path: string, bytes: Buffer): Fault | undefined {
 }
 
 function placeInBytes(bytes: Buffer, offset: number): { line: number; column: number } {
-  return positionAt(bytes.toString('latin1'), offset);
+  const before = bytes.toString('utf8', 0, offset);
+  return positionAt(before, before.length);
 }
 
 /** The line at fault begins here. */
@@ -127,6 +128,22 @@ function firstInvalid(bytes: Buffer): number {
     if (end === -1 || !isUtf8(bytes.subarray(start, end))) return start;
     start = end + 1;
   }
+}
+
+/** The beginning of a merge conflict that nobody has settled: its three kinds of marker lines, in order. */
+function conflictIn(text: string): TextFault | undefined {
+  const offset = lineStarting(text, '<<<<<<< ', 0);
+  const middle = lineStarting(text, '=======', offset);
+  if (lineStarting(text, '>>>>>>> ', middle) === -1) return undefined;
+  const message = 'a merge conflict begins here: settle it and remove the markers';
+  return { offset, rule: 'merge-conflict', message };
+}
+
+/** Where the next line that begins with `start` is; -1 when there is none, or when `from` is -1. */
+function lineStarting(text: string, start: string, from: number): number {
+  if (from === -1 || text.startsWith(start, from)) return from;
+  const newline = text.indexOf(`\n${start}`, from);
+  return newline === -1 ? -1 : newline + 1;
 }
 
 /** Where the front matter of a page file begins and ends, or why it has none. */
@@ -171,7 +188,7 @@ function openerFault(text: string): TextFault {
       message: 'the file begins with a merge conflict: settle it and remove the markers',
     };
   }
-  const line = text.slice(0, 40).split('\n', 1)[0] ?? '';
+  const line = text.slice(0, 40).split(/\r?\n/, 1)[0] ?? '';
   if (line.startsWith('---')) {
     return {
       offset: 0,

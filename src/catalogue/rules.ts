@@ -37,7 +37,7 @@ export function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile
   });
 }
 
-const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated, ensureNoMergeConflict];
+const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated];
 
 function ensureKeysFit({ page }: ReadablePage, main: boolean): Fault[] {
   return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, message }) =>
@@ -60,13 +60,6 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
       'edited',
       `edited is before created (${created}): give a later time, or leave it out`,
     ),
-  ];
-}
-
-function ensureNoMergeConflict({ path, page }: ReadablePage): Fault[] {
-  if (!/^<{7} [^]*^={7}$[^]*^>{7} /m.test(page.page)) return [];
-  return [
-    fileFault(path, 'merge-conflict', 'the page holds a merge conflict: settle it and remove the markers'),
   ];
 }
 
