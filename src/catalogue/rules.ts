@@ -1,3 +1,4 @@
+import { readSchema, type SchemaName } from '../bot/schemas.ts';
 import { pathOf } from './layout.ts';
 import { type Fault, fileFault, quoted } from './fault.ts';
 import type { Page } from './page.ts';
@@ -9,9 +10,12 @@ export interface ReadablePage extends PageFile {
   readonly page: Page;
 }
 
-/** Whether a page carries shared keys and so means to be its bot's main page. */
+/**
+ * Whether a page carries keys that only a main page must have, and so means to be one. Any other key may as
+ * well be a slip in a translation.
+ */
 export function isMainPage({ page }: ReadablePage): boolean {
-  return Object.keys(page.data).some((key) => key !== 'name' && key !== 'description');
+  return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
 /** Every fault of one page, held against the rules for a main page or for a translation. Fills in defaults. */
@@ -35,6 +39,14 @@ export function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile
     const message = `${others.join(' and ')} is a main page too: keep the shared keys in one file, name and description only in the others`;
     return fileFault(path, 'one-main-page', message);
   });
+}
+
+const mainPageMarks = new Set(
+  requiredKeys('main-page').filter((key) => !requiredKeys('translation').includes(key)),
+);
+
+function requiredKeys(schema: SchemaName): string[] {
+  return readSchema(schema)['required'] as string[];
 }
 
 const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated];
