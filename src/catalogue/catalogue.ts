@@ -5,7 +5,7 @@ import { Agenda } from './agenda.ts';
 import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { comparePlaces, type Fault, fileFault } from './fault.ts';
 import { groupByBot, listFolder, listTop, type Stamp, stampOf } from './folder.ts';
 import { botsFolder, fileName, folderOf, isFolderName, type Place, strayMessage } from './layout.ts';
 import { readPageFile } from './page-file.ts';
@@ -68,9 +68,9 @@ export class Catalogue {
     return { ready: this.#ready, watcherFault: this.#watcherFault, folderFault: this.#folderFault };
   }
 
-  /** Every fault of every file, in path order. */
+  /** Every fault of every file, by path, then by line and column. */
   faults(): Fault[] {
-    return [...this.#faults.values()].flat().toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    return [...this.#faults.values()].flat().toSorted(comparePlaces);
   }
 
   /** Calls back with each bot that is served anew, differently, or no more. */
@@ -100,7 +100,8 @@ export class Catalogue {
   /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
   reload(ids: Iterable<BotId>): void {
     for (const id of ids) {
-      const places = this.#index.get(id)?.files.map(({ locale }) => ({ id, locale })) ?? [];
+      const folder = folderOf(id);
+      const places = groupByBot(folder, [...(this.#folders.get(folder)?.names ?? [])].toSorted()).bots.get(id) ?? [];
       const stamps = places.flatMap((place) => {
         const stamp = stampOf(this.#options.root, place);
         return stamp ? [[fileName(place), stamp] as const] : [];
@@ -228,7 +229,8 @@ export class Catalogue {
     const seen = this.#seenIn(folder);
     const changed = seen.changed(stamps);
     if (changed.size > 0) {
-      const { bots, misplaced } = groupByBot(folder, new Set([...seen.names, ...stamps.keys()]));
+      const names = new Set([...seen.names, ...stamps.keys()]);
+      const { bots, misplaced } = groupByBot(folder, [...names].toSorted());
       for (const [name, { rule, message }] of misplaced) {
         const path = `${botsFolder}/${folder}/${name}`;
         seen.settle(name, stamps.get(name), Number.POSITIVE_INFINITY);

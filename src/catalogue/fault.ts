@@ -19,6 +19,12 @@ export function fileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
 
+/** Orders faults by path, then by line and column. */
+export function comparePlaces(a: Fault, b: Fault): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
 /** The place of `offset` in `text`, in lines and columns counted from 1. */
 export function positionAt(text: string, offset: number): { line: number; column: number } {
   let line = 1;
