@@ -6,7 +6,7 @@ import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
 import { comparePlaces, type Fault, fileFault } from './fault.ts';
-import { groupByBot, listFolder, listTop, type Stamp, stampOf } from './folder.ts';
+import { groupByBot, isFolder, listFolder, listTop, type Stamp, stampOf } from './folder.ts';
 import { botsFolder, fileName, folderOf, isFolderName, type Place, strayMessage } from './layout.ts';
 import { readPageFile } from './page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
@@ -206,7 +206,9 @@ export class Catalogue {
     try {
       const names = listTop(this.#options.root);
       this.#noteFolder(null);
-      const strays = names.filter((name) => !isFolderName(name)).map((name) => `${botsFolder}/${name}`);
+      const strays = names
+        .filter((name) => !isFolderName(name) || !isFolder(this.#options.root, name))
+        .map((name) => `${botsFolder}/${name}`);
       for (const path of this.#faults.keys())
         if (isTopPath(path) && !strays.includes(path)) this.#report(path, []);
       for (const path of strays) this.#report(path, [fileFault(path, 'stray-file', strayMessage)]);

@@ -40,6 +40,11 @@ export function countNames(root: string, folder: string): number {
   }
 }
 
+/** Whether `bots/<name>` is a folder, and no link to one that could be anywhere. */
+export function isFolder(root: string, name: string): boolean {
+  return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
 /** The stamp of the file at a place, undefined when there is none. */
 export function stampOf(root: string, { id, locale }: Place): Stamp | undefined {
   return readStamp(join(root, pathOf(id, locale)));
@@ -72,16 +77,16 @@ export function groupByBot(
   return { bots, misplaced };
 }
 
-/** A folder that is gone has no names; that `bots/` is gone with it is another matter. */
+/** A folder that is gone has no names, nor has a link; that `bots/` is gone with it is another matter. */
 function namesIn(root: string, folder: string): string[] {
   try {
-    return readdirSync(folder);
+    if (lstatSync(folder).isDirectory()) return readdirSync(folder);
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    listTop(root);
-    return [];
   }
+  listTop(root);
+  return [];
 }
 
 function readStamp(path: string): Stamp | undefined {
