@@ -101,7 +101,8 @@ export class Catalogue {
   reload(ids: Iterable<BotId>): void {
     for (const id of ids) {
       const folder = folderOf(id);
-      const places = groupByBot(folder, [...(this.#folders.get(folder)?.names ?? [])].toSorted()).bots.get(id) ?? [];
+      const places =
+        groupByBot(folder, [...(this.#folders.get(folder)?.names ?? [])].toSorted()).bots.get(id) ?? [];
       const stamps = places.flatMap((place) => {
         const stamp = stampOf(this.#options.root, place);
         return stamp ? [[fileName(place), stamp] as const] : [];

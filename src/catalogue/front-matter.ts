@@ -118,7 +118,7 @@ function countKeys(value: unknown): number {
 
 /** What JSON.parse found wrong, told by a parser that knows where. Never deeper than the stack allows. */
 function syntaxFaults(text: string): TextFault[] {
-  if ((text.match(/[{[]/g)?.length ?? 0) > 1000) return [tooDeep];
+  if (nesting(text) > 1000) return [tooDeep];
   const errors: ParseError[] = [];
   parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   const [first] = errors;
@@ -134,6 +134,17 @@ function syntaxFaults(text: string): TextFault[] {
       message: advice[printParseErrorCode(first.error)] ?? generalAdvice,
     },
   ];
+}
+
+/** How deep the brackets of a text nest that may be no JSON; those in quotes count too. */
+function nesting(text: string): number {
+  let depth = 0;
+  let level = 0;
+  for (const [bracket] of text.matchAll(/[{}[\]]/g)) {
+    level += '{['.includes(bracket) ? 1 : -1;
+    depth = Math.max(depth, level);
+  }
+  return depth;
 }
 
 const generalAdvice = 'this is not JSON: check the quotes, commas and braces here';

@@ -82,11 +82,7 @@ for (const name of Object.keys(engines)) if (name !== 'json') delete engines[nam
 
 function refusal(path: string, bytes: Buffer): Fault | undefined {
   if (bytes.length > maxFileSize) {
-    return fileFault(
-      path,
-      'file-size',
-      `the file has more than ${maxFileSize} bytes: shorten the page`,
-    );
+    return fileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
   }
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
     return fileFault(
