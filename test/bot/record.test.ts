@@ -1,0 +1,128 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { parseLocale } from '../../src/bot/locale.ts';
+import type { Locale } from '../../src/bot/locale.ts';
+import {
+  assembleRecord,
+  defaultLocale,
+  derivedRandom,
+  type FilledMainPage,
+  listElement,
+} from '../../src/bot/record.ts';
+import { validate } from '../../src/catalogue/schema.ts';
+import { botId } from '../support/sample.ts';
+
+const id = botId('190519304972663312');
+
+/** What a main page's front matter says once the schema has filled in its defaults. */
+function filled(keys: object = {}): FilledMainPage {
+  const data = {
+    name: 'Homer',
+    description: 'Answers questions about doughnuts.',
+    authors: ['190519304972664832'],
+    category: 'fun',
+    created: 1_700_000_000_000,
+    invite: 'https://example.org/invite',
+    ...keys,
+  };
+  strictEqual(JSON.stringify(validate('main-page', data)), '[]');
+  return data as unknown as FilledMainPage;
+}
+
+function locale(text: string): Locale {
+  const tag = parseLocale(text);
+  ok(tag);
+  return tag;
+}
+
+const main = { locale: locale('fr'), data: filled(), page: '# Homère' };
+
+describe('a record', () => {
+  it('has the keys that the API promises, in its order, with every default in place', () => {
+    deepStrictEqual(JSON.parse(JSON.stringify(assembleRecord(id, main, []))), {
+      id: '190519304972663312',
+      authors: ['190519304972664832'],
+      cachedImages: { avatar: null, cover: null, preview: [] },
+      category: 'fun',
+      contents: {
+        fr: { description: 'Answers questions about doughnuts.', name: 'Homer', page: '# Homère' },
+      },
+      created: 1_700_000_000_000,
+      edited: 1_700_000_000_000,
+      codehost: { owner: null, repo: null },
+      images: { avatar: null, cover: null, preview: [] },
+      invite: 'https://example.org/invite',
+      legacy: false,
+      nsfw: false,
+      oauth: null,
+      random: derivedRandom(id),
+      support: null,
+      trigger: { prefix: [], customisable: false, mentionable: false },
+      verified: false,
+      website: null,
+    });
+    strictEqual(
+      Object.keys(assembleRecord(id, main, [])).join(' '),
+      'id authors cachedImages category contents created edited codehost images invite legacy nsfw oauth random support trigger verified website',
+    );
+  });
+
+  it('keeps the rules of its schema, as does its list element', () => {
+    const record = assembleRecord(id, main, []);
+    deepStrictEqual(validate('record', structuredClone(record)), []);
+    deepStrictEqual(validate('list-element', structuredClone(listElement(record))), []);
+  });
+
+  it('tells what the page says rather than a default', () => {
+    const keys = {
+      edited: 1_800_000_000_000,
+      random: 0.25,
+      nsfw: true,
+      oauth: '42',
+      codehost: { owner: 'o' },
+    };
+    const record = assembleRecord(id, { ...main, data: filled(keys) }, []);
+    const { edited, random, nsfw, oauth, codehost } = record;
+    deepStrictEqual(
+      { edited, random, nsfw, oauth },
+      { edited: 1_800_000_000_000, random: 0.25, nsfw: true, oauth: '42' },
+    );
+    deepStrictEqual(codehost, { owner: 'o', repo: null });
+  });
+
+  it('has the default locale first, then the others as given', () => {
+    const texts = ['de', 'en', 'zh-CN'].map((tag) => {
+      return [locale(tag), { name: tag, description: tag, page: '' }] as const;
+    });
+    const record = assembleRecord(id, main, texts);
+    deepStrictEqual(Object.keys(record.contents), ['fr', 'de', 'en', 'zh-CN']);
+    strictEqual(defaultLocale(record), 'fr');
+  });
+
+  it('takes no key that is not named', () => {
+    const data = { ...filled(), token: 'secret', trigger: { ...filled().trigger, extra: 1 } };
+    ok(!JSON.stringify(assembleRecord(id, { ...main, data }, [])).match(/secret|extra/));
+  });
+
+  it('loses its pages, and nothing else, in a list', () => {
+    const record = assembleRecord(id, main, []);
+    const element = listElement(record);
+    deepStrictEqual(element.contents, {
+      fr: { description: 'Answers questions about doughnuts.', name: 'Homer' },
+    });
+    deepStrictEqual({ ...element, contents: null }, { ...record, contents: null });
+    deepStrictEqual(Object.keys(element), Object.keys(record));
+  });
+});
+
+describe('the derived draw', () => {
+  it('is in [0, 1) and the same for an id everywhere', () => {
+    strictEqual(derivedRandom(id), derivedRandom(botId('190519304972663312')));
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9]{1,20}$/), (text) => {
+        const draw = derivedRandom(botId(text));
+        ok(draw >= 0 && draw < 1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,412 @@
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import matter from 'gray-matter';
+import type { Fault } from '../../src/catalogue/fault.ts';
+import { editPage, maxFileSize, type Page, parsePage } from '../../src/catalogue/page.ts';
+import { mainPage, translation } from '../support/sample.ts';
+
+const path = 'bots/312/190519304972663312.en.md';
+
+function parse(file: string | Buffer): ReturnType<typeof parsePage> {
+  return parsePage(path, Buffer.from(file));
+}
+
+function good(file: string | Buffer): Page {
+  const { page, faults } = parse(file);
+  deepStrictEqual(faults, []);
+  ok(page);
+  return page;
+}
+
+/** The only fault of a file, as `line:column rule message`. */
+function fault(file: string | Buffer): string {
+  const { page, faults } = parse(file);
+  strictEqual(page, undefined);
+  strictEqual(faults.length, 1, JSON.stringify(faults));
+  return faults.map(({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`).join('');
+}
+
+/** A file whose front matter is `json`. */
+function withFrontMatter(json: string, page = ''): string {
+  return `---\n${json}\n---\n${page}`;
+}
+
+const homer = withFrontMatter('{"name": "Homer"}');
+
+describe('a page file', () => {
+  it('is its front matter and its markdown', () => {
+    const { data, page } = good(translation('Homer', 'Doughnuts.', '# Homer\n\nThe page.\n'));
+    deepStrictEqual(data, { name: 'Homer', description: 'Doughnuts.' });
+    strictEqual(page, '# Homer\n\nThe page.');
+  });
+
+  it('may say that its front matter is JSON', () => {
+    deepStrictEqual(good('---json\n{"name": "Homer"}\n---\n').data, { name: 'Homer' });
+  });
+
+  it('may have no markdown, and end without a line end', () => {
+    strictEqual(good('---\n{}\n---').page, '');
+    strictEqual(good('---\n{}\n---\n\n \n').page, '');
+    strictEqual(good('---\r\n{}\r\n---\r').page, '');
+  });
+
+  it('keeps the indentation of its first line, and every --- below', () => {
+    strictEqual(good(withFrontMatter('{}', '\n    code\n\n---\n\n---js\n')).page, '    code\n\n---\n\n---js');
+  });
+
+  it('reads the same with CRLF', () => {
+    const text = mainPage();
+    const { data, page } = good(text.replaceAll('\n', '\r\n'));
+    deepStrictEqual(data, good(text).data);
+    strictEqual(page, good(text).page);
+  });
+
+  it('keeps text of every script', () => {
+    const { data, page } = good(translation('ホーマー 🍩', 'Ünïcödé', '\u{1F369}'));
+    strictEqual(data['name'], 'ホーマー 🍩');
+    strictEqual(page, '\u{1F369}');
+  });
+
+  describe('is refused before it is read', () => {
+    const tooLarge = `1:1 file-size the file has more than ${maxFileSize} bytes: shorten the page`;
+
+    it('when it is larger than 256 KiB, however bad it is otherwise', () => {
+      strictEqual(fault(Buffer.alloc(maxFileSize + 1)), tooLarge);
+      strictEqual(fault(Buffer.alloc(maxFileSize + 1, 0xff)), tooLarge);
+    });
+
+    it('but not when it has 256 KiB exactly', () => {
+      const start = withFrontMatter('{}');
+      strictEqual(
+        good(start + 'x'.repeat(maxFileSize - start.length)).page.length,
+        maxFileSize - start.length,
+      );
+      strictEqual(fault(start + 'x'.repeat(maxFileSize - start.length + 1)), tooLarge);
+    });
+
+    it('when it is not UTF-8, naming the line', () => {
+      const bytes = Buffer.concat([Buffer.from(`${homer}fine ✓\n`), Buffer.from([0x63, 0xe9, 0x0a])]);
+      strictEqual(fault(bytes), '5:1 utf-8 this is not UTF-8: save the file as UTF-8');
+    });
+
+    it('when it holds half a surrogate pair or an overlong form', () => {
+      for (const bytes of [
+        [0xed, 0xa0, 0x80],
+        [0xc0, 0xaf],
+        [0xf5, 0x80, 0x80, 0x80],
+      ])
+        match(fault(Buffer.concat([Buffer.from(homer), Buffer.from(bytes)])), /^4:1 utf-8 /);
+    });
+
+    it('when it begins with a byte order mark', () => {
+      match(fault(`\uFEFF${homer}`), /^1:1 byte-order-mark .*without BOM$/);
+    });
+
+    it('when it holds a NUL, naming its place in characters', () => {
+      match(fault(`${homer}\néé\0`), /^5:3 nul /);
+      match(fault('\0'), /^1:1 nul /);
+    });
+
+    it('when it is UTF-16', () => match(fault(Buffer.from(homer, 'utf16le')), /^1:2 nul .*UTF-8$/));
+
+    it('when it is empty', () => match(fault(''), /^1:1 opener .*: make its first line ---$/));
+  });
+
+  describe('gives gray-matter nothing to stumble over', () => {
+    const evil = '{ "name": (globalThis.ran = true, "x") }\n';
+
+    for (const opener of ['---js', '---javascript', '---JavaScript', '--- js', '---\tjs', '---coffee'])
+      it(`runs code from a file: ${opener} is refused and not run`, () => {
+        match(fault(`${opener}\n${evil}---\n`), /^1:1 opener the first line is .*: write --- alone/);
+        ok(!('ran' in globalThis));
+      });
+
+    it('runs code from a file: there is no engine left that could', () => {
+      for (const language of ['js', 'javascript', 'JavaScript'])
+        throws(() => matter(`---${language}\n${evil}---\n`, {}), language);
+      ok(!('ran' in globalThis));
+    });
+
+    it('stringify parses the text first: an edit of a page that begins with ---js runs nothing', () => {
+      const file = withFrontMatter('{"name": "Homer"}', `---js\n${evil}---\n`);
+      const edited = editPage(file, { name: 'Marge' });
+      strictEqual(edited, file.replace('Homer', 'Marge'));
+      strictEqual(good(edited).data['name'], 'Marge');
+      ok(!('ran' in globalThis));
+    });
+
+    it('caches by content: a file that failed once fails again, with the same words', () => {
+      const bad = withFrontMatter('{"name": }');
+      strictEqual(fault(bad), fault(bad));
+      match(fault(bad), /^2:10 json /);
+    });
+
+    it('callers share one mutable object: each reading has its own', () => {
+      good(homer).data['name'] = 'Bart';
+      deepStrictEqual(good(homer).data, { name: 'Homer' });
+    });
+
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'yaml', 'toml'])
+      it(`"engines" of every object: ---${name} is refused`, () =>
+        match(fault(`---${name}\n{}\n---\n`), /^1:1 opener /));
+
+    it('a missing closer: the file is not taken for front matter as a whole', () => {
+      strictEqual(
+        fault('---\n{"name": "Homer"}\n\n# Homer\n'),
+        '1:1 closer the front matter has no end: put a line --- after its last }',
+      );
+      match(fault('---\n'), /^1:1 closer /);
+      match(fault('---'), /^1:1 opener /);
+    });
+
+    for (const closer of ['---garbage', '----', '--- ', '---js', '---}'])
+      it(`the first \\n--- closes: ${JSON.stringify(closer)} does not`, () =>
+        match(fault(`---\n{}\n${closer}\n---\n`), /^3:1 closer .*: write --- alone on it$/));
+
+    for (const json of ['null', '[]', '["name"]', '"name"', '7', 'true'])
+      it(`JSON that is no object passes: ${json} does not`, () =>
+        match(
+          fault(withFrontMatter(json)),
+          /^2:1 \S+ the front matter is no object: put the keys in \{ \}$/,
+        ));
+
+    it('empty front matter passes: it does not', () => {
+      match(fault('---\n---\n'), /^2:1 json /);
+      match(fault('---\n\n---\n'), /json /);
+      match(fault('---\n# only a comment\n---\n'), /^2:1 json /);
+    });
+
+    it('duplicate keys pass: each is refused at its place', () => {
+      const file = withFrontMatter(
+        '{\n  "name": "a",\n  "trigger": {"prefix": [], "prefix": []},\n  "n\\u0061me": "b"\n}',
+      );
+      deepStrictEqual(
+        parse(file).faults.map(({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`),
+        [
+          '4:29 duplicate-key the key "prefix" stands here twice: keep one of them',
+          '5:3 duplicate-key the key "name" stands here twice: keep one of them',
+        ],
+      );
+    });
+
+    it('keys of one name in different objects are no duplicates', () => {
+      good(withFrontMatter('{"a": {"b": 1}, "c": [{"b": 1}, {"b": 1}], "d\\"": ":"}'));
+    });
+
+    it('a file that begins with a conflict marker reads as empty: it is refused', () => {
+      const conflict = `<<<<<<< HEAD\n${homer}=======\n${homer}>>>>>>> theirs\n`;
+      match(fault(conflict), /^1:1 merge-conflict .*: settle it/);
+      match(fault(`<<<<<<< HEAD\n${homer}`), /^1:1 opener .*merge conflict: settle it/);
+    });
+
+    it('a conflict further down is refused by its line', () => {
+      const conflict = '<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> theirs';
+      match(fault(withFrontMatter(`{\n${conflict}\n}`)), /^3:1 merge-conflict /);
+      match(fault(withFrontMatter('{}', `text\n${conflict}\n`)), /^5:1 merge-conflict /);
+      match(fault(withFrontMatter('{}', conflict).replaceAll('\n', '\r\n')), /^4:1 merge-conflict /);
+      good(withFrontMatter('{}', 'Heading\n=======\n\n> quoted\n>>>>>>> deeply\n'));
+    });
+  });
+
+  describe('cannot hold the process up', () => {
+    it('with 32,000 blank lines: runs of blanks in front matter are refused by rule', () => {
+      for (const blank of ['\n', ' ', '\t', '\r\n', '\u00a0', '\u2028', ' \n'])
+        match(
+          fault(`---\n{}${blank.repeat(32_000)}\n---\n`),
+          /^\d+:\d+ blank-run more than 200 blank characters in a row: remove them$/,
+        );
+      match(fault(`---\n${'\n'.repeat(32_000)}{}\n---\n`), /^2:1 blank-run /);
+    });
+
+    it('with blanks in the markdown, where they are harmless', () => {
+      strictEqual(good(withFrontMatter('{}', `${'\n'.repeat(200_000)}x`)).page, 'x');
+      strictEqual(good(withFrontMatter('{}', ' '.repeat(200_000))).page, '');
+      strictEqual(good(withFrontMatter('{}', '#\n \n'.repeat(50_000))).page.length, 199_997);
+    });
+
+    it('with comment lines, which gray-matter strips one by one', () => {
+      match(fault(withFrontMatter('#\n'.repeat(100_000))), /^2:1 json /);
+    });
+
+    it('with deep nesting: more than eight levels are refused', () => {
+      for (const depth of [9, 100, 100_000])
+        match(
+          fault(withFrontMatter(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`)),
+          /8 levels deep: /,
+        );
+      match(fault(withFrontMatter('{"a":'.repeat(40_000))), /8 levels deep: /);
+      good(withFrontMatter(`{"a":${'['.repeat(7)}${']'.repeat(7)}}`));
+    });
+
+    it('with many brackets side by side, which are no nesting', () => {
+      match(fault(withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`)), /^2:6008 json /);
+    });
+
+    it('with conflict markers by the thousand', () => {
+      good(withFrontMatter('{}', '<<<<<<< \n'.repeat(29_000)));
+      good(withFrontMatter('{}', '<<<<<<< \n=======\n'.repeat(15_000)));
+    });
+
+    it('with tens of thousands of duplicate keys: the first hundred are told', () => {
+      strictEqual(parse(withFrontMatter(`{${'"a":1,\n'.repeat(30_000)}"a":1}`)).faults.length, 100);
+    });
+
+    it('with an escaped quote after the other', () => {
+      match(fault(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}`)), /json /);
+      strictEqual(good(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}"}`)).page, '');
+    });
+  });
+
+  it('may not reach into the prototype: "__proto__" is a key like any other', () => {
+    const page = good(withFrontMatter('{"__proto__": {"nsfw": true}}'));
+    deepStrictEqual(Object.keys(page.data), ['__proto__']);
+    strictEqual(page.data['nsfw'], undefined);
+    strictEqual(page.faultAt(['__proto__'], 'rule', 'message', true).column, 2);
+    match(fault(withFrontMatter('{"__proto__": 1, "__proto__": 2}')), /^2:18 duplicate-key /);
+  });
+
+  describe('tells bad JSON by its place and its fix', () => {
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ['{"a": 1 "b": 2}', /^2:9 json a comma is missing: /],
+      ['{"a" 1}', /^2:6 json a colon is missing: write "key": value$/],
+      ['{"a": 1,}', /^2:9 json a key is expected here: .*no comma after the last one$/],
+      ['{"a": [1,]}', /^2:10 json a value is missing here: /],
+      ['{\n  "a": 1', /json a } is missing: close the object here$/],
+      ['{"a": [1', /json a \] is missing: /],
+      ['{"a": 1} {"b": 2}', /^2:10 json .*put every key inside \{ \}$/],
+      ["{'a': 1}", /^2:2 json .*double quotes/],
+      ['{a: 1}', /^2:2 json .*double quotes/],
+      ['{"a": True}', /^2:7 json .*lower case$/],
+      ['{"a": 007}', /^2:\d+ json /],
+      ['{"a": "b}', /^2:7 json a text is not closed: /],
+      ['{"a": "\\x"}', /^2:7 json JSON knows no such escape: /],
+      ['{"a": "\t"}', /^2:7 json this character cannot stand here: escape it/],
+      ['{"a": 1} // why', /^2:10 json JSON has no comments: remove it$/],
+      ['name: Homer', /^2:1 json /],
+    ];
+    for (const [json, expected] of cases)
+      it(JSON.stringify(json), () => match(fault(withFrontMatter(json)), expected));
+  });
+
+  describe('whatever its bytes', () => {
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+      fc.string({ unit: 'binary' }).map((text) => Buffer.from(`---\n${text}\n---\n`)),
+      fc.json().map((json) => Buffer.from(`---\n${json}\n---\n`)),
+      fc
+        .array(
+          fc.constantFrom('---', '\n', '\r\n', '{', '}', '"', '"a"', ':', ',', '[', ']', '1', '#', ' ', 'é'),
+        )
+        .map((parts) => Buffer.from(`---\n${parts.join('')}\n---\n`)),
+      mutated(mainPage({ trigger: { prefix: ['!'] } })),
+    );
+
+    it('it is read, or every fault has a place in it, a rule and a fix; it never throws', () => {
+      fc.assert(
+        fc.property(anything, (bytes) => {
+          const { page, faults } = parsePage(path, bytes);
+          strictEqual(page === undefined, faults.length > 0);
+          for (const fault of faults) ensureSound(fault, bytes);
+        }),
+        { numRuns: 2000 },
+      );
+    });
+  });
+});
+
+/** A good file with some bytes replaced, removed or put in twice. */
+function mutated(text: string): fc.Arbitrary<Buffer> {
+  const bytes = Buffer.from(text);
+  const change = fc.tuple(fc.nat(bytes.length), fc.nat(12), fc.uint8Array({ maxLength: 6 }));
+  return fc
+    .array(change, { minLength: 1, maxLength: 4 })
+    .map((changes) =>
+      changes.reduce<Buffer>(
+        (result, [at, removed, added]) =>
+          Buffer.concat([result.subarray(0, at), added, result.subarray(at + removed)]),
+        bytes,
+      ),
+    );
+}
+
+function ensureSound({ path: at, line, column, rule, message }: Fault, bytes: Buffer): void {
+  strictEqual(at, path);
+  match(rule, /^[a-z0-9-]+$/);
+  match(message, /^[^\n]+: [^\n]+$/);
+  const lines = bytes.toString('utf8').split('\n');
+  ok(line >= 1 && line <= lines.length, `line ${line} of ${lines.length}`);
+  ok(column >= 1 && column <= (lines[line - 1]?.length ?? 0) + 1, `column ${column} of line ${line}`);
+}
+
+describe('an edit of a page file', () => {
+  const key = fc.constantFrom('category', 'nsfw', 'oauth', 'website', 'edited', 'é"\\');
+  const value = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.nat());
+  const values = fc.dictionary(key, value, { maxKeys: 4, noNullPrototype: true });
+  const others = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
+  const layout = fc.constantFrom(0, 1, 2, 4, '\t', '\t\t');
+  const page = fc.string({ unit: 'grapheme' }).map((text) => `${text}\n---\n\n"nsfw": true\n`);
+
+  const files = fc
+    .record({ others, values, indent: layout, page, crlf: fc.boolean() })
+    .map(({ others, values, indent, page, crlf }) => {
+      const text = `---\n${JSON.stringify({ ...others, ...values }, null, indent)}\n---\n${page}`;
+      return crlf ? text.replaceAll(/\r?\n/g, '\r\n') : text;
+    })
+    .filter((text) => parse(text).page !== undefined);
+
+  it('changes the named keys and nothing else', () => {
+    fc.assert(
+      fc.property(files, values, (file, changes) => {
+        const before = good(file);
+        const edited = editPage(file, changes);
+        const after = good(edited);
+        strictEqual(JSON.stringify(after.data), JSON.stringify({ ...before.data, ...changes }));
+        strictEqual(after.page, before.page);
+        const closer = file.indexOf('\n---', 3);
+        ok(edited.endsWith(file.slice(closer)), 'what is below the front matter');
+        strictEqual(edited.includes('\r\n'), file.includes('\r\n'));
+        strictEqual(/[^\r]\n/.test(edited), /[^\r]\n/.test(file), 'one kind of line end');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves every line of other keys as it is, however it is written', () => {
+    const odd =
+      '---\r\n{ "name" :  "Homer" ,\r\n\t"authors":["1" ,"2"], "nsfw":false,\r\n   "random":5e-1 }\r\n---\r\nx\r\n';
+    strictEqual(editPage(odd, { nsfw: true }), odd.replace('"nsfw":false', '"nsfw":true'));
+    strictEqual(
+      editPage(odd, { oauth: null }),
+      odd.replace('"random":5e-1 }', '"random":5e-1,"oauth":null }'),
+    );
+  });
+
+  it('puts a new key on a line of its own, indented as the others', () => {
+    for (const [indent, eol] of [
+      ['  ', '\n'],
+      ['\t', '\n'],
+      ['    ', '\r\n'],
+      ['\t', '\r\n'],
+    ] as const) {
+      const file = (more: string): string =>
+        ['---', '{', `${indent}"name": "Homer"${more}`, '}', '---', 'x'].join(eol);
+      const added = `,${eol}${indent}"nsfw": true,${eol}${indent}"oauth": "7"`;
+      strictEqual(editPage(file(''), { nsfw: true, oauth: '7' }), file(added));
+    }
+  });
+
+  it('keeps front matter on one line', () => {
+    strictEqual(editPage('---\n{"a":[1, 2]}\n---\n', { b: 1 }), '---\n{"a":[1, 2],"b":1}\n---\n');
+    strictEqual(editPage('---\n{}\n---\n', { b: 1 }), '---\n{"b":1}\n---\n');
+  });
+
+  it('keeps digits that a number would lose', () => {
+    const file = '---\n{\n  "random": 0.10000000000000000000001,\n  "nsfw": false\n}\n---\n';
+    strictEqual(editPage(file, { nsfw: true }), file.replace('false', 'true'));
+  });
+
+  it('refuses a text that is no page file', () => {
+    throws(() => editPage('# Homer\n', { nsfw: true }), /make its first line ---/);
+    throws(() => editPage('---\n[]\n---\n', { nsfw: true }), /put the keys in \{ \}/);
+  });
+});
