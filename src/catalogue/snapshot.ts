@@ -58,7 +58,10 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
     for (;;) {
       const block = await readBlock(file);
       if (block === undefined) return undefined;
-      if (typeof block.meta === 'number') return block.meta === entries.length ? entries : undefined;
+      if (typeof block.meta === 'number') {
+        const whole = block.meta === entries.length && (await readExactly(file, 1)) === undefined;
+        return whole ? entries : undefined;
+      }
       const { bots, stamps } = block.meta;
       fromBlock({ meta: bots, blob: block.blob }).forEach((bot, i) =>
         entries.push({ bot, stamps: stamps[i] ?? [] }),
