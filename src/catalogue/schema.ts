@@ -156,7 +156,7 @@ function unknownKey(key: string, known: readonly string[]): string {
   return `${quoted(key)} is no key here: remove it; the keys are ${listed(known)}`;
 }
 
-/** Alike but for case, punctuation, or one letter more, fewer or other. */
+/** Alike but for case, punctuation, one letter more, fewer or other, or two that changed places. */
 function isNear(a: string, b: string): boolean {
   const [x, y] = [a, b].map((text) => text.toLowerCase().replace(/[^a-z]/g, '')) as [string, string];
   if (x === y) return true;
@@ -166,6 +166,7 @@ function isNear(a: string, b: string): boolean {
     x.slice(start + 1) === y.slice(start + 1),
     x.slice(start + 1) === y.slice(start),
     x.slice(start) === y.slice(start + 1),
+    x[start] === y[start + 1] && x[start + 1] === y[start] && x.slice(start + 2) === y.slice(start + 2),
   ];
   return x.length > 3 && rests.includes(true);
 }
