@@ -1,0 +1,123 @@
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { assembleRecord, type FilledMainPage, listElement } from '../../src/bot/record.ts';
+import { parseLocale } from '../../src/bot/locale.ts';
+import { indexBot, type IndexedBot, MutableBotIndex } from '../../src/catalogue/bot-index.ts';
+import { validate } from '../../src/catalogue/schema.ts';
+import { botId } from '../support/sample.ts';
+
+function bot(id: string, name = 'Homer'): IndexedBot {
+  const locale = parseLocale('en');
+  ok(locale);
+  const data = {
+    name,
+    description: 'Answers.',
+    authors: ['1'],
+    category: 'fun',
+    created: 5,
+    invite: 'https://example.org',
+  };
+  deepStrictEqual(validate('main-page', data), []);
+  const main = { locale, data: data as unknown as FilledMainPage, page: 'The page.' };
+  return indexBot(botId(id), assembleRecord(botId(id), main, []), []);
+}
+
+describe('an indexed bot', () => {
+  it('holds its record and its list element as they are sent', () => {
+    const { id, record, element, facts } = bot('7');
+    strictEqual(id, '7');
+    const parsed = JSON.parse(record.toString());
+    strictEqual(parsed.contents.en.page, 'The page.');
+    deepStrictEqual(JSON.parse(element.toString()), listElement(parsed));
+    deepStrictEqual(facts, {
+      name: 'Homer',
+      category: 'fun',
+      nsfw: false,
+      verified: false,
+      authors: ['1'],
+      locales: ['en'],
+      created: 5,
+      edited: 5,
+      random: parsed.random,
+    });
+  });
+
+  it('has a digest that is the same for the same bytes, and another for others', () => {
+    strictEqual(bot('7').digest, bot('7').digest);
+    notStrictEqual(bot('7').digest, bot('7', 'Marge').digest);
+    match(bot('7').digest, /^[\w-]{27}$/);
+  });
+});
+
+describe('the index', () => {
+  it('gives what was put in last', () => {
+    const index = new MutableBotIndex();
+    const [old, young] = [bot('7'), bot('7', 'Marge')];
+    index.set(old);
+    index.set(young);
+    strictEqual(index.get(botId('7')), young);
+    strictEqual(index.size, 1);
+    deepStrictEqual(index.all(), [young]);
+    strictEqual(index.get(botId('8')), undefined);
+  });
+
+  it('grows its version with each change and with nothing else', () => {
+    const index = new MutableBotIndex();
+    const versions = [
+      () => index.set(bot('7')),
+      () => index.set(bot('7')),
+      () => index.delete(botId('7')),
+    ].map((change) => {
+      change();
+      index.all();
+      return index.version;
+    });
+    deepStrictEqual(versions, [1, 2, 3]);
+    index.delete(botId('7'));
+    strictEqual(index.version, 3);
+  });
+
+  it('gives the same array until something changes, and never changes one that it gave', () => {
+    const index = new MutableBotIndex();
+    index.set(bot('7'));
+    index.set(bot('30'));
+    const before = index.all();
+    strictEqual(index.all(), before);
+    const copy = [...before];
+    index.set(bot('7', 'Marge'));
+    index.delete(botId('30'));
+    index.set(bot('200'));
+    index.all();
+    deepStrictEqual(before, copy);
+  });
+
+  it('is what a map would be, in numeric order, after any changes', () => {
+    const id = fc.constantFrom('0', '1', '01', '2', '10', '9', '190519304972663312', '18446744073709551615');
+    const change = fc.record({ id, name: fc.constantFrom('a', 'b', null), look: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+        const index = new MutableBotIndex();
+        const model = new Map<string, IndexedBot>();
+        for (const { id, name, look } of changes) {
+          if (name === null) {
+            model.delete(id);
+            index.delete(botId(id));
+          } else {
+            model.set(id, bot(id, name));
+            index.set(bot(id, name));
+          }
+          if (look) index.all();
+        }
+        const expected = [...model.keys()].toSorted(
+          (a, b) => Number(BigInt(a) - BigInt(b)) || a.length - b.length,
+        );
+        deepStrictEqual(
+          index.all().map(({ id, digest }) => [id, digest]),
+          expected.map((id) => [id, model.get(id)?.digest]),
+        );
+        strictEqual(index.size, model.size);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

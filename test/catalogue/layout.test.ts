@@ -1,0 +1,124 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { canonicalLocale } from '../../src/bot/locale.ts';
+import {
+  fileName,
+  folderOf,
+  isFolderName,
+  type Misplaced,
+  pathOf,
+  type Place,
+  placeOf,
+  splitPath,
+} from '../../src/catalogue/layout.ts';
+import { botId, pagePath } from '../support/sample.ts';
+
+const ids = fc.stringMatching(/^[0-9]{1,20}$/).map(botId);
+const tags = fc
+  .tuple(
+    fc.stringMatching(/^[a-zA-Z]{2,3}$/),
+    fc.option(fc.stringMatching(/^[a-zA-Z]{4}$/)),
+    fc.option(fc.stringMatching(/^([a-zA-Z]{2}|[0-9]{3})$/)),
+  )
+  .map((parts) => parts.filter((part) => part !== null).join('-'));
+
+function misplaced(place: Place | Misplaced): Misplaced {
+  ok('rule' in place, JSON.stringify(place));
+  return place;
+}
+
+describe('the layout', () => {
+  it('puts a bot in the folder of its last three digits', () => {
+    strictEqual(pagePath('190519304972663312', 'en-GB'), 'bots/312/190519304972663312.en-GB.md');
+    strictEqual(pagePath('7'), 'bots/007/7.en.md');
+    strictEqual(pagePath('07'), 'bots/007/07.en.md');
+    strictEqual(pagePath('1000'), 'bots/000/1000.en.md');
+  });
+
+  it('goes both ways: every bot and locale has one path, and the path tells them', () => {
+    fc.assert(
+      fc.property(ids, tags, (id, tag) => {
+        const locale = canonicalLocale(tag);
+        if (locale === undefined) return;
+        const parts = splitPath(pathOf(id, locale));
+        ok(parts && isFolderName(parts.folder));
+        deepStrictEqual(placeOf(parts.folder, parts.name), { id, locale });
+      }),
+    );
+  });
+
+  it('has one place at most for any name', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc
+        .tuple(ids, tags, fc.constantFrom('.md', '.MD', '', '.md~'))
+        .map(([id, tag, end]) => `${id}.${tag}${end}`),
+    );
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9]{3}$/), name, (folder, name) => {
+        const place = placeOf(folder, name);
+        if ('rule' in place) match(place.message, /: /);
+        else strictEqual(`${folderOf(place.id)}/${fileName(place)}`, `${folder}/${name}`);
+      }),
+    );
+  });
+
+  it('tells a misplaced file a path that is right', () => {
+    fc.assert(
+      fc.property(ids, tags, (id, tag) => {
+        const place = placeOf('000', `${id}.${tag}.md`);
+        const path = 'rule' in place ? / to (\S+)$/.exec(place.message)?.[1] : undefined;
+        if (path === undefined) return;
+        const parts = splitPath(path);
+        ok(parts && 'id' in placeOf(parts.folder, parts.name), path);
+      }),
+    );
+  });
+
+  it('calls a file in the folder of another bot wrong-folder', () => {
+    deepStrictEqual(placeOf('311', '190519304972663312.en.md'), {
+      rule: 'wrong-folder',
+      message: "this folder is not the bot's: move the file to bots/312/190519304972663312.en.md",
+    });
+  });
+
+  it('calls a locale in another case wrong-locale, and names the right path even in a wrong folder', () => {
+    deepStrictEqual(placeOf('311', '190519304972663312.en-gb.md'), {
+      rule: 'wrong-locale',
+      message: '"en-gb" is not in canonical case: rename the file to bots/312/190519304972663312.en-GB.md',
+    });
+  });
+
+  it('calls what is no language tag wrong-locale', () => {
+    deepStrictEqual(placeOf('007', '7.e.md'), {
+      rule: 'wrong-locale',
+      message: '"e" is no language tag: use one such as en, en-GB or zh-CN',
+    });
+  });
+
+  for (const name of [
+    'README.md',
+    '7.md',
+    '7.en.txt',
+    '7.en.MD',
+    '7.en.md~',
+    '7.en.md.orig',
+    '.7.en.md.swp',
+    '.gitkeep',
+    'seven.en.md',
+    '123456789012345678901.en.md',
+    ' 7.en.md',
+    '7.en.md\n',
+    '7.en.md\n.en.md',
+    '-7.en.md',
+    '',
+  ])
+    it(`calls ${JSON.stringify(name)} a stray file`, () => {
+      deepStrictEqual(misplaced(placeOf('007', name)).rule, 'stray-file');
+    });
+
+  it('takes no path apart that is not two levels below bots/', () => {
+    for (const path of ['bots/007', 'bots/007/a/b', 'bot/007/7.en.md', '/bots/007/7.en.md', 'README.md', ''])
+      strictEqual(splitPath(path), undefined, path);
+  });
+});

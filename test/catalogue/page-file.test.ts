@@ -1,0 +1,144 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { placeOf } from '../../src/catalogue/layout.ts';
+import { type PageFile, readPageFile } from '../../src/catalogue/page-file.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const path = pagePath('7');
+
+function read(root: string): PageFile | undefined {
+  const place = placeOf('007', '7.en.md');
+  if ('rule' in place) throw new Error(place.message);
+  return readPageFile(root, place);
+}
+
+/** The only fault of what `make` puts at the page's path. */
+function fault(make: (absolute: string, root: string) => void): string {
+  const root = tempFolder();
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  make(join(root, path), root);
+  const file = read(root);
+  strictEqual(file?.page, undefined);
+  deepStrictEqual(
+    file?.faults.map(({ line, column }) => [line, column]),
+    [[1, 1]],
+  );
+  return file.faults.map(({ path, rule, message }) => `${path} ${rule} ${message}`).join('');
+}
+
+describe('the file of a page', () => {
+  it('has the size and the blob id that Git gives it', () => {
+    const root = tempFolder();
+    writeFiles(root, { [path]: mainPage() });
+    const sha = execFileSync('git', ['hash-object', '--no-filters', path], { cwd: root }).toString().trim();
+    const file = read(root);
+    strictEqual(file?.sha, sha);
+    strictEqual(file?.size, Buffer.byteLength(mainPage()));
+    deepStrictEqual(file?.faults, []);
+  });
+
+  it('keeps its bytes when the next file is read', () => {
+    const root = tempFolder();
+    writeFiles(root, { [path]: mainPage({}, 'first') });
+    const first = read(root);
+    writeFiles(root, { [path]: mainPage({}, 'other') });
+    read(root);
+    strictEqual(first?.page?.page, 'first');
+  });
+
+  it('is none where nothing is', () => {
+    strictEqual(read(tempFolder()), undefined);
+    const root = tempFolder();
+    writeFiles(root, { 'bots/007': 'a file where the folder should be' });
+    strictEqual(read(root), undefined);
+  });
+
+  it('may have several names', () => {
+    const root = tempFolder();
+    writeFiles(root, { [path]: mainPage() });
+    linkSync(join(root, path), join(root, 'other'));
+    ok(read(root)?.page);
+  });
+
+  describe('is refused by name', () => {
+    it('when it is a symbolic link, to a good page even', () => {
+      const message = fault((absolute, root) => {
+        writeFileSync(join(root, 'page.md'), mainPage());
+        symlinkSync(join(root, 'page.md'), absolute);
+      });
+      strictEqual(message, `${path} regular-file this is a symbolic link: put the page itself here`);
+    });
+
+    it('when it is a symbolic link that leads nowhere or to itself', () => {
+      match(
+        fault((absolute) => symlinkSync('nowhere', absolute)),
+        /symbolic link: /,
+      );
+      match(
+        fault((absolute) => symlinkSync(absolute, absolute)),
+        /symbolic link: /,
+      );
+    });
+
+    it('when it is a fifo, without waiting for a writer', () => {
+      match(
+        fault((absolute) => execFileSync('mkfifo', [absolute])),
+        / regular-file this is no regular file: /,
+      );
+    });
+
+    it('when it is a folder', () => {
+      match(
+        fault((absolute) => mkdirSync(absolute)),
+        / regular-file this is no regular file: /,
+      );
+    });
+
+    it('when it is a socket', async () => {
+      const root = tempFolder();
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      const server = createServer().listen(join(root, path));
+      await once(server, 'listening');
+      match(read(root)?.faults[0]?.message ?? '', /no regular file: /);
+      server.close();
+    });
+
+    it('when the service may not read it', () => {
+      const message = asNobody(() =>
+        fault((absolute) => {
+          writeFileSync(absolute, mainPage());
+          chmodSync(absolute, 0);
+        }),
+      );
+      match(message, / regular-file the service may not read the file: give it read permission$/);
+    });
+
+    it('when it has a gigabyte, after no more than its first 256 KiB', () => {
+      const before = process.memoryUsage().rss;
+      match(
+        fault((absolute) => {
+          writeFileSync(absolute, '');
+          truncateSync(absolute, 2 ** 30);
+        }),
+        / file-size the file has more than 262144 bytes: /,
+      );
+      ok(process.memoryUsage().rss - before < 2 ** 28, 'the file was not read into memory');
+    });
+  });
+});
+
+/** Runs `work` without the rights of root, which reads everything, where the tests run as root. */
+function asNobody<T>(work: () => T): T {
+  if (process.geteuid?.() !== 0) return work();
+  process.seteuid?.(65534);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

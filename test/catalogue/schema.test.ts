@@ -1,0 +1,212 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { validate } from '../../src/catalogue/schema.ts';
+
+const good = {
+  name: 'Homer',
+  description: 'Answers questions about doughnuts.',
+  authors: ['190519304972664832'],
+  category: 'fun',
+  created: 1_700_000_000_000,
+  invite: 'https://example.org/invite',
+};
+
+/** The faults of a main page with `keys` put over a good one, as `place keyword message`. */
+function faults(keys: object): string[] {
+  return validate('main-page', { ...good, ...keys }).map(
+    ({ place, keyword, message }) => `${place.join('.')} ${keyword} ${message}`,
+  );
+}
+
+describe('a value held against a schema', () => {
+  it('has no faults when it is right, and every default filled in', () => {
+    const value: Record<string, unknown> = { ...good };
+    deepStrictEqual(validate('main-page', value), []);
+    deepStrictEqual(value['trigger'], { prefix: [], customisable: false, mentionable: false });
+    deepStrictEqual(value['images'], { avatar: null, cover: null, preview: [] });
+    deepStrictEqual(value['codehost'], { owner: null, repo: null });
+    strictEqual(value['oauth'], null);
+    ok(!('edited' in value) && !('random' in value));
+  });
+
+  it('has the defaults of parts that it leaves out', () => {
+    const value = { ...good, codehost: { owner: 'o' } };
+    deepStrictEqual(validate('main-page', value), []);
+    deepStrictEqual(value.codehost, { owner: 'o', repo: null });
+  });
+
+  describe('is told the fix', () => {
+    const advice: readonly (readonly [object, ...string[]])[] = [
+      [{ authors: [] }, 'authors minItems the list is too short: give at least 1'],
+      [
+        { authors: Array.from({ length: 11 }, (_, i) => String(i)) },
+        'authors maxItems the list has 11 entries: keep at most 10',
+      ],
+      [
+        { authors: ['1', '2', '1', '1'] },
+        'authors.2 uniqueItems this entry stands in the list twice: keep one',
+        'authors.3 uniqueItems this entry stands in the list twice: keep one',
+      ],
+      [
+        { authors: [190519304972664832] },
+        'authors.0 type the number 190519304972664830 stands here: give a text in quotes',
+      ],
+      [
+        { authors: ['Homer'] },
+        'authors.0 pattern "Homer" is not allowed: write 1 to 20 digits in quotes, such as "190519304972663312"',
+      ],
+      [
+        { category: 'Fun' },
+        'category enum "Fun" is not one of them: choose education, entertainment, fun, games, image, moderation, music, news, notifications, other, productivity or utility',
+      ],
+      [
+        { created: '1700000000000' },
+        'created type the text "1700000000000" stands here: give a whole number, without quotes',
+      ],
+      [{ created: 1.5 }, 'created type the fraction 1.5 stands here: give a whole number, without quotes'],
+      [{ created: -1 }, 'created minimum -1 is too small: give at least 0'],
+      [{ created: 9e15 }, 'created maximum 9000000000000000 is too large: give at most 8640000000000000'],
+      [{ random: 1 }, 'random exclusiveMaximum 1 is too large: give less than 1'],
+      [{ nsfw: 'no' }, 'nsfw type the text "no" stands here: give true or false, without quotes'],
+      [{ nsfw: null }, 'nsfw type null stands here: give true or false, without quotes'],
+      [
+        { invite: 'http://example.org' },
+        'invite pattern "http://example.org" is not allowed: write an absolute https:// address without spaces, user name or password',
+      ],
+      [
+        { invite: `https://example.org/${'x'.repeat(2000)}` },
+        'invite maxLength the text has 2020 characters: shorten it to at most 2000',
+      ],
+      [
+        { website: 'example.org' },
+        'website pattern "example.org" is not allowed: write an absolute https:// address without spaces, user name or password',
+      ],
+      [{ website: 7 }, 'website type the number 7 stands here: give a text in quotes or null'],
+      [{ oauth: 7 }, 'oauth type the number 7 stands here: give a text in quotes or null'],
+      [{ name: '' }, 'name minLength the text is empty: write 1 to 32 characters'],
+      [
+        { name: ' ' },
+        'name pattern " " is not allowed: write one line that is not blank and has no control characters',
+      ],
+      [{ name: '🍩'.repeat(33) }, 'name maxLength the text has 33 characters: shorten it to at most 32'],
+      [{ images: [] }, 'images type a list stands here: give an object in { }'],
+      [{ images: { preview: {} } }, 'images.preview type an object stands here: give a list in [ ]'],
+      [
+        { trigger: { prefix: ['!', ''] } },
+        'trigger.prefix.1 minLength the text is empty: write 1 to 10 characters',
+      ],
+    ];
+    for (const [keys, ...expected] of advice)
+      it(JSON.stringify(keys).slice(0, 60), () => deepStrictEqual(faults(keys), expected));
+
+    it('of a missing key, with what it is for', () => {
+      const { invite: _, ...rest } = good;
+      deepStrictEqual(
+        validate('main-page', rest).map(({ message }) => message),
+        ['"invite" is missing: add it (The page where the bot is added to a server)'],
+      );
+    });
+
+    it('of an object without keys', () => {
+      match(
+        validate('update', { bot: {} })
+          .map(({ message }) => message)
+          .join(''),
+        /: give at least one of category, count/,
+      );
+    });
+  });
+
+  it('takes 32 characters for 32, whatever the script', () => {
+    deepStrictEqual(faults({ name: '🍩'.repeat(32) }), []);
+  });
+
+  it('has addresses with a host, and none with a password', () => {
+    for (const invite of [
+      'https://',
+      'https:///x',
+      'https://a@b',
+      'https://a:b@c',
+      'https://[',
+      'https://a b',
+      'javascript:alert(1)',
+      ' https://a',
+    ])
+      strictEqual(faults({ invite }).length, 1, invite);
+    for (const invite of [
+      'https://a',
+      'https://a/@b',
+      'https://a:8443/?q=1#x',
+      'https://例え.jp',
+      'https://[::1]/',
+    ])
+      deepStrictEqual(faults({ invite }), [], invite);
+  });
+
+  describe('is asked whether it meant', () => {
+    for (const [key, meant] of [
+      ['nmae', 'name'],
+      ['Name', 'name'],
+      ['descripton', 'description'],
+      ['descriptions', 'description'],
+      ['catgory', 'category'],
+      ['categroy', 'category'],
+      ['web-site', 'website'],
+      ['author', 'authors'],
+      ['suport', 'support'],
+    ] as const)
+      it(`${meant}, where ${key} stands`, () =>
+        deepStrictEqual(faults({ [key]: 1 }), [
+          `${key} additionalProperties "${key}" is no key: write "${meant}"`,
+        ]));
+
+    it('nothing where no key is near', () => {
+      match(
+        faults({ colour: 1 }).join('|'),
+        /^colour additionalProperties "colour" is no key here: remove it; the keys are name, /,
+      );
+      match(faults({ id: '1' }).join('|'), /"id" is no key here: remove it; /);
+    });
+
+    it('a key of the object at hand', () => {
+      match(faults({ trigger: { prefx: [] } }).join('|'), /^trigger\.prefx .*: write "prefix"$/);
+      match(
+        validate('translation', { name: 'a', description: 'b', nsfw: true })
+          .map(({ message }) => message)
+          .join('|'),
+        /^"nsfw" is no key here: remove it; the keys are name or description$/,
+      );
+    });
+  });
+
+  it('tells all of its faults at once', () => {
+    strictEqual(faults({ name: '', category: 'x', nsfw: 1, colour: 1, invite: 'x' }).length, 5);
+  });
+
+  it('tells a hundred faults at most, and takes no quadratic time over long lists', () => {
+    const long = Array.from({ length: 50_000 }, (_, i) => i);
+    strictEqual(faults({ authors: long }).length, 100);
+    deepStrictEqual(faults({ authors: long.map(String) }), [
+      'authors maxItems the list has 50000 entries: keep at most 10',
+    ]);
+  });
+
+  it('quotes no more than the beginning of a long text', () => {
+    for (const fault of faults({ category: 'x'.repeat(10_000), ['y'.repeat(10_000)]: 1 }))
+      ok(fault.replace(/^\S+/, '').length < 400, fault);
+  });
+
+  it('always gets a message of what is wrong, a colon and the fix', () => {
+    const key = fc.constantFrom(...Object.keys(good), 'images', 'trigger', 'oauth', 'random', 'x/y~z');
+    const value = fc.dictionary(key, fc.jsonValue());
+    fc.assert(
+      fc.property(fc.constantFrom('main-page', 'translation', 'update'), value, (schema, broken) => {
+        for (const { message, keyword } of validate(schema, broken)) {
+          match(message, /^[^]+: [^]+$/);
+          ok(!message.includes('see the schema'), `${keyword}: ${message}`);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
