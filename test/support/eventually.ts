@@ -1,22 +1,23 @@
 import { setTimeout as rest } from 'node:timers/promises';
 
 /**
- * Waits until `condition` holds, or no longer throws, looking every few milliseconds.
- * @throws what it last threw, or that it never held, after `seconds`.
+ * Waits until `condition` holds and does not throw, looking every few milliseconds.
+ * @throws what it threw last, or that it never held, after `seconds`.
  */
 export async function eventually(condition: () => unknown, seconds = 15): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const last = attempt(condition);
-    if (last === undefined) return;
-    if (performance.now() > deadline) throw last;
+    const fault = await faultOf(condition);
+    if (fault === undefined) return;
+    if (performance.now() > deadline) throw fault;
     await rest(5);
   }
 }
 
-function attempt(condition: () => unknown): Error | undefined {
+async function faultOf(condition: () => unknown): Promise<Error | undefined> {
   try {
-    return condition() === false ? new Error(`this never held: ${condition.toString()}`) : undefined;
+    const holds = await condition();
+    return holds === false ? new Error(`this never held: ${condition.toString()}`) : undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,0 +1,220 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import { readSnapshot, type SnapshotEntry, writeSnapshot } from '../../src/catalogue/snapshot.ts';
+import { silentLog } from '../../src/log.ts';
+import { eventually } from '../support/eventually.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('a snapshot', () => {
+  let path: string;
+  let bytes: Buffer;
+  let entries: SnapshotEntry[];
+
+  before(async () => {
+    const root = tempFolder();
+    const page = 'x'.repeat(19_000);
+    const many = Array.from({ length: 300 }, (_, i) => [pagePath(String(1000 + i)), mainPage({}, page)]);
+    writeFiles(root, {
+      ...Object.fromEntries(many),
+      [pagePath('7', 'fr')]: mainPage(),
+      [pagePath('7')]: translation('a', 'b'),
+    });
+    path = join(root, 'var', 'index.snapshot');
+    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
+    await catalogue.load();
+    entries = await saved(catalogue, path);
+    await catalogue.close();
+    bytes = readFileSync(path);
+    strictEqual(entries.length, 301);
+  });
+
+  /** What is read from a snapshot file of these bytes. */
+  async function reading(bytes: Buffer): Promise<SnapshotEntry[] | undefined> {
+    const copy = join(tempFolder(), 'copy');
+    writeFileSync(copy, bytes);
+    return await readSnapshot(copy);
+  }
+
+  it('gives back what was written, bytes, facts, files and stamps', async () => {
+    const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
+    await writeSnapshot(copy, entries);
+    deepStrictEqual(await readSnapshot(copy), entries);
+    for (const { bot, stamps } of entries) strictEqual(stamps.length, bot.files.length, bot.id);
+  });
+
+  it('may be empty', async () => {
+    const copy = join(tempFolder(), 'index.snapshot');
+    await writeSnapshot(copy, []);
+    deepStrictEqual(await readSnapshot(copy), []);
+  });
+
+  it('leaves no other file behind', () => {
+    deepStrictEqual(readdirSync(join(path, '..')), ['index.snapshot']);
+  });
+
+  it('is none where there is none', async () => {
+    strictEqual(await readSnapshot(join(tempFolder(), 'nothing')), undefined);
+    strictEqual(await readSnapshot(tempFolder()), undefined);
+    strictEqual(await reading(Buffer.alloc(0)), undefined);
+  });
+
+  it('is not trusted when it is torn at the end of a block', async () => {
+    const ends = blockEnds(bytes);
+    ok(ends.length > 3, 'there are several blocks');
+    strictEqual(ends.pop(), bytes.length);
+    for (const end of ends) strictEqual(await reading(bytes.subarray(0, end)), undefined, `torn at ${end}`);
+  });
+
+  it('is not trusted when it is torn anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
+        strictEqual(await reading(bytes.subarray(0, length)), undefined);
+      }),
+      { numRuns: 15, examples: [[1], [bytes.length - 1]] },
+    );
+  });
+
+  it('is not trusted when a bit is flipped anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (offset, bit) => {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8(flipped.readUInt8(offset) ^ (1 << bit), offset);
+        strictEqual(await reading(flipped), undefined);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is not trusted when a bit of a block length or checksum is flipped', async () => {
+    const [header = 0] = blockEnds(bytes);
+    for (let offset = header; offset < header + 12; offset++) {
+      for (const bit of [0, 7]) {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8(flipped.readUInt8(offset) ^ (1 << bit), offset);
+        strictEqual(await reading(flipped), undefined, `offset ${offset}`);
+      }
+    }
+  });
+
+  it('is not trusted when a part of it was lost to zeros, as after a crash', async () => {
+    for (const end of blockEnds(bytes).slice(1)) {
+      const zeroed = Buffer.from(bytes).fill(0, end - 4096, end);
+      strictEqual(await reading(zeroed), undefined);
+    }
+  });
+
+  it('is not trusted when other code or other schemas made it', async () => {
+    const other = Buffer.from(bytes);
+    other.write('0000', bytes.indexOf('\n') - 4);
+    strictEqual(await reading(other), undefined);
+  });
+
+  it('is not trusted when something follows its end', async () => {
+    strictEqual(await reading(Buffer.concat([bytes, bytes])), undefined);
+  });
+});
+
+/** Where the first line and each block of a snapshot end. */
+function blockEnds(bytes: Buffer): number[] {
+  const ends = [bytes.indexOf('\n') + 1];
+  for (let end = ends[0] ?? 0; end < bytes.length; ends.push(end))
+    end += 12 + bytes.readUInt32LE(end) + bytes.readUInt32LE(end + 4);
+  return ends;
+}
+
+/** Saves the index once every file's stamp is to be trusted: none changed a moment ago. */
+async function saved(catalogue: Catalogue, path: string): Promise<SnapshotEntry[]> {
+  let entries: SnapshotEntry[] = [];
+  await eventually(async () => {
+    await catalogue.saveSnapshot();
+    entries = (await readSnapshot(path)) ?? [];
+    return entries.every(({ bot, stamps }) => stamps.length === bot.files.length);
+  });
+  return entries;
+}
+
+describe('a restart with a snapshot', () => {
+  let root: string;
+  let path: string;
+
+  beforeEach(async () => {
+    root = tempFolder();
+    path = join(root, 'var', 'index.snapshot');
+    writeFiles(
+      root,
+      Object.fromEntries(['7', '30', '200'].map((id) => [pagePath(id), mainPage({ name: 'Old' })])),
+    );
+    await started(async (catalogue) => await saved(catalogue, path));
+  });
+
+  /** What `look` sees of a catalogue that has just read everything. */
+  async function started<T>(look: (catalogue: Catalogue) => T | Promise<T>): Promise<T> {
+    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
+    await catalogue.load();
+    try {
+      return await look(catalogue);
+    } finally {
+      await catalogue.close();
+    }
+  }
+
+  const names = (catalogue: Catalogue): string[] =>
+    catalogue.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
+
+  it('reads again only the files whose stamps differ', async () => {
+    writeFiles(root, {
+      [pagePath('7')]: mainPage({ name: 'New' }),
+      [pagePath('30')]: mainPage({ name: 'New' }),
+    });
+    const entries = (await readSnapshot(path)) ?? [];
+    const { size, mtimeMs, ctimeMs, ino } = statSync(join(root, pagePath('7')));
+    const pretended = entries.map((entry) =>
+      entry.bot.id === '7' ? { ...entry, stamps: [{ size, mtimeMs, ctimeMs, ino }] } : entry,
+    );
+    await writeSnapshot(path, pretended);
+    deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
+  });
+
+  it('finds files that came and went, and whole folders', async () => {
+    rmSync(join(root, pagePath('30')));
+    renameSync(join(root, 'bots/200'), join(root, 'elsewhere'));
+    writeFiles(root, {
+      [pagePath('8')]: mainPage({ name: 'New' }),
+      [pagePath('7', 'fr')]: translation('a', 'b'),
+    });
+    deepStrictEqual(await started(names), ['7 Old', '8 New']);
+    deepStrictEqual(await started((catalogue) => catalogue.bots.get(botId('7'))?.facts.locales), [
+      'en',
+      'fr',
+    ]);
+  });
+
+  it('keeps the last good version of a file that was broken meanwhile, and of one that was broken before', async () => {
+    writeFiles(root, { [pagePath('7')]: 'broken' });
+    for (const _ of [1, 2]) {
+      await started((catalogue) => {
+        deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old']);
+        deepStrictEqual(
+          catalogue.faults().map(({ path, rule }) => `${path} ${rule}`),
+          [`${pagePath('7')} opener`],
+        );
+      });
+    }
+  });
+
+  it('with a wrong one reads everything, and writes a good one', async () => {
+    writeFileSync(path, 'botshelf snapshot 0\n');
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+    strictEqual((await readSnapshot(path))?.length, 3);
+  });
+
+  it('goes without one where it cannot be written', async () => {
+    rmSync(join(root, 'var'), { recursive: true });
+    writeFileSync(join(root, 'var'), 'a file where the folder should be');
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+  });
+});
