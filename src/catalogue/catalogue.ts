@@ -116,7 +116,7 @@ export class Catalogue {
     this.#closing.abort();
     this.#agenda.close();
     await this.#watch?.close();
-    if (this.#ready && this.#snapshotIsStale) await this.#saveSnapshot();
+    if (this.#ready && this.#snapshotIsStale) await this.saveSnapshot();
   }
 
   /** Whether a start with the snapshot would have more than one bot in a hundred to read anew. */
@@ -125,7 +125,7 @@ export class Catalogue {
   }
 
   /** Writes the snapshot. A failure is logged and costs the next start some seconds, no more. */
-  async #saveSnapshot(): Promise<void> {
+  async saveSnapshot(): Promise<void> {
     const { snapshot, log } = this.#options;
     if (snapshot === null) return;
     this.#savedVersion = this.#index.version;
@@ -198,7 +198,7 @@ export class Catalogue {
         if (signal.aborted) return;
         if (folder !== undefined) this.#look(folder);
       }
-      if (this.#snapshotIsStale) await this.#saveSnapshot();
+      if (this.#snapshotIsStale) await this.saveSnapshot();
     }
   }
 

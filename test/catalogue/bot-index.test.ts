@@ -31,6 +31,7 @@ describe('an indexed bot', () => {
     deepStrictEqual(JSON.parse(element.toString()), listElement(parsed));
     deepStrictEqual(facts, {
       name: 'Homer',
+      nameKey: 'homer',
       category: 'fun',
       nsfw: false,
       verified: false,
