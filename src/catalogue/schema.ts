@@ -18,7 +18,7 @@ export interface SchemaFault {
  * Gives its faults all at once, up to a hundred; none when the value is right.
  */
 export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
-  const check = checks[schema];
+  const check = checkOf(schema);
   if (check(value)) return [];
   const errors = (check.errors ?? []).slice(0, mostFaults);
   return errors
@@ -55,14 +55,16 @@ ajv.removeKeyword('uniqueItems').addKeyword({
 for (const name of schemaNames) ajv.addSchema(readSchema(name));
 ajv.addSchema(readSchema('definitions'));
 
-const checks = Object.fromEntries([
-  ...schemaNames.map((name) => [name, compiled(`${name}.schema.json`)]),
-  ['page', compiled('definitions.schema.json#/$defs/page')],
-]) as Record<SchemaName | 'page', ValidateFunction>;
+const checks = new Map<SchemaName | 'page', ValidateFunction>();
 
-function compiled(key: string): ValidateFunction {
+/** Compiles a schema when it is first asked for: all of them take longer than a short command may. */
+function checkOf(schema: SchemaName | 'page'): ValidateFunction {
+  const known = checks.get(schema);
+  if (known !== undefined) return known;
+  const key = schema === 'page' ? 'definitions.schema.json#/$defs/page' : `${schema}.schema.json`;
   const check = ajv.getSchema(key);
   if (check === undefined) throw new Error(`no schema is called ${key}`);
+  checks.set(schema, check);
   return check;
 }
 
