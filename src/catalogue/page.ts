@@ -69,11 +69,16 @@ export function editPage(text: string, values: Readonly<Record<string, unknown>>
   );
 }
 
-/** Replaces a page file's front matter by `data` in our canonical form; the markdown stays byte for byte. */
-export function replaceFrontMatter(text: string, data: Readonly<Record<string, unknown>>): string {
+/**
+ * Rewrites a page file's front matter: `rewrite` takes its JSON and gives the new one. The lines around it
+ * become `---` and end in LF; the markdown stays byte for byte.
+ * @throws {Error} when the text is no page file.
+ */
+export function rewriteFrontMatter(text: string, rewrite: (json: string) => string): string {
   const split = splitPage(text);
   if ('rule' in split) throw new Error(split.message);
-  return `---\n${JSON.stringify(data, null, 2)}\n${text.slice(split.end)}`;
+  const json = rewrite(text.slice(split.start, split.end));
+  return `---\n${json}\n${text.slice(split.end).replace(/^---\r?\n?/, '---\n')}`;
 }
 
 // gray-matter evaluates a file that begins with ---js. Nothing here ever asks it to; nothing shall be able to.
