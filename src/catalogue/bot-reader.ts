@@ -5,7 +5,7 @@ import type { BotRecord, CachedImages, FullImages } from '../bot/schema-types.ts
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from './fault.ts';
 import type { PageFile } from './page-file.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, type ReadablePage } from './rules.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from './rules.ts';
 
 /** What a bot's files came to: what is served from now on, and what is wrong with them. */
 export interface BotReading {
@@ -64,10 +64,6 @@ export function readBot(
     cachedImages(data.images),
   );
   return { bot: indexBot(id, record, servedFiles(files, good, main, previous)), faults };
-}
-
-function isReadable(file: PageFile): file is ReadablePage {
-  return file.page !== undefined;
 }
 
 function wasMain({ locale }: PageFile, previous: IndexedBot | undefined): boolean {

@@ -45,6 +45,11 @@ export function isFolder(root: string, name: string): boolean {
   return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
+/** The names of everything in `bots/<folder>/`, in order. @throws as `listFolder` does. */
+export function listNames(root: string, folder: string): string[] {
+  return namesIn(root, join(root, botsFolder, folder)).toSorted();
+}
+
 /** The stamp of the file at a place, undefined when there is none. */
 export function stampOf(root: string, { id, locale }: Place): Stamp | undefined {
   return readStamp(join(root, pathOf(id, locale)));

@@ -10,11 +10,15 @@ export interface ReadablePage extends PageFile {
   readonly page: Page;
 }
 
+export function isReadable(file: PageFile): file is ReadablePage {
+  return file.page !== undefined;
+}
+
 /**
  * Whether a page carries keys that only a main page must have, and so means to be one. Any other key may as
  * well be a slip in a translation.
  */
-export function isMainPage({ page }: ReadablePage): boolean {
+export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 

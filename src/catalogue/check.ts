@@ -1,0 +1,120 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BotId } from '../bot/id.ts';
+import { type Fault, fileFault } from './fault.ts';
+import { groupByBot, listNames, listTop } from './folder.ts';
+import { botsFolder, isFolderName, strayMessage } from './layout.ts';
+import { type PageFile, readPageFile } from './page-file.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './rules.ts';
+import { namesInScope, type Scope } from './scope.ts';
+
+/** What a check has to say of a file: a fault fails the check, a notice is for a maintainer to look at. */
+export interface Finding extends Fault {
+  readonly severity: 'error' | 'notice';
+}
+
+export interface CheckReport {
+  /** How many files were looked at. */
+  readonly files: number;
+  /** By path, then by line and column. */
+  readonly findings: readonly Finding[];
+}
+
+export interface CheckOptions {
+  /** More rules, asked once for each bot with all of its files. */
+  readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
+  /** Told now and then how many files have been looked at. */
+  readonly onProgress?: (files: number) => void;
+}
+
+/**
+ * Holds every file of a part of the catalogue below `root` against every rule. A bot is looked at as a whole
+ * when one of its files is in the part, as some rules are about its files together.
+ * @throws when `bots/` or a folder in it cannot be read.
+ */
+export function checkCatalogue(root: string, scope: Scope, options: CheckOptions = {}): CheckReport {
+  const findings: Finding[] = [];
+  let files = 0;
+  const note = (faults: readonly Fault[]): void => {
+    for (const fault of faults) findings.push(asError(fault));
+  };
+  for (const top of listTop(root)) {
+    const names = namesInScope(scope, top);
+    if (names === undefined) continue;
+    const topFault = faultOfTop(root, top);
+    if (topFault) {
+      files += 1;
+      note([topFault]);
+      continue;
+    }
+    const { bots, misplaced } = groupByBot(top, listNames(root, top));
+    const wanted = names === 'everything' ? bots : groupByBot(top, names).bots;
+    for (const [name, { rule, message }] of misplaced) {
+      if (names !== 'everything' && !names.has(name)) continue;
+      const path = `${botsFolder}/${top}/${name}`;
+      files += 1;
+      note([hazardOf(root, path) ?? fileFault(path, rule, message)]);
+    }
+    for (const [id, places] of bots) {
+      if (!wanted.has(id)) continue;
+      const pages = places.flatMap((place) => readPageFile(root, place) ?? []);
+      files += pages.length;
+      note(faultsOfFiles(pages));
+      findings.push(...(options.rulesOfBot?.(id, pages) ?? []));
+    }
+    options.onProgress?.(files);
+  }
+  return { files, findings: findings.toSorted(byPlace) };
+}
+
+/** A fault as a finding that fails the check. */
+export function asError(fault: Fault): Finding {
+  return { ...fault, severity: 'error' };
+}
+
+/** Orders by path, then by line and column. */
+export function byPlace(a: Fault, b: Fault): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+export const submoduleMessage = 'this is a submodule: put the pages themselves here, a clone would lack them';
+
+/** Every fault of a bot's files: what readBot finds where nothing was served before, without making the record. */
+function faultsOfFiles(files: readonly PageFile[]): Fault[] {
+  const readable = files.filter(isReadable);
+  const mains = readable.filter((file) => isMainPage(file) || files.length === 1);
+  const faults = files.flatMap((file) =>
+    isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults,
+  );
+  if (mains.length > 1 || readable.length === files.length) faults.push(...faultsOfBot(files, mains));
+  return faults;
+}
+
+/** Why something that lies in `bots/` itself is no folder of pages. */
+function faultOfTop(root: string, top: string): Fault | undefined {
+  const path = `${botsFolder}/${top}`;
+  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (stat === undefined || (stat.isDirectory() && isFolderName(top))) return undefined;
+  return hazardOf(root, path) ?? fileFault(path, 'stray-file', strayMessage);
+}
+
+/** A file without a place in the catalogue that is worse than astray. */
+function hazardOf(root: string, path: string): Fault | undefined {
+  const fault = (rule: string, message: string): Fault => fileFault(path, rule, message);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink()) {
+    return fault('regular-file', 'this is a symbolic link: remove it, pages are regular files');
+  }
+  if (name === '.git' || (stat?.isDirectory() && existsSync(join(root, path, '.git')))) {
+    return fault('submodule', submoduleMessage);
+  }
+  if (name === '.gitattributes' || name === '.gitmodules') {
+    return fault('git-attributes', `${name} changes what Git does with the catalogue: remove it`);
+  }
+  if (stat && !stat.isFile() && !stat.isDirectory()) {
+    return fault('regular-file', 'this is no regular file: remove it');
+  }
+  return undefined;
+}

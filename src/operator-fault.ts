@@ -1,0 +1,10 @@
+/**
+ * Something that the person at the command line can mend: wrong use, or a fault of the surroundings. The
+ * message is one sentence with the fix; the command ends with exit code 2 and no stack trace.
+ */
+export class OperatorFault extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OperatorFault';
+  }
+}
