@@ -1,27 +1,47 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { addCheck } from './commands/check.ts';
+import { addFormat } from './commands/format.ts';
+import { addNew } from './commands/new.ts';
 import { addServe } from './commands/serve.ts';
 import { ConfigError } from './config.ts';
-import { StartFault } from './service.ts';
+import { OperatorFault } from './operator-fault.ts';
+import { codeOf } from './system-error.ts';
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
   version: string;
 };
 
+// `botshelf check | head` stops reading when it has seen enough, and that is no fault.
+process.stdout.on('error', (error) => {
+  if (codeOf(error) !== 'EPIPE') throw error;
+});
+
 const program = new Command('botshelf')
   .description('A flat-file, Git-backed listing service for chat-platform bots.')
   .version(version)
-  .exitOverride((error) => {
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-  });
+  .showHelpAfterError('(botshelf --help shows what can be asked for)')
+  .exitOverride();
 addServe(program);
+addCheck(program);
+addFormat(program);
+addNew(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof StartFault)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
+  process.exitCode = exitCodeAfter(error);
+}
+
+/** Tells what went wrong, unless commander has, and gives the exit code: 0 fine, 1 faults found, 2 anything else. */
+function exitCodeAfter(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ConfigError || error instanceof OperatorFault || codeOf(error) !== undefined) {
+    process.stderr.write(`${(error as Error).message}\n`);
+  } else {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  }
+  return 2;
 }

@@ -5,6 +5,7 @@ import { createApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
+import { OperatorFault } from './operator-fault.ts';
 import { codeOf, messageOf } from './system-error.ts';
 
 /** The running service. */
@@ -16,7 +17,7 @@ export interface Service {
 }
 
 /** The service cannot start here; the message is one sentence with the fix. */
-export class StartFault extends Error {
+export class StartFault extends OperatorFault {
   constructor(message: string) {
     super(message);
     this.name = 'StartFault';

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { canonicalForm } from './canonical-form.ts';
+import { byPlace } from './check.ts';
+import { type Fault, fileFault } from './fault.ts';
+import { groupByBot, listNames, listTop } from './folder.ts';
+import { botsFolder, fileName, isFolderName } from './layout.ts';
+import { readPageFile } from './page-file.ts';
+import { replaceFile } from './replace-file.ts';
+import { namesInScope, type Scope } from './scope.ts';
+
+export interface FormatReport {
+  /** How many page files were looked at. */
+  readonly files: number;
+  /** The paths of those that were not in canonical form, in order. */
+  readonly changed: readonly string[];
+  /** Why a file was left alone. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Brings the page files in a part of the catalogue into canonical form; with `write` off it only tells which
+ * are not. A file that cannot be parsed or has no place in the catalogue is left alone.
+ * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written.
+ */
+export function formatCatalogue(
+  root: string,
+  scope: Scope,
+  write: boolean,
+  onProgress: (files: number) => void,
+): FormatReport {
+  const changed: string[] = [];
+  const faults: Fault[] = [];
+  let files = 0;
+  for (const top of listTop(root).filter(isFolderName)) {
+    const names = namesInScope(scope, top);
+    if (names === undefined) continue;
+    const { bots, misplaced } = groupByBot(top, listNames(root, top));
+    const isWanted = (name: string): boolean => names === 'everything' || names.has(name);
+    for (const [name, { rule, message }] of misplaced) {
+      if (isWanted(name)) faults.push(fileFault(`${botsFolder}/${top}/${name}`, rule, message));
+    }
+    for (const place of [...bots.values()].flat()) {
+      const file = isWanted(fileName(place)) ? readPageFile(root, place) : undefined;
+      if (file === undefined) continue;
+      files += 1;
+      if (file.page === undefined) {
+        faults.push(...file.faults);
+        continue;
+      }
+      const absolute = join(root, file.path);
+      const text = readFileSync(absolute, 'utf8');
+      const canonical = canonicalForm(text);
+      if (canonical === text) continue;
+      if (write) replaceFile(absolute, canonical);
+      changed.push(file.path);
+    }
+    onProgress(files);
+  }
+  return { files, changed: changed.toSorted(), faults: faults.toSorted(byPlace) };
+}

@@ -1,0 +1,39 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { botsFolder } from '../catalogue/layout.ts';
+import { type Scope, scopeOf } from '../catalogue/scope.ts';
+import { OperatorFault } from '../operator-fault.ts';
+
+/**
+ * The part of the catalogue below `root` that the paths of a command line name, each absolute or relative to
+ * the current folder; everything when there are none.
+ * @throws {OperatorFault} for a path that does not exist or is not in the catalogue, and when there is no catalogue.
+ */
+export function catalogueScope(root: string, paths: readonly string[]): Scope {
+  const bots = join(root, botsFolder);
+  if (!lstatSync(bots, { throwIfNoEntry: false })) {
+    throw new OperatorFault(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
+  }
+  if (paths.length === 0) return 'everything';
+  const realRoot = realpathSync(root);
+  return scopeOf(paths.map((path) => inCatalogue(realRoot, path)));
+}
+
+/** The path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
+function inCatalogue(root: string, path: string): string {
+  const absolute = resolve(path);
+  if (path === '' || !lstatSync(absolute, { throwIfNoEntry: false })) {
+    throw new OperatorFault(
+      `${JSON.stringify(path)} does not exist: name a file or a folder of the catalogue`,
+    );
+  }
+  const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
+    sep,
+    '/',
+  );
+  if (below === '') return botsFolder;
+  if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
+  throw new OperatorFault(
+    `${JSON.stringify(path)} is not in the catalogue: name something below ${join(root, botsFolder)}`,
+  );
+}

@@ -1,0 +1,61 @@
+import type { CheckReport, Finding } from '../catalogue/check.ts';
+
+export const reportFormats = ['text', 'github', 'json'] as const;
+
+export type ReportFormat = (typeof reportFormats)[number];
+
+/** What `check` found, as text that ends in a newline: for people, as GitHub annotations, or as one JSON document. */
+export function printReport(report: CheckReport, format: ReportFormat): string {
+  switch (format) {
+    case 'text':
+      return [...report.findings.map(textLine), summary(report), ''].join('\n');
+    case 'github':
+      return [...report.findings.map(annotation), summary(report), ''].join('\n');
+    case 'json':
+      return `${JSON.stringify({ files: report.files, faults: report.findings.map(jsonFinding) }, null, 2)}\n`;
+  }
+}
+
+/** A fault as `file:line:column rule message`, which editors and problem matchers can read. */
+export function textLine({ path, line, column, rule, severity, message }: Finding): string {
+  const note = severity === 'error' ? '' : `${severity}: `;
+  return `${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
+}
+
+/** `1 file, 2 faults`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** A workflow command; GitHub shows it beside the line. */
+function annotation({ path, line, column, rule, severity, message }: Finding): string {
+  const properties = `file=${property(path)},line=${line},col=${column},title=${property(rule)}`;
+  return `::${severity} ${properties}::${data(visible(message))}`;
+}
+
+function jsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
+  return { path, line, column, rule, severity, message };
+}
+
+function summary({ files, findings }: CheckReport): string {
+  const notices = findings.filter(({ severity }) => severity === 'notice').length;
+  const parts = [counted(files, 'file'), counted(findings.length - notices, 'fault')];
+  if (notices > 0) parts.push(counted(notices, 'notice'));
+  return parts.join(', ');
+}
+
+/** A stranger's file name or value must not move the cursor, begin a line, or turn the reading direction. */
+function visible(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { asError } from '../catalogue/check.ts';
+import { formatCatalogue, type FormatReport } from '../catalogue/format.ts';
+import { readConfig } from '../config.ts';
+import { catalogueScope } from './catalogue-scope.ts';
+import { counted, textLine } from './check-report.ts';
+import { progressOn } from './progress.ts';
+
+/** Registers `botshelf format`. */
+export function addFormat(program: Command): void {
+  program
+    .command('format')
+    .description('give the front matter of page files its one canonical form; the markdown stays as it is')
+    .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
+    .option('--check', 'write nothing, name the files that would change')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 fine, 1 a file cannot be read as a page or, with --check, would change, 2 it could not be done.',
+    )
+    .action(format);
+}
+
+function format(paths: string[], { check = false }: { readonly check?: boolean }): void {
+  const { catalogue: root } = readConfig();
+  const scope = catalogueScope(root, paths);
+  const progress = progressOn(process.stderr);
+  let report: FormatReport;
+  try {
+    report = formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files looked at`));
+  } finally {
+    progress.end();
+  }
+  const { files, changed, faults } = report;
+  const parts = [counted(files, 'file'), `${changed.length} ${check ? 'to format' : 'formatted'}`];
+  if (faults.length > 0) parts.push(`${faults.length} left alone`);
+  const lines = [...changed, ...faults.map((fault) => textLine(asError(fault))), parts.join(', '), ''];
+  process.stdout.write(lines.join('\n'));
+  if (faults.length > 0 || (check && changed.length > 0)) process.exitCode = 1;
+}

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { Command } from 'commander';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { canonicalLocale, type Locale } from '../bot/locale.ts';
+import type { Translation } from '../bot/schema-types.ts';
+import { groupByBot, listNames } from '../catalogue/folder.ts';
+import { botsFolder, folderOf, pathOf, type Place } from '../catalogue/layout.ts';
+import { readPageFile } from '../catalogue/page-file.ts';
+import { faultsOfPage, isMainPage, isReadable } from '../catalogue/rules.ts';
+import { newMainPage, newTranslation } from '../catalogue/scaffold.ts';
+import { readConfig } from '../config.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { codeOf } from '../system-error.ts';
+
+/** Registers `botshelf new`. */
+export function addNew(program: Command): void {
+  program
+    .command('new')
+    .description('make the file of a new bot, or of a further language of a bot, in the right folder')
+    .argument('<id>', "the bot's id, 1 to 20 digits")
+    .option('--locale <tag>', 'the language of the page, such as en, en-GB or zh-CN', 'en')
+    .addHelpText('after', '\nPrints the path of the file. Exit code: 0 fine, 2 nothing was made.')
+    .action(make);
+}
+
+function make(idText: string, { locale: tag }: { readonly locale: string }): void {
+  const { catalogue: root } = readConfig();
+  const id = idOf(idText);
+  const locale = localeOf(tag);
+  if (!existsSync(root)) {
+    throw new OperatorFault(`${root} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
+  }
+  const places = placesOf(root, id);
+  const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));
+  const path = join(root, pathOf(id, locale));
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    throw new OperatorFault(
+      `${pathOf(id, locale)} exists already: edit it, or choose another language with --locale`,
+    );
+  }
+  process.stdout.write(`${relative(process.cwd(), path)}\n`);
+}
+
+function idOf(text: string): BotId {
+  const id = parseBotId(text);
+  if (id !== undefined) return id;
+  throw new OperatorFault(
+    `${JSON.stringify(text)} is no bot id: give 1 to 20 digits, such as 190519304972663312`,
+  );
+}
+
+function localeOf(tag: string): Locale {
+  const canonical = canonicalLocale(tag);
+  if (canonical === tag) return canonical;
+  throw new OperatorFault(
+    canonical === undefined
+      ? `${JSON.stringify(tag)} is no language tag: give one such as en, en-GB or zh-CN`
+      : `${JSON.stringify(tag)} is not in canonical case: give --locale ${canonical}`,
+  );
+}
+
+/** The bot's files, none when there is no catalogue yet. */
+function placesOf(root: string, id: BotId): readonly Place[] {
+  if (!existsSync(join(root, botsFolder))) return [];
+  return groupByBot(folderOf(id), listNames(root, folderOf(id))).bots.get(id) ?? [];
+}
+
+/** What a translation of the bot begins with. */
+function mainPageOf(root: string, places: readonly Place[]): Translation {
+  for (const place of places) {
+    const file = readPageFile(root, place);
+    if (file === undefined || !isReadable(file) || !isMainPage(file)) continue;
+    if (faultsOfPage(file, true).length === 0) return file.page.data as unknown as Translation;
+  }
+  const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
+  throw new OperatorFault(`the bot has no sound main page: mend it first, see botshelf check ${paths}`);
+}

@@ -1,0 +1,201 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf, mainPath } from '../support/command-line.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const homer = '190519304972663312';
+const good = { [pagePath(homer)]: mainPage(), [pagePath(homer, 'fr')]: translation('Homère', 'Répond.') };
+
+function catalogue(files: Readonly<Record<string, string | Buffer>>): string {
+  const root = tempFolder();
+  writeFiles(root, files);
+  return root;
+}
+
+describe('botshelf check', () => {
+  it('finds nothing wrong with a good catalogue', async () => {
+    deepStrictEqual(await botshelf(catalogue(good), ['check']), {
+      code: 0,
+      stdout: '2 files, 0 faults\n',
+      stderr: '',
+    });
+  });
+
+  it('names every fault of every file with line, column, rule and fix, by path', async () => {
+    const root = catalogue({
+      ...good,
+      'bots/313/1313.en.md': mainPage({ category: 'fnu', nsfw: 'no' }),
+      'bots/007/7.en.md': '---\n{\n  "name": "Lenny",,\n}\n---\n',
+    });
+    const { code, stdout } = await botshelf(root, ['check']);
+    const lines = stdout.trimEnd().split('\n');
+    strictEqual(code, 1);
+    match(lines[0] ?? '', /^bots\/007\/7\.en\.md:3:19 json .+: .+/);
+    match(lines[1] ?? '', /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose education, /);
+    match(lines[2] ?? '', /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: give true or false/);
+    strictEqual(lines[3], '4 files, 3 faults');
+    strictEqual(lines.length, 4);
+  });
+
+  it('names what only several files together, or their names, do wrong', async () => {
+    const root = catalogue({
+      'bots/001/1.en.md': mainPage(),
+      'bots/001/1.fr.md': mainPage(),
+      'bots/002/2.en.md': translation('A', 'B'),
+      'bots/002/2.fr.md': translation('A', 'B'),
+      'bots/003/notes.txt': '',
+      'bots/003/4.en.md': mainPage(),
+      'bots/003/3.EN.md': mainPage(),
+      'bots/README.md': '',
+      'bots/004/deeper/4.en.md': mainPage(),
+    });
+    const { stdout } = await botshelf(root, ['check']);
+    deepStrictEqual(
+      stdout
+        .split('\n')
+        .slice(0, -2)
+        .map((line) => line.split(' ', 2).join(' ')),
+      [
+        'bots/001/1.en.md:1:1 one-main-page',
+        'bots/001/1.fr.md:1:1 one-main-page',
+        'bots/002/2.en.md:1:1 one-main-page',
+        'bots/003/3.EN.md:1:1 wrong-locale',
+        'bots/003/4.en.md:1:1 wrong-folder',
+        'bots/003/notes.txt:1:1 stray-file',
+        'bots/004/deeper:1:1 stray-file',
+        'bots/README.md:1:1 stray-file',
+      ],
+    );
+  });
+
+  it('refuses links, pipes, submodules and .gitattributes by name', async () => {
+    const root = catalogue({
+      ...good,
+      'bots/.gitattributes': '*.md filter=run',
+      'bots/005/.gitattributes': '*.md filter=run',
+      'bots/006/module/.git': 'gitdir: ../x',
+    });
+    mkdirSync(join(root, 'bots/008'));
+    symlinkSync('/etc/passwd', join(root, 'bots/008/8.en.md'));
+    symlinkSync('/etc', join(root, 'bots/009'));
+    execFileSync('mkfifo', [join(root, 'bots/008/1008.en.md')]);
+    const { stdout } = await botshelf(root, ['check']);
+    deepStrictEqual(
+      stdout
+        .split('\n')
+        .slice(0, -2)
+        .map((line) => line.split(' ', 2).join(' ')),
+      [
+        'bots/.gitattributes:1:1 git-attributes',
+        'bots/005/.gitattributes:1:1 git-attributes',
+        'bots/006/module:1:1 submodule',
+        'bots/008/1008.en.md:1:1 regular-file',
+        'bots/008/8.en.md:1:1 regular-file',
+        'bots/009:1:1 regular-file',
+      ],
+    );
+  });
+
+  it('prints a stranger’s file name without what would move the cursor or begin a line', async () => {
+    const root = catalogue({ 'bots/001/a\n::error::b\u001b[2J\u202e.md': '' });
+    const { stdout } = await botshelf(root, ['check']);
+    ok(stdout.startsWith('bots/001/a\\u{a}::error::b\\u{1b}[2J\\u{202e}.md:1:1 stray-file '), stdout);
+  });
+
+  it('looks at the files and folders it is given, and at a bot as a whole', async () => {
+    const root = catalogue({
+      ...good,
+      'bots/001/1.en.md': 'no page',
+      'bots/001/1001.en.md': 'no page',
+      'bots/002/2.en.md': 'no page',
+    });
+    const files = async (paths: string[], cwd = root): Promise<string[]> =>
+      (await botshelf(root, ['check', ...paths], { cwd })).stdout.match(/(?<=bots\/\d+\/)\d+(?=.*:1:1)/g) ??
+      [];
+    deepStrictEqual(await files(['bots/001']), ['1', '1001']);
+    deepStrictEqual(await files(['bots/001/1001.en.md', 'bots/002']), ['1001', '2']);
+    deepStrictEqual(await files([join(root, 'bots/001/1.en.md')], tempFolder()), ['1']);
+    deepStrictEqual(await files(['1.en.md'], join(root, 'bots/001')), ['1']);
+    deepStrictEqual(await files(['.']), ['1', '1001', '2']);
+    const { stdout } = await botshelf(root, ['check', pagePath(homer, 'fr')]);
+    strictEqual(stdout, '2 files, 0 faults\n');
+  });
+
+  it('shares a large catalogue out among the processors and reports it as one', async () => {
+    const ids = Array.from({ length: 450 }, (_, i) => String(1000 + i));
+    const files = ids.map((id, i) => [pagePath(id), i % 10 === 0 ? 'no page' : mainPage()]);
+    const { code, stdout } = await botshelf(catalogue(Object.fromEntries(files)), ['check']);
+    strictEqual(code, 1);
+    deepStrictEqual(
+      stdout.split('\n').map((line) => line.split(':', 1)[0]),
+      [...ids.filter((_, i) => i % 10 === 0).map((id) => pagePath(id)), '450 files, 45 faults', ''],
+    );
+  });
+
+  it('prints GitHub annotations, escaped as GitHub wants it', async () => {
+    const root = catalogue({ 'bots/001/a,b:c%.md': '', 'bots/001/1.en.md': mainPage({ category: '50%' }) });
+    const { code, stdout } = await botshelf(root, ['check', '--format', 'github']);
+    const lines = stdout.split('\n');
+    strictEqual(code, 1);
+    match(lines[0] ?? '', /^::error file=bots\/001\/1\.en\.md,line=8,col=15,title=enum::category: "50%25" /);
+    match(lines[1] ?? '', /^::error file=bots\/001\/a%2Cb%3Ac%25\.md,line=1,col=1,title=stray-file::/);
+    strictEqual(lines[2], '2 files, 2 faults');
+  });
+
+  it('prints one JSON document', async () => {
+    const root = catalogue({ ...good, 'bots/001/x.md': '' });
+    const { code, stdout } = await botshelf(root, ['check', '--format=json']);
+    const { files, faults } = JSON.parse(stdout) as { files: number; faults: Record<string, unknown>[] };
+    strictEqual(code, 1);
+    strictEqual(files, 3);
+    deepStrictEqual(Object.keys(faults[0] ?? {}), ['path', 'line', 'column', 'rule', 'severity', 'message']);
+    deepStrictEqual([faults[0]?.['path'], faults[0]?.['severity']], ['bots/001/x.md', 'error']);
+  });
+
+  it('ends with 2 and one line that says what to do when it cannot check', async () => {
+    const root = catalogue(good);
+    const cases: [string[], RegExp, Record<string, string>?][] = [
+      [['nowhere'], /^"nowhere" does not exist: /],
+      [['bots/312/1.en.md'], /^"bots\/312\/1.en.md" does not exist: /],
+      [[''], /^"" does not exist: /],
+      [['..'], /^".." is not in the catalogue: /],
+      [[], /does not exist: set BOTSHELF_CATALOGUE/, { BOTSHELF_CATALOGUE: join(root, 'none') }],
+      [[], /^PORT is "x": /, { PORT: 'x' }],
+      [['--format', 'xml'], /^error: option '--format <format>' argument 'xml' is invalid/],
+    ];
+    for (const [args, message, env = {}] of cases) {
+      const { code, stdout, stderr } = await botshelf(root, ['check', ...args], { env });
+      strictEqual(code, 2, stderr);
+      strictEqual(stdout, '');
+      match(stderr, message);
+      ok(!stderr.includes('    at '), stderr);
+    }
+  });
+
+  it('says nothing when its reader has seen enough', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, i) => [`bots/001/stray-file-${String(i)}.txt`, '']),
+    );
+    const root = catalogue(files);
+    const child = spawn(process.execPath, [mainPath, 'check'], {
+      env: { PATH: process.env['PATH'], BOTSHELF_CATALOGUE: root },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const errors: Buffer[] = [];
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = (await once(child, 'close')) as [number];
+    strictEqual(Buffer.concat(errors).toString(), '');
+    strictEqual(code, 1);
+  });
+
+  it('says so when bots/ is gone', async () => {
+    const root = catalogue(good);
+    rmSync(join(root, 'bots'), { recursive: true });
+    strictEqual((await botshelf(root, ['check'])).code, 2);
+  });
+});

@@ -1,0 +1,69 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { mainPage, writeFiles } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const messy =
+  '---json\r\n{"website":null, "created": 1700000000000,\r\n"description":"B","images":{"preview":[],"avatar":null},"name":"A"}\r\n---\r\n\r\n# A\t \r\n';
+const canonical =
+  '---\n{\n  "name": "A",\n  "description": "B",\n  "created": 1700000000000,\n  "images": {\n    "avatar": null,\n    "preview": []\n  },\n  "website": null\n}\n---\n\r\n# A\t \r\n';
+
+function catalogue(): string {
+  const root = tempFolder();
+  writeFiles(root, { 'bots/001/1.en.md': messy, 'bots/002/2.en.md': mainPage() });
+  return root;
+}
+
+describe('botshelf format', () => {
+  it('gives a file its canonical form, keeps its mode, and leaves canonical files alone', async () => {
+    const root = catalogue();
+    chmodSync(join(root, 'bots/001/1.en.md'), 0o640);
+    const before = statSync(join(root, 'bots/002/2.en.md'));
+    const { code, stdout } = await botshelf(root, ['format']);
+    deepStrictEqual([code, stdout], [0, 'bots/001/1.en.md\n2 files, 1 formatted\n']);
+    strictEqual(readFileSync(join(root, 'bots/001/1.en.md'), 'utf8'), canonical);
+    strictEqual(statSync(join(root, 'bots/001/1.en.md')).mode & 0o777, 0o640);
+    strictEqual(statSync(join(root, 'bots/002/2.en.md')).ino, before.ino);
+    deepStrictEqual(readdirSync(join(root, 'bots/001')), ['1.en.md']);
+    strictEqual((await botshelf(root, ['format'])).stdout, '2 files, 0 formatted\n');
+  });
+
+  it('with --check writes nothing and names what would change', async () => {
+    const root = catalogue();
+    const { code, stdout } = await botshelf(root, ['format', '--check']);
+    deepStrictEqual([code, stdout], [1, 'bots/001/1.en.md\n2 files, 1 to format\n']);
+    strictEqual(readFileSync(join(root, 'bots/001/1.en.md'), 'utf8'), messy);
+    strictEqual((await botshelf(root, ['format', '--check', 'bots/002'])).code, 0);
+  });
+
+  it('formats the files it is given and no others of the bot', async () => {
+    const root = catalogue();
+    writeFiles(root, { 'bots/001/1.fr.md': messy });
+    const { stdout } = await botshelf(root, ['format', 'bots/001/1.fr.md']);
+    strictEqual(stdout, 'bots/001/1.fr.md\n1 file, 1 formatted\n');
+    strictEqual(readFileSync(join(root, 'bots/001/1.en.md'), 'utf8'), messy);
+  });
+
+  it('names a file that is no page and leaves it alone', async () => {
+    const root = catalogue();
+    const broken = '---\n{"name": "A",}\n---\n';
+    writeFiles(root, { 'bots/003/3.en.md': broken, 'bots/003/4.en.md': messy });
+    const { code, stdout } = await botshelf(root, ['format']);
+    const lines = stdout.split('\n');
+    strictEqual(code, 1);
+    strictEqual(lines[0], 'bots/001/1.en.md');
+    match(lines[1] ?? '', /^bots\/003\/3\.en\.md:2:\d+ json /);
+    match(lines[2] ?? '', /^bots\/003\/4\.en\.md:1:1 wrong-folder /);
+    strictEqual(lines[3], '3 files, 1 formatted, 2 left alone');
+    strictEqual(readFileSync(join(root, 'bots/003/3.en.md'), 'utf8'), broken);
+    strictEqual(readFileSync(join(root, 'bots/003/4.en.md'), 'utf8'), messy);
+  });
+
+  it('ends with 2 for a path that does not exist', async () => {
+    const { code, stderr } = await botshelf(catalogue(), ['format', 'bots/404']);
+    strictEqual(code, 2);
+    match(stderr, /^"bots\/404" does not exist: .+\n$/);
+  });
+});
