@@ -32,13 +32,6 @@ describe('a snapshot', () => {
     strictEqual(entries.length, 301);
   });
 
-  /** What is read from a snapshot file of these bytes. */
-  async function reading(bytes: Buffer): Promise<SnapshotEntry[] | undefined> {
-    const copy = join(tempFolder(), 'copy');
-    writeFileSync(copy, bytes);
-    return await readSnapshot(copy);
-  }
-
   it('gives back what was written, bytes, facts, files and stamps', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
     await writeSnapshot(copy, entries);
@@ -118,6 +111,13 @@ describe('a snapshot', () => {
   });
 });
 
+/** What is read from a snapshot file of these bytes. */
+async function reading(bytes: Buffer): Promise<SnapshotEntry[] | undefined> {
+  const copy = join(tempFolder(), 'copy');
+  writeFileSync(copy, bytes);
+  return await readSnapshot(copy);
+}
+
 /** Where the first line and each block of a snapshot end. */
 function blockEnds(bytes: Buffer): number[] {
   const ends = [bytes.indexOf('\n') + 1];
@@ -161,9 +161,6 @@ describe('a restart with a snapshot', () => {
       await catalogue.close();
     }
   }
-
-  const names = (catalogue: Catalogue): string[] =>
-    catalogue.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
 
   it('reads again only the files whose stamps differ', async () => {
     writeFiles(root, {
@@ -218,3 +215,8 @@ describe('a restart with a snapshot', () => {
     deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
   });
 });
+
+/** The bots that are served, with their names. */
+function names(catalogue: Catalogue): string[] {
+  return catalogue.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
+}
