@@ -8,6 +8,9 @@ watchWithChokidar(String(workerData), {
   onFault: (fault) => tell({ kind: 'fault', fault }),
 });
 
+// Where nothing can be watched any more the thread stays, to watch what comes in its place.
+parentPort?.on('message', () => {});
+
 function tell(message: WatcherMessage): void {
   parentPort?.postMessage(message);
 }
