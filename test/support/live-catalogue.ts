@@ -9,11 +9,11 @@ export interface LiveCatalogue {
   readonly root: string;
   readonly catalogue: Catalogue;
   /** Puts files into the catalogue, path → text. */
-  write(files: Readonly<Record<string, string | Buffer>>): void;
+  readonly write: (files: Readonly<Record<string, string | Buffer>>) => void;
   /** The name that a bot is served with, undefined when it is not served. */
-  name(id: string): string | undefined;
+  readonly name: (id: string) => string | undefined;
   /** `path rule` of each fault. */
-  faults(): string[];
+  readonly faults: () => string[];
 }
 
 /**
