@@ -1,5 +1,13 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { type Watch, watchFolders } from '../../src/catalogue/watcher.ts';
@@ -45,6 +53,13 @@ describe('the watcher', () => {
   it('says once that it works, and that all may have changed before it did', () => {
     deepStrictEqual(faults, [null]);
     strictEqual(misses, 1);
+  });
+
+  it('takes one inotify watch a folder, and none a file', async () => {
+    const before = inotifyWatches();
+    await watch?.close();
+    watch = undefined;
+    strictEqual(before - inotifyWatches(), 4);
   });
 
   it('hints at the folder of a file that was written, replaced, made or removed, and at no other', async () => {
@@ -126,3 +141,15 @@ describe('the watcher', () => {
     });
   }
 });
+
+/** How many inotify watches this process holds. */
+function inotifyWatches(): number {
+  const texts = readdirSync('/proc/self/fdinfo').map((name) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${name}`, 'utf8');
+    } catch {
+      return '';
+    }
+  });
+  return texts.join('').match(/^inotify /gm)?.length ?? 0;
+}
