@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs';
 import { basename, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { Agenda } from './agenda.ts';
+import { isFolderName } from './layout.ts';
 import { codeOf, messageOf } from '../system-error.ts';
-
 import type { Watch, WatchListener } from './watcher.ts';
 
 /**
@@ -14,6 +14,7 @@ import type { Watch, WatchListener } from './watcher.ts';
  */
 export function watchWithChokidar(bots: string, listener: WatchListener): Watch {
   const burst = new Burst(() => listener.onMiss());
+  const added = new Agenda((path) => listener.onHint(basename(path)));
   const replaced = new Agenda((path) => {
     if (path === bots) return listener.onMiss();
     if (inodeOf(path) === undefined) return;
@@ -25,8 +26,11 @@ export function watchWithChokidar(bots: string, listener: WatchListener): Watch 
     if (path === bots) inode = undefined;
     else replaced.add(path, settling);
   };
+  const onAdded = (path: string): void => {
+    if (isFolderName(basename(path))) added.add(path, settling);
+  };
   let inode = inodeOf(bots);
-  let chokidar = start(bots, listener, burst, onReplaced);
+  let chokidar = start(bots, listener, burst, onReplaced, onAdded);
   const guard = setInterval(() => {
     const now = inodeOf(bots);
     if (now === undefined) {
@@ -35,13 +39,14 @@ export function watchWithChokidar(bots: string, listener: WatchListener): Watch 
     } else if (now !== inode) {
       inode = now;
       void chokidar.close();
-      chokidar = start(bots, listener, burst, onReplaced);
+      chokidar = start(bots, listener, burst, onReplaced, onAdded);
     }
   }, 1000);
   guard.unref();
   return {
     close: async () => {
       clearInterval(guard);
+      added.close();
       replaced.close();
       burst.close();
       await chokidar.close();
@@ -49,12 +54,16 @@ export function watchWithChokidar(bots: string, listener: WatchListener): Watch 
   };
 }
 
-/** @param onReplaced told of a watched folder that was moved or removed: another may be in its place */
+/**
+ * @param onReplaced told of a watched folder that was moved or removed: another may be in its place
+ * @param onAdded told of a new folder: chokidar watches it only in a moment, what is written until then goes untold
+ */
 function start(
   bots: string,
   listener: WatchListener,
   burst: Burst,
   onReplaced: (path: string) => void,
+  onAdded: (path: string) => void,
 ): FSWatcher {
   let works = true;
   const watcher = watch(bots, {
@@ -66,7 +75,7 @@ function start(
   const hint = (path: string): void => {
     const [folder = ''] = relative(bots, path).split(sep);
     burst.count();
-    if (/^\d{3}$/.test(folder)) listener.onHint(folder);
+    if (isFolderName(folder)) listener.onHint(folder);
   };
   watcher.on('ready', () => {
     if (works) listener.onFault(null);
@@ -78,7 +87,10 @@ function start(
     if (watched === bots && typeof name === 'string') hint(`${bots}${sep}${name}`);
     else hint(watched);
   });
-  watcher.on('addDir', hint);
+  watcher.on('addDir', (path) => {
+    hint(path);
+    onAdded(path);
+  });
   watcher.on('unlinkDir', hint);
   watcher.on('error', (error) => {
     works = false;
