@@ -1,0 +1,234 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP, type Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { messageOf } from '../system-error.ts';
+import { ImageFault } from './image-fault.ts';
+
+/** What a test has to bend to reach a server of its own; nothing here can be configured. */
+export interface ConnectorOptions {
+  /** Whether an address may be connected to; `isPublicAddress` unless given. */
+  readonly allow?: (address: string) => boolean;
+  /** Name servers to ask instead of the system's. */
+  readonly nameServers?: readonly string[];
+  /** A certificate authority to trust instead of the public ones. */
+  readonly ca?: string;
+  /** Milliseconds for all of a fetch: look-ups, redirects and body. */
+  readonly timeLimit?: number;
+  /** The operator's public address, told to those we fetch from. */
+  readonly site?: string;
+}
+
+/**
+ * Fetches pictures from addresses that strangers wrote down: over https alone, and never from a machine that
+ * is not on the public internet. Names are looked up here and all their addresses are checked, then one of
+ * these very addresses is connected to, so a name that changes its mind in between gains nothing. The
+ * look-up does not take a thread of the pool that files are written with, as the system's does.
+ */
+export class ImageConnector {
+  readonly #allow: (address: string) => boolean;
+  readonly #dial: buildConnector.connector;
+  readonly #resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  readonly #agent: Agent;
+  readonly #timeLimit: number;
+  readonly #userAgent: string;
+
+  constructor({ allow, nameServers, ca, timeLimit, site }: ConnectorOptions = {}) {
+    this.#allow = allow ?? isPublicAddress;
+    this.#timeLimit = timeLimit ?? 10_000;
+    this.#userAgent = site === undefined ? 'Botshelf image cache' : `Botshelf image cache (+${site})`;
+    if (nameServers) this.#resolver.setServers(nameServers);
+    this.#dial = buildConnector({ timeout: attemptTime, ...(ca === undefined ? {} : { ca }) });
+    this.#agent = new Agent({
+      connect: (options, callback) => void this.#connect(options, callback),
+      headersTimeout: this.#timeLimit,
+      bodyTimeout: this.#timeLimit,
+    });
+  }
+
+  /**
+   * The bytes that `url` gives, at most 8 MiB of them and within ten seconds. The answer calls them a picture;
+   * whether they are one is for the decoder to find out.
+   * @throws {ImageFault} for every reason they cannot be had, one being that `signal` says to end
+   */
+  async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
+    const abort = new AbortController();
+    const end = (): void => abort.abort(new ImageFault('is not waited for any more'));
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end);
+    const timer = setTimeout(() => {
+      abort.abort(new ImageFault(`was not there within ${this.#timeLimit / 1000} s`, 'host'));
+    }, this.#timeLimit);
+    try {
+      return await this.#follow(url, abort.signal);
+    } catch (error) {
+      throw faultOf(abort.signal.aborted ? abort.signal.reason : error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** Hangs up everywhere; what is being fetched ends with a fault. */
+  async close(): Promise<void> {
+    this.#resolver.cancel();
+    await this.#agent.destroy();
+  }
+
+  async #follow(start: string, signal: AbortSignal): Promise<Buffer> {
+    let url = checkedUrl(start, start);
+    for (let hops = 0; hops <= mostRedirects; hops += 1) {
+      const answer = await request(url, {
+        dispatcher: this.#agent,
+        signal,
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: 'image/webp,image/png,image/jpeg,image/gif',
+          'accept-encoding': 'identity',
+        },
+      });
+      const next = redirectOf(answer);
+      if (next === undefined) return await bodyOf(answer);
+      discard(answer);
+      url = checkedUrl(next, url);
+    }
+    throw new ImageFault(`redirects more than ${mostRedirects} times`);
+  }
+
+  async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#dialChecked(options);
+    } catch (error) {
+      callback(faultOf(error), null);
+      return;
+    }
+    callback(null, socket);
+  }
+
+  async #dialChecked(options: buildConnector.Options): Promise<Socket> {
+    const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
+    const refused = addresses.find((address) => !this.#allow(address));
+    if (refused !== undefined) throw new ImageFault(`leads to ${refused}, which is not a public address`);
+    let failure: unknown;
+    for (const address of addresses.slice(0, mostAttempts)) {
+      try {
+        return await this.#dialTo({ ...options, hostname: address });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #addressesOf(host: string): Promise<string[]> {
+    if (isIP(host) !== 0) return [host];
+    const [four, six] = await Promise.allSettled([
+      this.#resolver.resolve4(host),
+      this.#resolver.resolve6(host),
+    ]);
+    const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const reason = four.status === 'rejected' ? messageOf(four.reason) : 'no answer';
+    throw new ImageFault(`has a host without an address (${reason})`, 'host');
+  }
+
+  async #dialTo(options: buildConnector.Options): Promise<Socket> {
+    return await new Promise((resolve, reject) => {
+      this.#dial(options, (error, socket) => (error ? reject(error) : resolve(socket)));
+    });
+  }
+}
+
+/** Whether an address is a machine of the public internet: not this one, not the network around it. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const ip = ipaddr.process(address);
+  if (ip.range() !== 'unicast') return false;
+  return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast);
+}
+
+const mostRedirects = 3;
+
+/** So many of a host's addresses are tried, each for so many milliseconds. */
+const mostAttempts = 3;
+const attemptTime = 4_000;
+
+const mostBytes = 8 * 1024 * 1024;
+
+/** The only IPv6 addresses given out; ipaddr.js also calls ::127.0.0.1 unicast. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** What servers call the pictures we can read; storage services call every file an octet-stream. */
+const types = new Set([
+  'image/apng',
+  'image/gif',
+  'image/jpeg',
+  'image/jpg',
+  'image/png',
+  'image/webp',
+  'application/octet-stream',
+  'binary/octet-stream',
+]);
+
+function checkedUrl(text: string, base: string): string {
+  if (!URL.canParse(text, base)) throw new ImageFault('redirects to what is no address');
+  const url = new URL(text, base);
+  if (url.protocol !== 'https:') throw new ImageFault(`leads to ${url.protocol} where https: is asked for`);
+  if (url.username || url.password) throw new ImageFault('leads to an address with a user name or password');
+  url.hash = '';
+  return url.href;
+}
+
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
+  return typeof headers.location === 'string' ? headers.location : undefined;
+}
+
+async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
+  try {
+    checkHead(answer);
+  } catch (error) {
+    discard(answer);
+    throw error;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBytes) throw new ImageFault(tooBig);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const tooBig = `is larger than ${mostBytes / 1024 / 1024} MiB`;
+
+function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
+  if (statusCode !== 200) {
+    const hostIsUnwell = statusCode === 429 || statusCode >= 500;
+    throw new ImageFault(`is answered with ${statusCode}`, hostIsUnwell ? 'host' : 'picture');
+  }
+  const type =
+    String(headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase() ?? '';
+  if (!types.has(type))
+    throw new ImageFault(`is ${type === '' ? 'of no content type' : type}, not a picture`);
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding !== 'identity')
+    throw new ImageFault(`comes with Content-Encoding ${encoding}, which was not asked for`);
+  if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageFault(tooBig);
+}
+
+/** Hangs up: what is left of the answer may be endless. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {}).destroy();
+}
+
+function faultOf(error: unknown): ImageFault {
+  return error instanceof ImageFault
+    ? error
+    : new ImageFault(`cannot be fetched: ${messageOf(error)}`, 'host');
+}
