@@ -1,0 +1,51 @@
+import sharp from 'sharp';
+import { messageOf } from '../system-error.ts';
+import { ImageFault } from './image-fault.ts';
+
+/** What a picture is for, and so how large our copy may be; a preview is as wide as a cover. */
+export type ImageKind = 'avatar' | 'wide';
+
+/** Our copy of a picture: WebP, no metadata; width and height in pixels. */
+export interface DecodedImage {
+  readonly bytes: Buffer;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Makes our copy of a stranger's picture: the first frame, upright, in sRGB, shrunk to the box of its kind
+ * and never enlarged. Only JPEG, PNG, WebP and GIF are read, whatever else the library could.
+ * @throws {ImageFault} when it is none of these, is damaged, or has too many pixels
+ */
+export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<DecodedImage> {
+  try {
+    const { data, info } = await sharp(bytes, { limitInputPixels: mostPixels, failOn: 'warning', pages: 1 })
+      .timeout({ seconds: 10 })
+      .autoOrient()
+      .resize({ ...boxes[kind], fit: 'inside', withoutEnlargement: true })
+      .webp({ quality: 82 })
+      .toBuffer({ resolveWithObject: true });
+    return { bytes: data, width: info.width, height: info.height };
+  } catch (error) {
+    throw new ImageFault(`is not a JPEG, PNG, WebP or GIF that can be read (${messageOf(error)})`);
+  }
+}
+
+const mostPixels = 40_000_000;
+
+const boxes: Readonly<Record<ImageKind, { width: number; height: number }>> = {
+  avatar: { width: 512, height: 512 },
+  wide: { width: 1280, height: 720 },
+};
+
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: [
+    'VipsForeignLoadJpegBuffer',
+    'VipsForeignLoadPngBuffer',
+    'VipsForeignLoadWebpBuffer',
+    'VipsForeignLoadNsgifBuffer',
+  ],
+});
+sharp.cache(false);
+sharp.concurrency(1);

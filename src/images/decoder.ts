@@ -1,0 +1,113 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { DecodedImage, ImageKind } from './decode.ts';
+import type { DecodeAnswer, DecodeRequest } from './decoder-process.ts';
+import { ImageFault } from './image-fault.ts';
+
+/**
+ * Decodes pictures in a process of its own, one at a time and at the lowest priority: a picture that brings a
+ * decoder down takes nothing else with it, one that never ends is killed, and the threads that write files
+ * here are not kept busy with pixels. The process has no environment, so no secrets; it starts with the first
+ * picture, and ends when there was none for a while or when this process is gone.
+ */
+export class Decoder {
+  #child: ChildProcess | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /**
+   * Our copy of the picture in `bytes`.
+   * @throws {ImageFault} when it cannot be decoded
+   */
+  async decode(bytes: Buffer, kind: ImageKind): Promise<DecodedImage> {
+    const turn = this.#last.then(async () => await this.#decodeNow({ bytes, kind }));
+    this.#last = turn.catch(() => {});
+    return await turn;
+  }
+
+  /** Ends the process; pictures that wait for it get a fault. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const gone = this.#stop();
+    await this.#last;
+    await gone;
+  }
+
+  async #decodeNow(request: DecodeRequest): Promise<DecodedImage> {
+    if (this.#closed) throw new ImageFault('the image cache is closed');
+    clearTimeout(this.#idle);
+    this.#child ??= this.#start();
+    const answer = await ask(this.#child, request).catch(async (error: unknown) => {
+      await this.#stop();
+      throw error;
+    });
+    this.#idle = setTimeout(() => void this.#stop(), patience).unref();
+    if ('fault' in answer) throw new ImageFault(answer.fault);
+    const { bytes, width, height } = answer.image;
+    return { bytes: Buffer.from(bytes), width, height };
+  }
+
+  #start(): ChildProcess {
+    const child = startProcess();
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    return child;
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#idle);
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+/** Milliseconds that the process stays without work. */
+const patience = 30_000;
+
+/** Milliseconds for one picture; the decoder's own limit is shorter, this is for when it does not hold. */
+const timeLimit = 20_000;
+
+function startProcess(): ChildProcess {
+  const child = fork(fileURLToPath(new URL('decoder-process.js', import.meta.url)), {
+    serialization: 'advanced',
+    env: {},
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  child.on('error', () => {});
+  child.unref();
+  child.channel?.unref();
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  return child;
+}
+
+async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeAnswer> {
+  return await new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      child.removeAllListeners('message').off('exit', onExit);
+      end();
+    };
+    const onExit = (): void => settle(() => reject(endedDecoder()));
+    const timer = setTimeout(() => {
+      settle(() => reject(new ImageFault(`kept the decoder busy for ${timeLimit / 1000} s`)));
+    }, timeLimit);
+    child.once('message', (answer: DecodeAnswer) => settle(() => resolve(answer)));
+    child.once('exit', onExit);
+    child.send(request, (error) => {
+      if (error) settle(() => reject(child.pid === undefined ? error : endedDecoder()));
+    });
+  });
+}
+
+function endedDecoder(): ImageFault {
+  return new ImageFault('ended the decoder');
+}

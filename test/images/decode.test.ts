@@ -1,0 +1,155 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { decode } from '../../src/images/decode.ts';
+import { ImageFault } from '../../src/images/image-fault.ts';
+import { sampleAnimation, samplePicture } from './samples.ts';
+
+describe('decoding a picture', () => {
+  for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {
+    it(`makes WebP of ${format}`, async () => {
+      const image = await decode(await samplePicture({ format }), 'avatar');
+      const { format: made, width, height } = await sharp(image.bytes).metadata();
+      deepEqual([made, width, height], ['webp', 40, 30]);
+      deepEqual([image.width, image.height], [40, 30]);
+    });
+  }
+
+  it('shrinks an avatar to 512 × 512, covers and previews to 1280 × 720, and keeps the proportions', async () => {
+    const large = await samplePicture({ width: 2000, height: 1000 });
+    const sizes = await Promise.all(
+      (['avatar', 'wide'] as const).map(async (kind) => {
+        const { width, height } = await decode(large, kind);
+        return [width, height];
+      }),
+    );
+    deepEqual(sizes, [
+      [512, 256],
+      [1280, 640],
+    ]);
+  });
+
+  it('never enlarges', async () => {
+    const { width, height } = await decode(await samplePicture({ width: 3, height: 2 }), 'wide');
+    deepEqual([width, height], [3, 2]);
+  });
+
+  it('drops the metadata, after turning the picture as it says', async () => {
+    const original = await sharp(await samplePicture({ width: 40, height: 30 }))
+      .withExif({ IFD0: { Copyright: 'a private place' } })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    const image = await decode(original, 'avatar');
+    const { exif, icc, xmp, orientation, width, height } = await sharp(image.bytes).metadata();
+    deepEqual([exif, icc, xmp, orientation], [undefined, undefined, undefined, undefined]);
+    deepEqual([width, height], [30, 40]);
+  });
+
+  it('keeps what shines through', async () => {
+    const channels = 4;
+    const original = await sharp({ create: { width: 9, height: 9, channels, background: '#ff000080' } })
+      .png()
+      .toBuffer();
+    equal((await sharp((await decode(original, 'avatar')).bytes).metadata()).hasAlpha, true);
+  });
+
+  it('gives the same bytes for the same picture', async () => {
+    const original = await samplePicture({ width: 600, height: 600 });
+    deepEqual((await decode(original, 'avatar')).bytes, (await decode(original, 'avatar')).bytes);
+  });
+
+  it('GIF animation: the first frame is taken', async () => {
+    const { bytes, width, height } = await decode(await sampleAnimation(), 'avatar');
+    deepEqual([(await sharp(bytes).metadata()).pages, width, height], [undefined, 40, 30]);
+  });
+});
+
+describe('decoding what is hostile', () => {
+  it('SVG with script: no SVG is read, with or without one', async () => {
+    const script =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>';
+    await refusal(Buffer.from(script));
+    await refusal(Buffer.from(`<?xml version="1.0"?>\n${script}`));
+    await refusal(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'));
+  });
+
+  it('pixel bomb: a small file of very many pixels is refused by its header', async () => {
+    const bomb = await sharp({ create: { width: 6_400, height: 6_400, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer();
+    ok(bomb.length < 1_000_000);
+    await refusal(bomb, /pixel limit/);
+  });
+
+  it('pixel bomb: a header that lies about pixels that are not there is refused', async () => {
+    await refusal(png(60_000, 60_000, deflateSync(Buffer.alloc(1000))), /pixel limit/);
+    await refusal(png(2_000, 2_000, deflateSync(Buffer.alloc(1000))));
+  });
+
+  it('HTML as PNG: a page that calls itself a picture is refused', async () => {
+    await refusal(Buffer.from('<!doctype html><script>alert(1)</script>'));
+  });
+
+  it('truncated PNG: half a picture is refused, not filled up with grey', async () => {
+    const noise = await sharp({
+      create: {
+        width: 200,
+        height: 200,
+        channels: 3,
+        noise: { type: 'gaussian', mean: 99, sigma: 50 },
+        background: '#fff',
+      },
+    })
+      .png()
+      .toBuffer();
+    await refusal(noise.subarray(0, noise.length / 2));
+    await refusal(noise.subarray(0, 50));
+    await refusal(Buffer.alloc(0));
+  });
+
+  it('other formats: what the library could read and we do not is refused', async () => {
+    await refusal(await samplePicture({ format: 'tiff' }));
+    await refusal(Buffer.from('P3 1 1 255 1 2 3\n'));
+    await refusal(Buffer.from('%PDF-1.7\n'));
+  });
+
+  it('page with picture inside: what follows the picture is not in our copy', async () => {
+    const polyglot = Buffer.concat([await samplePicture(), Buffer.from('<script>alert(1)</script>')]);
+    const { bytes } = await decode(polyglot, 'avatar');
+    equal(bytes.includes('script'), false);
+  });
+});
+
+async function refusal(
+  bytes: Buffer,
+  message = /is not a JPEG, PNG, WebP or GIF that can be read/,
+): Promise<void> {
+  await rejects(decode(bytes, 'avatar'), (error: unknown) => {
+    ok(error instanceof ImageFault);
+    match(error.message, message);
+    return true;
+  });
+}
+
+/** A PNG whose header says this size, with this compressed content. */
+function png(width: number, height: number, content: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', content),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), content]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(content.length, 0);
+  frame.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+}
