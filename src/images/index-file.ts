@@ -1,0 +1,161 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { codeOf } from '../system-error.ts';
+import type { ImageKind } from './decode.ts';
+import type { Copy, Failure, Picture, Pictures } from './picture.ts';
+
+/**
+ * What is known of the pictures, on disk: one line a picture with a checksum before it, the last line of a
+ * picture counts. Changes are appended; when most lines are out of date the file is written anew. A line that
+ * is torn or wrong is left out, a file of another making is not used at all: it is a cache.
+ */
+export class IndexFile {
+  readonly #path: string;
+  readonly #pictures: Pictures;
+  readonly #changed = new Set<Picture>();
+  #lines = 0;
+  #handle: FileHandle | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, pictures: Pictures) {
+    this.#path = path;
+    this.#pictures = pictures;
+  }
+
+  /** Reads the file at `path` into `pictures`, and keeps it true from then on. */
+  static async open(path: string, pictures: Pictures): Promise<IndexFile> {
+    const index = new IndexFile(path, pictures);
+    const { lines, whole } = await readLines(path, pictures);
+    index.#lines = whole ? lines : Number.POSITIVE_INFINITY;
+    return index;
+  }
+
+  /** Notes that the picture has changed; `flush` writes it. */
+  changed(picture: Picture): void {
+    this.#changed.add(picture);
+  }
+
+  /** Writes what has changed. When it rejects, the changes are kept for the next time. */
+  async flush(): Promise<void> {
+    const write = this.#writing.then(async () => await this.#write());
+    this.#writing = write.catch(() => {});
+    await write;
+  }
+
+  /** Writes what has changed, and ends. */
+  async close(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      await this.#handle?.close();
+      this.#handle = undefined;
+    }
+  }
+
+  async #write(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    const batch = [...this.#changed];
+    this.#changed.clear();
+    try {
+      if (this.#lines > 2 * this.#pictures.size + spareLines) await this.#writeAnew();
+      else await this.#append(batch);
+    } catch (error) {
+      for (const picture of batch) this.#changed.add(picture);
+      this.#lines = Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  }
+
+  async #append(batch: readonly Picture[]): Promise<void> {
+    this.#handle ??= await open(this.#path, 'a');
+    await this.#handle.appendFile(batch.map((picture) => lineOf(picture, this.#isKnown(picture))).join(''));
+    this.#lines += batch.length;
+  }
+
+  async #writeAnew(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    await mkdir(dirname(this.#path), { recursive: true });
+    const temporary = `${this.#path}.${process.pid}.tmp`;
+    const file = await open(temporary, 'w');
+    let lines = 0;
+    try {
+      await file.writeFile(magic);
+      let block: string[] = [];
+      for (const picture of this.#pictures) {
+        if (picture.copy === null && picture.failure === null) continue;
+        block.push(lineOf(picture, true));
+        lines += 1;
+        if (block.length < blockLines) continue;
+        await file.writeFile(block.join(''));
+        block = [];
+      }
+      await file.writeFile(block.join(''));
+      await file.sync();
+      await file.close();
+      await rename(temporary, this.#path);
+    } catch (error) {
+      await file.close().catch(() => {});
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    this.#lines = lines;
+  }
+
+  #isKnown(picture: Picture): boolean {
+    return this.#pictures.get(picture.kind, picture.url) === picture;
+  }
+}
+
+const magic = 'botshelf images 1\n';
+
+/** So many lines may be out of date, however few pictures there are. */
+const spareLines = 1_000;
+
+const blockLines = 1_000;
+
+type Line = readonly [ImageKind, string, Copy | null, Failure | null];
+
+function lineOf({ kind, url, copy, failure }: Picture, known: boolean): string {
+  const line: Line = [kind, url, known ? copy : null, known ? failure : null];
+  const json = JSON.stringify(line);
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+}
+
+/** Reads the lines that are good; not `whole` when there is anything else in the file, or no file. */
+async function readLines(path: string, pictures: Pictures): Promise<{ lines: number; whole: boolean }> {
+  let lines = 0;
+  let whole = true;
+  let rest = '';
+  try {
+    let begun = false;
+    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
+      const parts = (rest + String(chunk)).split('\n');
+      rest = parts.pop() ?? '';
+      if (!begun && parts.length > 0) {
+        if (`${parts.shift()}\n` !== magic) return { lines, whole: false };
+        begun = true;
+      }
+      for (const part of parts) {
+        if (!readLine(part, pictures)) whole = false;
+        lines += 1;
+      }
+    }
+    return { lines, whole: whole && begun && rest === '' };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { lines, whole: false };
+    throw error;
+  }
+}
+
+function readLine(text: string, pictures: Pictures): boolean {
+  const json = text.slice(9);
+  if (text.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return false;
+  const [kind, url, copy, failure] = JSON.parse(json) as Line;
+  const picture = pictures.obtain(kind, url);
+  if (copy === null && failure === null) pictures.forget(picture);
+  else Object.assign(picture, { copy, failure });
+  return true;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import { codeOf, messageOf } from '../system-error.ts';
+import { Decoder } from './decoder.ts';
+import { ImageFault } from './image-fault.ts';
+import { type Lanes, openLanes } from './lanes.ts';
+import { type Pace, retryDelay } from './pace.ts';
+import type { Copy, Picture } from './picture.ts';
+import { Progress } from './progress.ts';
+import { inSlices } from './slices.ts';
+import type { ImageStore } from './store.ts';
+
+/** Fetches a picture's bytes, or rejects with an ImageFault; ends when the signal says so. */
+export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
+
+export interface PictureQueueOptions {
+  readonly fetch: FetchImage;
+  readonly store: ImageStore;
+  readonly log: Log;
+  readonly concurrency: number;
+  /** Milliseconds after which a copy is fetched again. */
+  readonly refreshAfter: number;
+  readonly pace: Pace;
+  /** Whether a picture that waited for its turn is still worth it. */
+  readonly isNamed: (picture: Picture) => boolean;
+  /** Takes over a new copy; the picture still has the old one. */
+  readonly onCopy: (picture: Picture, copy: Copy) => Promise<void>;
+  /** The picture has failed; its copy stays. */
+  readonly onFailure: (picture: Picture) => void;
+}
+
+/** Gets pictures that are due: fetches, decodes and stores each, and comes back to those that failed. */
+export class PictureQueue {
+  readonly #options: PictureQueueOptions;
+  readonly #decoder = new Decoder();
+  readonly #lanes: Lanes<Picture>;
+  readonly #failing = new Set<Picture>();
+  readonly #progress: Progress;
+  readonly #closing = new AbortController();
+  readonly #ticking: NodeJS.Timeout;
+
+  constructor(options: PictureQueueOptions) {
+    const { concurrency, pace, log } = options;
+    this.#options = options;
+    this.#lanes = openLanes({
+      concurrency,
+      work: async (picture) => await this.#work(picture),
+      rest: { first: pace.hostRest, most: pace.longestHostRest },
+    });
+    this.#progress = new Progress(log, pace.progress, () => this.left);
+    this.#ticking = setInterval(() => void this.#retry(), pace.tick).unref();
+  }
+
+  /** Pictures that wait for their turn or are being fetched. */
+  get left(): number {
+    return this.#lanes.left;
+  }
+
+  /** Pictures whose last attempt failed. */
+  get failing(): number {
+    return this.#failing.size;
+  }
+
+  /** Puts the picture in when it is due: without a copy or with an old one, and not just failed. */
+  add(picture: Picture, urgent: boolean): void {
+    if (this.#closing.signal.aborted || picture.queued || !this.#isDue(picture)) return;
+    picture.queued = true;
+    this.#progress.begin();
+    this.#lanes.add(hostOf(picture.url), picture, urgent);
+  }
+
+  /** Comes back to a picture that failed, when its time has come. */
+  retryLater(picture: Picture): void {
+    this.#failing.add(picture);
+  }
+
+  forget(picture: Picture): void {
+    this.#failing.delete(picture);
+  }
+
+  /** Resolves when nothing is left. */
+  async idle(): Promise<void> {
+    await this.#lanes.idle();
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#ticking);
+    this.#progress.close();
+    await Promise.all([this.#lanes.close(), this.#decoder.close()]);
+  }
+
+  #isDue({ copy, failure }: Picture): boolean {
+    const now = Date.now();
+    if (failure) return failure.retryAt <= now;
+    return copy === null || copy.fetchedAt + this.#options.refreshAfter <= now;
+  }
+
+  /** Gets a picture; whether its host is well. */
+  async #work(picture: Picture): Promise<boolean> {
+    let result: Result = 'again';
+    while (result === 'again' && this.#options.isNamed(picture) && this.#isDue(picture)) {
+      result = await this.#attempt(picture);
+    }
+    picture.queued = false;
+    return result !== 'host unwell';
+  }
+
+  async #attempt(picture: Picture): Promise<Result> {
+    try {
+      await this.#obtain(picture);
+      return 'done';
+    } catch (error) {
+      if (this.#closing.signal.aborted) return 'done';
+      if (!(error instanceof ImageFault) && codeOf(error) !== undefined) {
+        await this.#sitDown(messageOf(error));
+        return this.#closing.signal.aborted ? 'done' : 'again';
+      }
+      this.#fail(picture, messageOf(error));
+      return error instanceof ImageFault && error.blame === 'host' ? 'host unwell' : 'done';
+    }
+  }
+
+  async #obtain(picture: Picture): Promise<void> {
+    const { fetch, store, onCopy } = this.#options;
+    const original = await fetch(picture.url, this.#closing.signal);
+    const { bytes, width, height } = await this.#decoder.decode(original, picture.kind);
+    const name = await store.put(bytes);
+    picture.failure = null;
+    this.#failing.delete(picture);
+    this.#progress.fetched();
+    await onCopy(picture, { name, width, height, fetchedAt: Date.now() });
+  }
+
+  #fail(picture: Picture, message: string): void {
+    const { log, pace, onFailure } = this.#options;
+    const count = (picture.failure?.count ?? 0) + 1;
+    const retryAt = Date.now() + retryDelay(count, pace);
+    picture.failure = { count, retryAt, message };
+    this.#failing.add(picture);
+    this.#progress.failed();
+    onFailure(picture);
+    log.debug({ url: picture.url, message, count, retryAt }, `${picture.url} ${message}`);
+  }
+
+  /** Our own disk or process is at fault, not the picture: it keeps its place, and this worker waits. */
+  async #sitDown(message: string): Promise<void> {
+    const { log, pace } = this.#options;
+    log.error({ error: message }, `pictures cannot be stored (${message}): see to the image cache's folder`);
+    await wait(pace.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
+  }
+
+  async #retry(): Promise<void> {
+    const { isNamed } = this.#options;
+    const retry = (picture: Picture): void => {
+      if (isNamed(picture)) this.add(picture, false);
+    };
+    await inSlices(this.#failing, retry, this.#closing.signal);
+  }
+}
+
+/** `again`: the fault was ours, not the picture's. */
+type Result = 'done' | 'host unwell' | 'again';
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : '';
+}

@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { codeOf } from '../system-error.ts';
+
+/** The name of a stored picture: the SHA-256 of its bytes in hexadecimal. */
+export type ImageName = string;
+
+/**
+ * The folder of our copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name. A file is
+ * there whole or not at all, and never changes.
+ */
+export class ImageStore {
+  readonly #folder: string;
+  readonly #putting = new Set<ImageName>();
+  /** While files are being removed: the names that must stay. */
+  #kept: Set<ImageName> | undefined;
+  #removal: Promise<void> = Promise.resolve();
+  #temporaries = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Stores a picture; its name is returned once it is durable. */
+  async put(bytes: Buffer): Promise<ImageName> {
+    const name = hash('sha256', bytes);
+    this.#putting.add(name);
+    this.#kept?.add(name);
+    try {
+      await this.#removal;
+      await this.#write(this.#pathOf(name), bytes);
+    } finally {
+      this.#putting.delete(name);
+    }
+    return name;
+  }
+
+  /** The picture of that name; undefined when there is none, or when this is no name at all. */
+  async read(name: string): Promise<Buffer | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
+    try {
+      return await readFile(this.#pathOf(name));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** The names of all pictures that are there. */
+  async names(): Promise<Set<ImageName>> {
+    const names = new Set<ImageName>();
+    for await (const { file } of this.#files()) {
+      const name = nameOf(file);
+      if (name !== undefined) names.add(name);
+    }
+    return names;
+  }
+
+  /**
+   * Starts the grace of a picture that nothing names any more: it counts from now, not from its fetching. When
+   * the file cannot be touched its grace is just shorter.
+   */
+  async release(name: ImageName): Promise<void> {
+    const now = new Date();
+    await utimes(this.#pathOf(name), now, now).catch(() => {});
+  }
+
+  /**
+   * Removes what is not in `named` and was written or released more than `grace` milliseconds ago; gives the
+   * number of files. A picture that is stored meanwhile stays, and is added to `named`.
+   */
+  async sweep(named: Set<ImageName>, grace: number): Promise<number> {
+    for (const name of this.#putting) named.add(name);
+    this.#kept = named;
+    let removed = 0;
+    try {
+      for await (const { file, path } of this.#files()) {
+        const name = nameOf(file);
+        if (name !== undefined && named.has(name)) continue;
+        const facts = await stat(path).catch(ignoreMissing);
+        if (!facts?.isFile() || facts.mtimeMs > Date.now() - grace) continue;
+        if (name !== undefined && named.has(name)) continue;
+        this.#removal = rm(path, { force: true });
+        await this.#removal;
+        removed += 1;
+      }
+    } finally {
+      this.#kept = undefined;
+      this.#removal = Promise.resolve();
+    }
+    return removed;
+  }
+
+  async #write(path: string, bytes: Buffer): Promise<void> {
+    this.#temporaries += 1;
+    const temporary = `${path}.${process.pid}.${this.#temporaries}.tmp`;
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await writeDurably(temporary, bytes);
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async *#files(): AsyncGenerator<{ file: string; path: string }> {
+    for (const outer of await foldersOf(this.#folder, /^[0-9a-f]$/)) {
+      for (const inner of await foldersOf(outer, /^[0-9a-f]{2}$/)) {
+        for (const file of await readdir(inner)) yield { file, path: join(inner, file) };
+      }
+    }
+  }
+
+  #pathOf(name: ImageName): string {
+    return join(this.#folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`);
+  }
+}
+
+async function foldersOf(folder: string, pattern: RegExp): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, bytes: Buffer): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function nameOf(file: string): ImageName | undefined {
+  return /^([0-9a-f]{64})\.webp$/.exec(file)?.[1];
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT') return undefined;
+  throw error;
+}

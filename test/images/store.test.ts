@@ -1,0 +1,99 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ImageStore } from '../../src/images/store.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const hour = 3_600_000;
+
+describe('the image store', () => {
+  let folder: string;
+  let store: ImageStore;
+
+  beforeEach(() => {
+    folder = join(tempFolder(), 'appdata');
+    store = new ImageStore(folder);
+  });
+
+  it('names a picture by its bytes and gives them back', async () => {
+    const bytes = Buffer.from('a picture');
+    const name = await store.put(bytes);
+    equal(name, createHash('sha256').update(bytes).digest('hex'));
+    deepEqual(await store.read(name), bytes);
+    equal(existsSync(join(folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`)), true);
+  });
+
+  it('stores the same picture once, however often and however many at once', async () => {
+    const names = await Promise.all([1, 2, 3].map(async () => await store.put(Buffer.from('the same'))));
+    deepEqual([...(await store.names())], [...new Set(names)]);
+    deepEqual(readdirSync(dirname(pathOf(folder, names[0] ?? ''))), [`${names[0]}.webp`]);
+  });
+
+  it('has nothing under a name that is none, whatever it looks like', async () => {
+    const name = await store.put(Buffer.from('a picture'));
+    for (const text of [
+      '',
+      '..',
+      `../${name}`,
+      `${name}.webp`,
+      name.toUpperCase(),
+      `${name}\0`,
+      '0'.repeat(64),
+    ]) {
+      equal(await store.read(text), undefined);
+    }
+  });
+
+  it('is empty without a folder', async () => {
+    equal((await store.names()).size, 0);
+    equal(await store.sweep(new Set(), 0), 0);
+  });
+
+  it('leaves nothing behind when a picture cannot be written', async () => {
+    writeFileSync(folder, 'a file where the folder should be');
+    await rejects(store.put(Buffer.from('a picture')), { code: 'ENOTDIR' });
+  });
+
+  it('removes what nothing names once its grace is over, and what a crash left', async () => {
+    const [named, old, young] = await Promise.all(
+      ['named', 'old', 'young'].map(async (text) => await store.put(Buffer.from(text))),
+    );
+    const left = `${pathOf(folder, old ?? '')}.1.1.tmp`;
+    writeFileSync(left, 'half a pict');
+    for (const path of [pathOf(folder, named ?? ''), pathOf(folder, old ?? ''), left]) age(path, 2 * hour);
+    equal(await store.sweep(new Set([named ?? '']), hour), 2);
+    deepEqual(await store.names(), new Set([named, young]));
+    equal(existsSync(left), false);
+  });
+
+  it('counts the grace of a picture from when it was released', async () => {
+    const name = await store.put(Buffer.from('served for years'));
+    age(pathOf(folder, name), 1000 * hour);
+    await store.release(name);
+    equal(await store.sweep(new Set(), hour), 0);
+    age(pathOf(folder, name), 2 * hour);
+    equal(await store.sweep(new Set(), hour), 1);
+  });
+
+  it('keeps a picture that is stored again while the old ones are removed', async () => {
+    const texts = Array.from({ length: 40 }, (_, index) => `picture ${index}`);
+    for (let round = 0; round < 5; round += 1) {
+      const names = await Promise.all(texts.map(async (text) => await store.put(Buffer.from(text))));
+      for (const name of names) age(pathOf(folder, name), 2 * hour);
+      const again = texts.map(async (text) => await store.put(Buffer.from(text)));
+      await store.sweep(new Set(), hour);
+      await Promise.all(again);
+      deepEqual((await store.names()).size, texts.length);
+    }
+  });
+});
+
+function pathOf(folder: string, name: string): string {
+  return join(folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`);
+}
+
+function age(path: string, milliseconds: number): void {
+  const then = new Date(Date.now() - milliseconds);
+  utimesSync(path, then, then);
+}
