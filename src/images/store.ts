@@ -50,9 +50,11 @@ export class ImageStore {
   /** The names of all pictures that are there. */
   async names(): Promise<Set<ImageName>> {
     const names = new Set<ImageName>();
-    for await (const { file } of this.#files()) {
-      const name = nameOf(file);
-      if (name !== undefined) names.add(name);
+    for await (const { files } of this.#folders()) {
+      for (const file of files) {
+        const name = nameOf(file);
+        if (name !== undefined) names.add(name);
+      }
     }
     return names;
   }
@@ -75,15 +77,15 @@ export class ImageStore {
     this.#kept = named;
     let removed = 0;
     try {
-      for await (const { file, path } of this.#files()) {
-        const name = nameOf(file);
-        if (name !== undefined && named.has(name)) continue;
-        const facts = await stat(path).catch(ignoreMissing);
-        if (!facts?.isFile() || facts.mtimeMs > Date.now() - grace) continue;
-        if (name !== undefined && named.has(name)) continue;
-        this.#removal = rm(path, { force: true });
-        await this.#removal;
-        removed += 1;
+      for await (const { folder, files } of this.#folders()) {
+        for (const file of files) {
+          const name = nameOf(file);
+          const isKept = (): boolean => name !== undefined && named.has(name);
+          if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
+          this.#removal = rm(join(folder, file), { force: true });
+          await this.#removal;
+          removed += 1;
+        }
       }
     } finally {
       this.#kept = undefined;
@@ -105,10 +107,10 @@ export class ImageStore {
     }
   }
 
-  async *#files(): AsyncGenerator<{ file: string; path: string }> {
+  async *#folders(): AsyncGenerator<{ folder: string; files: string[] }> {
     for (const outer of await foldersOf(this.#folder, /^[0-9a-f]$/)) {
-      for (const inner of await foldersOf(outer, /^[0-9a-f]{2}$/)) {
-        for (const file of await readdir(inner)) yield { file, path: join(inner, file) };
+      for (const folder of await foldersOf(outer, /^[0-9a-f]{2}$/)) {
+        yield { folder, files: await readdir(folder) };
       }
     }
   }
@@ -142,7 +144,12 @@ function nameOf(file: string): ImageName | undefined {
   return /^([0-9a-f]{64})\.webp$/.exec(file)?.[1];
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (codeOf(error) === 'ENOENT') return undefined;
-  throw error;
+async function isOldFile(path: string, age: number): Promise<boolean> {
+  try {
+    const facts = await stat(path);
+    return facts.isFile() && facts.mtimeMs <= Date.now() - age;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
 }

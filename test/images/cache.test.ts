@@ -2,9 +2,11 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
 import type { ImageConnector } from '../../src/images/connector.ts';
+import { ImageFault } from '../../src/images/image-fault.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -76,6 +78,20 @@ describe('the image cache', () => {
     deepEqual(site.asked, ['/avatar.png', '/avatar.png']);
     const { avatar, cover } = cache.pictures(images);
     deepEqual([avatar?.width, cover?.width], [512, 600]);
+  });
+
+  it('takes note of a whole catalogue without holding up the event loop', async () => {
+    await reopen({ fetch: async () => await Promise.reject(new ImageFault('is not asked for here')) });
+    let turns = 0;
+    const turn = setInterval(() => (turns += 1), 1);
+    const bots = Array.from({ length: 20_000 }, (_, number) => botId(String(number + 1)));
+    const named = function* (): Generator<[BotId, FullImages]> {
+      for (const bot of bots) yield [bot, { avatar: at(`/${bot}/a`), cover: at(`/${bot}/c`), preview: [] }];
+    };
+    await cache.setWanted(named());
+    clearInterval(turn);
+    ok(turns > 1);
+    equal(cache.status().known, 40_000);
   });
 
   it('tells when a copy is there, with every bot that names the picture', async () => {
