@@ -1,0 +1,53 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { PageText } from './generated-bots.ts';
+
+/**
+ * Makes a Git repository of `folder`, with `pages` and a `.gitignore` in its one commit on `main`, checked out.
+ * The pages stream through one `git fast-import`, so their number costs no memory here.
+ * @throws {Error} when git fails.
+ */
+export async function importPages(folder: string, pages: Iterable<PageText>, message: string): Promise<void> {
+  const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: folder, stdio: [...quiet] });
+  git('init', '-q', '-b', 'main');
+  // What the service writes must not show up as changed; what git writes must be the bytes of the pages.
+  git('config', 'core.autocrlf', 'false');
+
+  const child = spawn('git', ['-c', 'core.compression=1', 'fast-import', '--quiet', '--done', '--depth=0'], {
+    cwd: folder,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  await pipeline(Readable.from(commands(pages, message)), child.stdin);
+  const [code, signal] = await ended;
+  if (code !== 0) throw new Error(`git fast-import ended with ${signal ?? code}`);
+  git('reset', '-q', '--hard');
+}
+
+const quiet = ['ignore', 'pipe', 'inherit'] as const;
+
+/** A stream's chunk of commands has about so many characters. */
+const chunkSize = 2 ** 20;
+
+function* commands(pages: Iterable<PageText>, message: string): Generator<Buffer> {
+  const who = 'Botshelf <botshelf@example.org> 1767225600 +0000';
+  let chunk = `commit refs/heads/main\nauthor ${who}\ncommitter ${who}\n${data(message)}`;
+  chunk += file('.gitignore', '/var/\n');
+  for (const { path, text } of pages) {
+    chunk += file(path, text);
+    if (chunk.length < chunkSize) continue;
+    yield Buffer.from(chunk);
+    chunk = '';
+  }
+  yield Buffer.from(`${chunk}done\n`);
+}
+
+function file(path: string, text: string): string {
+  return `M 100644 inline ${path}\n${data(text)}`;
+}
+
+function data(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}

@@ -1,0 +1,157 @@
+import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { generateCatalogue, generateRepository } from '../../bench/catalogue.ts';
+import type { BotId } from '../../src/bot/id.ts';
+import { readBot } from '../../src/catalogue/bot-reader.ts';
+import { placeOf } from '../../src/catalogue/layout.ts';
+import { type PageFile, readPageFile } from '../../src/catalogue/page-file.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('the generator of catalogues', () => {
+  it('writes the same bytes for the same seed', () => {
+    const [one, two] = [tempFolder(), tempFolder()];
+    deepStrictEqual(
+      generateCatalogue(one, { bots: 60, seed: 7 }),
+      generateCatalogue(two, { bots: 60, seed: 7 }),
+    );
+    deepStrictEqual(textsIn(one), textsIn(two));
+  });
+
+  it('writes other bots for another seed', () => {
+    const [one, two] = [tempFolder(), tempFolder()];
+    generateCatalogue(one, { bots: 20, seed: 7 });
+    generateCatalogue(two, { bots: 20, seed: 8 });
+    notDeepStrictEqual(Object.keys(textsIn(one)), Object.keys(textsIn(two)));
+  });
+
+  it('refuses a folder that holds bots already', async () => {
+    const folder = tempFolder();
+    const [first, second] = [await run(folder, '--bots', '3'), await run(folder, '--bots', '3')];
+    strictEqual(first.code, 0);
+    ok(first.stdout.startsWith(`${folder}: 3 bots, `));
+    strictEqual(second.code, 2);
+    strictEqual(second.stderr, `${folder} holds bots already: name an empty folder\n`);
+  });
+
+  it('says what it takes when its arguments are wrong', async () => {
+    for (const args of [[], [tempFolder()], [tempFolder(), '--bots', 'many'], [tempFolder(), '--bot', '3']]) {
+      const { code, stdout } = await run(...args);
+      strictEqual(code, 2, args.join(' '));
+      strictEqual(stdout, '');
+    }
+  });
+
+  it('makes a repository of the same files, checked out and clean', async () => {
+    const [plain, repository] = [tempFolder(), tempFolder()];
+    generateCatalogue(plain, { bots: 40, seed: 3 });
+    await generateRepository(repository, { bots: 40, seed: 3 });
+    deepStrictEqual(textsIn(repository), textsIn(plain));
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim();
+    strictEqual(git('status', '--porcelain'), '');
+    strictEqual(git('log', '--format=%s', 'main'), 'Begin with 40 invented bots');
+    git('fsck', '--strict');
+  });
+});
+
+describe('a generated catalogue of 1,500 bots', () => {
+  const bots = 1500;
+  let root = '';
+  let texts: Readonly<Record<string, string>> = {};
+
+  before(() => {
+    root = tempFolder();
+    generateCatalogue(root, { bots });
+    texts = textsIn(root);
+  });
+
+  it('holds as many bots as asked for, and no page that breaks a rule', () => {
+    const files = new Map<BotId, PageFile[]>();
+    for (const path of Object.keys(texts)) {
+      const place = placeOf(dirname(path), basename(path));
+      ok('id' in place, path);
+      const file = readPageFile(root, place);
+      ok(file !== undefined, path);
+      files.set(place.id, [...(files.get(place.id) ?? []), file]);
+    }
+    strictEqual(files.size, bots);
+    for (const [id, pages] of files) {
+      const { bot, faults } = readBot(id, pages, undefined);
+      deepStrictEqual(faults, []);
+      ok(bot !== undefined, id);
+    }
+  });
+
+  it('has pages of realistic size', () => {
+    const sizes = mains()
+      .map((text) => Buffer.byteLength(text))
+      .toSorted((a, b) => a - b);
+    const median = sizes[sizes.length >> 1] ?? 0;
+    ok(median > 1900 && median < 2500, `a main page has ${median} bytes in the median`);
+    ok((sizes.at(-1) ?? 0) > 10_000, 'no page is long');
+    ok(
+      Object.values(texts).some((text) => text.endsWith('---\n')),
+      'no page is empty',
+    );
+  });
+
+  it('has one and a half files a bot', () => {
+    const files = Object.keys(texts).length / bots;
+    ok(files > 1.4 && files < 1.6, `${files} files a bot`);
+    strictEqual(mains().length, bots);
+  });
+
+  it('spreads over the folders', () => {
+    const crowds = new Map<string, number>();
+    for (const folder of Object.keys(texts).map(dirname)) crowds.set(folder, (crowds.get(folder) ?? 0) + 1);
+    ok(crowds.size > 650, `${crowds.size} folders`);
+    ok(Math.max(...crowds.values()) < 20, 'a folder is crowded');
+  });
+
+  it('speaks in several scripts', () => {
+    const all = Object.values(texts).join('');
+    for (const script of ['Latin', 'Cyrillic', 'Arabic', 'Han', 'Hangul', 'Hiragana', 'Devanagari']) {
+      ok(new RegExp(`\\p{Script=${script}}`, 'u').test(all), script);
+    }
+  });
+
+  it('uses a few words often and many seldom', () => {
+    const descriptions = mains().map((text) => /"description": "(.*)"/.exec(text)?.[1] ?? '');
+    const uses = new Map<string, number>();
+    for (const word of descriptions
+      .join(' ')
+      .toLowerCase()
+      .match(/\p{Letter}+/gu) ?? []) {
+      uses.set(word, (uses.get(word) ?? 0) + 1);
+    }
+    const counts = [...uses.values()].toSorted((a, b) => b - a);
+    ok(
+      (counts[0] ?? 0) > 10 * (counts[99] ?? 0),
+      'the first word is used ten times as often as the hundredth',
+    );
+    ok(counts.filter((count) => count === 1).length > counts.length / 4, 'many words stand there once');
+  });
+
+  const mains = (): string[] => Object.values(texts).filter((text) => text.includes('\n  "invite": '));
+});
+
+function textsIn(root: string): Record<string, string> {
+  const paths = readdirSync(join(root, 'bots'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .toSorted();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, 'bots', path), 'utf8')]));
+}
+
+async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const script = fileURLToPath(import.meta.resolve('../../bench/catalogue.js'));
+  try {
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [script, ...args])) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
