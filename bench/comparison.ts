@@ -1,0 +1,31 @@
+import type { LoadResult } from './load.ts';
+
+/** Sends its load for so many seconds. */
+export type Contender = (seconds: number) => Promise<LoadResult>;
+
+/**
+ * Has the contenders run one after the other, round after round, the first time to warm up. Gives the results of
+ * each by round.
+ */
+export async function alternate<K extends string>(
+  contenders: Readonly<Record<K, Contender>>,
+): Promise<Record<K, LoadResult[]>> {
+  const entries = Object.entries<Contender>(contenders);
+  for (const [, run] of entries) await run(1);
+  const results = Object.fromEntries(entries.map(([name]): [string, LoadResult[]] => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, run] of entries) results[name]?.push(await run(secondsARun));
+  }
+  return results as Record<K, LoadResult[]>;
+}
+
+const rounds = 5;
+const secondsARun = 2;
+
+export function rates(results: readonly LoadResult[]): number[] {
+  return results.map(({ rate }) => rate);
+}
+
+export function latencies(results: readonly LoadResult[]): number[] {
+  return results.map(({ latency }) => latency);
+}

@@ -1,0 +1,52 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { check } from './check.ts';
+import { content } from './content.ts';
+import { counts } from './counts.ts';
+import { loadProgram } from './load.ts';
+import { mixed } from './mixed.ts';
+import { reads } from './reads.ts';
+import { failureLine, headingLine, type RowGroup, rowLine } from './row.ts';
+import { setStage, type Stage } from './stage.ts';
+import { starts } from './starts.ts';
+
+const groups: Readonly<Record<string, RowGroup>> = { starts, check, reads, counts, content, mixed };
+
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { bots: { type: 'string', default: '100000' } },
+});
+const unknown = positionals.filter((name) => !(name in groups));
+const bots = Number(values.bots);
+if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {
+  process.stderr.write(
+    `usage: npm run bench -- [--bots N] [${Object.keys(groups).join(' | ')}]…\nunknown: ${unknown.join(' ')}\n`,
+  );
+  process.exitCode = 2;
+} else {
+  await run(positionals.length > 0 ? positionals : Object.keys(groups));
+}
+
+async function run(names: readonly string[]): Promise<void> {
+  say(
+    `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram}`,
+  );
+  const stage = setStage(bots);
+  say(headingLine());
+  for (const name of names) await runGroup(name, stage);
+}
+
+async function runGroup(name: string, stage: Stage): Promise<void> {
+  try {
+    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row));
+  } catch (error) {
+    say(failureLine(name, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,15 @@
+import { createServer } from 'node:http';
+import { readAnswers } from './read-answers.ts';
+
+const answers = readAnswers();
+
+createServer((request, response) => {
+  const found = answers.get(request.url ?? '');
+  if (found === undefined) {
+    response.writeHead(request.url === '/ready' ? 200 : 404).end();
+  } else if (request.headers['if-none-match'] === found.etag) {
+    response.writeHead(304, { etag: found.etag }).end();
+  } else {
+    response.writeHead(200, { ...found.headers, 'content-length': found.body.length }).end(found.body);
+  }
+}).listen(Number(process.env['PORT']), '127.0.0.1');

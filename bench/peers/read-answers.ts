@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+/** An answer that a read peer gives from memory, the same bytes and headers as ours. */
+export interface ReadAnswer {
+  readonly path: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** As it is handed to the peers in a file. */
+export interface StoredAnswer {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly base64: string;
+}
+
+/** The answers in the file that the command line names, by path. */
+export function readAnswers(): ReadonlyMap<string, ReadAnswer> {
+  const stored = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as StoredAnswer[];
+  return new Map(
+    stored.map(({ path, headers, base64 }) => [
+      path,
+      { path, headers, etag: headers['etag'] ?? '', body: Buffer.from(base64, 'base64') },
+    ]),
+  );
+}

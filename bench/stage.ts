@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BotId, compareBotIds } from '../src/bot/id.ts';
+import { newToken, type Token, tokenDigest } from '../src/bot/token.ts';
+import { placeOf } from '../src/catalogue/layout.ts';
+import { State } from '../src/state/state.ts';
+import { shardNumber, shardPath, writeShard } from '../src/state/shards.ts';
+import { distPath } from './child.ts';
+import { seededRandom } from './statistics.ts';
+
+/** What all rows are measured on: a generated catalogue in a Git repository, each bot with a token. */
+export interface Stage {
+  /** The catalogue's folder, the top of a repository of its own. */
+  readonly catalogue: string;
+  /** For what the service keeps outside the repository. */
+  readonly var: string;
+  /** In an order that is the same in every run, but no other: take as many from the front as are needed. */
+  readonly bots: readonly StageBot[];
+  /** A new empty folder, gone when the benchmark is over. */
+  tempFolder(): string;
+}
+
+export interface StageBot {
+  readonly id: BotId;
+  readonly token: Token;
+  /** The path of its main page, relative to the catalogue. */
+  readonly path: string;
+}
+
+/** Generates the catalogue and gives every bot a token. */
+export function setStage(bots: number): Stage {
+  const root = tempFolder();
+  const catalogue = join(root, 'catalogue');
+  execFileSync(
+    process.execPath,
+    [distPath('bench/catalogue.js'), catalogue, '--bots', String(bots), '--seed', '1', '--git'],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const stageBots = shuffled(listBots(catalogue));
+  commitTokens(catalogue, stageBots);
+  return { catalogue, var: join(root, 'var'), bots: stageBots, tempFolder };
+}
+
+/** Changes keys in a page's front matter, in place as an editor would. */
+export function editPage(catalogue: string, path: string, keys: Readonly<Record<string, unknown>>): void {
+  const file = join(catalogue, path);
+  const [, json = '{}', page = ''] = /^---\n(.*?)\n---(\n.*)$/s.exec(readFileSync(file, 'utf8')) ?? [];
+  const data = { ...(JSON.parse(json) as object), ...keys };
+  writeFileSync(file, `---\n${JSON.stringify(data, null, 2)}\n---${page}`);
+}
+
+function tempFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-bench-')));
+  chmodSync(folder, 0o755);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+function listBots(catalogue: string): StageBot[] {
+  const bots = new Map<BotId, StageBot>();
+  for (const folder of readdirSync(join(catalogue, 'bots'))) {
+    for (const name of readdirSync(join(catalogue, 'bots', folder))) {
+      const place = placeOf(folder, name);
+      if (!('id' in place)) continue;
+      const path = `bots/${folder}/${name}`;
+      if (bots.has(place.id) && !isMainPage(join(catalogue, path))) continue;
+      bots.set(place.id, { id: place.id, path, token: newToken() });
+    }
+  }
+  return [...bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
+}
+
+function isMainPage(file: string): boolean {
+  return readFileSync(file, 'utf8').includes('"authors":');
+}
+
+/** Writes the state that issuing each token would have led to, in one commit. */
+function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
+  const state = new State();
+  for (const { id, token } of bots) {
+    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000 } });
+  }
+  const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
+    const text = writeShard(state.botsOf(number), (id) => state.facts(id));
+    return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+  });
+  const head = 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\n';
+  const input = `${head}data 12\nIssue tokens\n${files.join('')}`;
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: catalogue, input });
+}
+
+function shuffled<T>(values: readonly T[]): T[] {
+  const result = [...values];
+  const random = seededRandom(1);
+  for (let last = result.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [result[last], result[other]] = [result[other] as T, result[last] as T];
+  }
+  return result;
+}

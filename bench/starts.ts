@@ -1,0 +1,58 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as rest } from 'node:timers/promises';
+import type { ServerProcess } from './child.ts';
+import { getBot, send, takeNumbers } from './request.ts';
+import type { Row } from './row.ts';
+import { residentMegabytes, startService, startWholeService } from './service.ts';
+import { editPage, type Stage } from './stage.ts';
+import { median } from './statistics.ts';
+
+/** Starting, what the running service takes, and how soon it sees an edit. */
+export async function* starts(stage: Stage): AsyncGenerator<Row> {
+  yield await timeStarts(stage, 'ready after a first start', 15, () =>
+    rmSync(stage.var, { recursive: true, force: true }),
+  );
+  yield await timeStarts(stage, 'ready after a restart', 2, () => {});
+  rmSync(stage.var, { recursive: true, force: true });
+  await using service = await startWholeService(stage);
+  await rest(5000);
+  const megabytes = residentMegabytes(service);
+  yield {
+    name: 'resident memory',
+    measured: `${megabytes.toFixed(0)} MB`,
+    target: '≤ 1,024 MB',
+    met: megabytes <= 1024,
+  };
+  const delay = await timeEdits(stage, service);
+  yield {
+    name: 'edited file to new answer',
+    measured: `${delay.toFixed(1)} ms`,
+    target: '≤ 100 ms',
+    met: delay <= 100,
+  };
+}
+
+async function timeStarts(stage: Stage, name: string, most: number, prepare: () => void): Promise<Row> {
+  const times: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    prepare();
+    await using service = await startService(stage);
+    times.push(service.readyAfter);
+  }
+  const seconds = median(times) / 1000;
+  return { name, measured: `${seconds.toFixed(2)} s`, target: `≤ ${most} s`, met: seconds <= most };
+}
+
+/** The median time from saving a page to the first answer that is another, in milliseconds. */
+async function timeEdits(stage: Stage, { address }: ServerProcess): Promise<number> {
+  const times: number[] = [];
+  for (const bot of stage.bots.slice(0, 30)) {
+    const etag = async (): Promise<unknown> => (await send(address, getBot(bot))).headers['etag'];
+    const before = await etag();
+    editPage(stage.catalogue, bot.path, { website: `https://example.org/${takeNumbers(1)}` });
+    const saved = performance.now();
+    while ((await etag()) === before) await rest(1);
+    times.push(performance.now() - saved);
+  }
+  return median(times);
+}
