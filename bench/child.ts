@@ -70,8 +70,10 @@ export interface RunningChild {
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Sees to it that a child does not outlive us, and keeps what it says on standard error. */
-export function watchOver(child: ChildProcess): RunningChild {
+/**
+ * Keeps what a child says on standard error, and sees to it that it does not outlive us: then it gets `lastSignal`.
+ */
+export function watchOver(child: ChildProcess, lastSignal: NodeJS.Signals = 'SIGKILL'): RunningChild {
   let words = '';
   let ended = false;
   child.stderr?.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)));
@@ -87,7 +89,7 @@ export function watchOver(child: ChildProcess): RunningChild {
       end();
     });
   });
-  children.add(child);
+  children.set(child, lastSignal);
   return {
     get ended() {
       return ended;
@@ -100,10 +102,10 @@ export function watchOver(child: ChildProcess): RunningChild {
   };
 }
 
-const children = new Set<ChildProcess>();
+const children = new Map<ChildProcess, NodeJS.Signals>();
 
 process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const [child, signal] of children) child.kill(signal);
 });
 
 async function isReady(url: string): Promise<boolean> {

@@ -32,7 +32,7 @@ if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {
 
 async function run(names: readonly string[]): Promise<void> {
   say(
-    `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram}`,
+    `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
   );
   const stage = setStage(bots);
   say(headingLine());

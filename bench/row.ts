@@ -24,7 +24,7 @@ export function rowLine({ name, measured, peer, ratio, target, met }: Row): stri
     name,
     measured,
     peer ?? '–',
-    ratio === undefined ? '–' : ratio.toFixed(2),
+    ratio === undefined ? '–' : ratio.toFixed(ratio < 100 ? 2 : 0),
     target,
     met ? 'yes' : 'NO',
   ]);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { ServerProcess } from './child.ts';
@@ -24,6 +25,7 @@ export async function* starts(stage: Stage): AsyncGenerator<Row> {
     met: megabytes <= 1024,
   };
   const delay = await timeEdits(stage, service);
+  execFileSync('git', ['restore', '.'], { cwd: stage.catalogue });
   yield {
     name: 'edited file to new answer',
     measured: `${delay.toFixed(1)} ms`,

@@ -14,11 +14,11 @@ export interface Database extends AsyncDisposable {
 
 /**
  * Starts Debian's PostgreSQL as it is configured after installation, commits waiting for the disk, with a table of
- * the stage's bots.
- * @throws {Error} that says which package to install when there is none.
+ * the stage's bots. Gives undefined where it is not installed.
  */
-export async function startPostgres(stage: Stage): Promise<Database> {
+export async function startPostgres(stage: Stage): Promise<Database | undefined> {
   const programs = findPrograms();
+  if (programs === undefined) return undefined;
   const user = serverUser();
   const folder = stage.tempFolder();
   chownSync(folder, user.uid, user.gid);
@@ -35,21 +35,18 @@ export async function startPostgres(stage: Stage): Promise<Database> {
     ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
     { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const running = watchOver(child);
+  const running = watchOver(child, 'SIGQUIT');
   await fill(await connect(port, running), stage.bots);
   return { port, [Symbol.asyncDispose]: async () => await running.stop('SIGINT') };
 }
 
 const installed = '/usr/lib/postgresql';
 
-function findPrograms(): string {
+function findPrograms(): string | undefined {
   const versions = existsSync(installed) ? readdirSync(installed) : [];
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
   const programs = join(installed, newest ?? '', 'bin');
-  if (newest === undefined || !existsSync(join(programs, 'initdb'))) {
-    throw new Error('PostgreSQL is missing: install the Debian package "postgresql"');
-  }
-  return programs;
+  return existsSync(join(programs, 'initdb')) ? programs : undefined;
 }
 
 /** PostgreSQL does not run as root; its package comes with a user for it. */
