@@ -1,0 +1,73 @@
+import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  newToken,
+  parseToken,
+  parseTokenDigest,
+  sameDigest,
+  type Token,
+  tokenDigest,
+} from '../../src/bot/token.ts';
+
+describe('a token', () => {
+  for (const text of fixture('tokens-valid')) {
+    it(`may be ${text}`, () => strictEqual(parseToken(text), text));
+  }
+
+  for (const text of fixture('tokens-invalid')) {
+    it(`is never ${text}`, () => strictEqual(parseToken(text), undefined));
+  }
+
+  it('is forgiven the white space around it', () => {
+    const token = newToken();
+    for (const text of [`${token}\n`, `  ${token}`, `\t${token}\r\n`]) strictEqual(parseToken(text), token);
+  });
+
+  it('is another one each time, and reads as the one it is', () => {
+    const tokens = Array.from({ length: 1000 }, newToken);
+    strictEqual(new Set(tokens).size, 1000);
+    for (const token of tokens) strictEqual(parseToken(token), token);
+  });
+
+  it('shows every changed letter by its checksum', () => {
+    const token = newToken();
+    for (let i = 4; i < token.length; i++) {
+      const changed = token.slice(0, i) + (token[i] === 'a' ? 'b' : 'a') + token.slice(i + 1);
+      strictEqual(parseToken(changed), undefined, changed);
+    }
+  });
+});
+
+describe("a token's digest", () => {
+  it('is its SHA-256, in hex', () => {
+    const [token = ''] = fixture('tokens-valid');
+    strictEqual(
+      tokenDigest(token as Token),
+      'sha256:a57fb41e2839e4a79acab7dbc91d3fcfc29f193c7bee288ea11d7bad10f33374',
+    );
+    match(tokenDigest(newToken()), /^sha256:[0-9a-f]{64}$/);
+  });
+
+  it('is the same for the same token only', () => {
+    const [a, b] = [newToken(), newToken()];
+    ok(sameDigest(tokenDigest(a), tokenDigest(a)));
+    ok(!sameDigest(tokenDigest(a), tokenDigest(b)));
+  });
+
+  it('reads back only in its own form', () => {
+    const digest = tokenDigest(newToken());
+    strictEqual(parseTokenDigest(digest), digest);
+    for (const text of [digest.toUpperCase(), digest.slice(7), `${digest}0`, 'md5:00', '']) {
+      strictEqual(parseTokenDigest(text), undefined);
+    }
+    notStrictEqual(digest, tokenDigest(newToken()));
+  });
+});
+
+function fixture(name: string): string[] {
+  const path = fileURLToPath(new URL(`test/fixtures/${name}.txt`, import.meta.resolve('#package')));
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+}
