@@ -1,0 +1,81 @@
+import type { BotId } from '../bot/id.ts';
+import type { TokenDigest } from '../bot/token.ts';
+import { type Facts, factsOf } from './facts.ts';
+
+/** A line of the state ref that is not read. */
+export interface ShardFault {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** What is wrong, a colon, and the fix. */
+  readonly message: string;
+}
+
+/** Which of the 10,000 files of the state ref holds a bot: the number that its last four digits are. */
+export function shardNumber(id: BotId): number {
+  return Number.parseInt(id.slice(-4), 10);
+}
+
+/** The path of that file, `<ab>/<cd>.json`. */
+export function shardPath(number: number): string {
+  const digits = String(number).padStart(4, '0');
+  return `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
+}
+
+/** The text of a shard: an object with one line a bot, in the order given. */
+export function writeShard(bots: readonly BotId[], facts: (id: BotId) => Facts): string {
+  return `{\n${bots.map((id) => writeLine(id, facts(id))).join(',\n')}\n}\n`;
+}
+
+/**
+ * Hands every bot of a shard to `take`. A line that is not exactly as it would be written is a fault and
+ * left out, the others are read all the same; the comma at its end and the order are not looked at, since
+ * a merge by hand gets just these wrong.
+ */
+export function readShard(
+  path: string,
+  text: string,
+  take: (id: BotId, facts: Facts) => void,
+): readonly ShardFault[] {
+  const faults: ShardFault[] = [];
+  const number = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  for (const [index, line] of lines.entries()) {
+    if (index === 0 ? line === '{' : index === lines.length - 1 && line === '}') continue;
+    const message = readLine(number, line, take);
+    if (message !== undefined) faults.push({ path, line: index + 1, message });
+  }
+  return faults;
+}
+
+function writeLine(id: BotId, { count, token }: Facts): string {
+  const parts: string[] = [];
+  if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
+  if (token) {
+    parts.push(`"token":${token.digest === null ? 'null' : `"${token.digest}"`},"tokenAt":${token.at}`);
+  }
+  return `"${id}": {${parts.join(',')}}`;
+}
+
+const pattern =
+  /^"(\d{1,20})": \{(?:"count":(\d{1,11}),"countedAt":(\d{1,15})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,15}))?\},?$/;
+
+function readLine(shard: number, line: string, take: (id: BotId, facts: Facts) => void): string | undefined {
+  const match = pattern.exec(line);
+  if (match === null) return 'this is no line of a state: restore it from an older commit of the state ref';
+  const [, digits = '', count, countedAt, digest, tokenAt] = match;
+  const id = digits as BotId;
+  const number = shardNumber(id);
+  if (number !== shard) return `${id} does not belong here: move the line to ${shardPath(number)}`;
+  take(
+    id,
+    factsOf(
+      countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
+      tokenAt === undefined
+        ? undefined
+        : { digest: (digest ?? null) as TokenDigest | null, at: Number(tokenAt) },
+    ),
+  );
+  return undefined;
+}

@@ -1,0 +1,27 @@
+import * as fc from 'fast-check';
+import type { BotId } from '../../src/bot/id.ts';
+import { type Facts, factsOf } from '../../src/state/facts.ts';
+import type { TokenDigest } from '../../src/bot/token.ts';
+
+/** Times so close together that ties are common. */
+const time = fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_004 });
+
+const count = fc.record({ value: fc.integer({ min: 0, max: 3 }), at: time }, { noNullPrototype: true });
+
+const digest = fc.constantFrom('0', '7', 'f').map((digit) => `sha256:${digit.repeat(64)}` as TokenDigest);
+
+const token = fc.record({ digest: fc.option(digest), at: time }, { noNullPrototype: true });
+
+/** What may be known of a bot, at least one fact. */
+export const someFacts: fc.Arbitrary<Facts> = fc
+  .tuple(fc.option(count, { nil: undefined }), fc.option(token, { nil: undefined }))
+  .filter(([count, token]) => count !== undefined || token !== undefined)
+  .map(([count, token]) => factsOf(count, token));
+
+/** Ids of any length, many of them in the same shard. */
+export const someId: fc.Arbitrary<BotId> = fc
+  .oneof(
+    fc.constantFrom('7', '07', '1007', '190519304972663312', '990519304972663312', '00000000000000000007'),
+    fc.stringMatching(/^[0-9]{1,20}$/),
+  )
+  .map((text) => text as BotId);
