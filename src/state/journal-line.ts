@@ -1,0 +1,25 @@
+import { crc32 } from 'node:zlib';
+import type { BotId } from '../bot/id.ts';
+
+/** A count that somebody waits for: once it is in the journal it is theirs. */
+export interface JournalEntry {
+  readonly id: BotId;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly countedAt: number;
+}
+
+/** An entry as a line of JSON with its end; `crc` is the CRC32 of all that stands before it. */
+export function writeLine({ id, count, countedAt }: JournalEntry): string {
+  const body = `{"id":"${id}","count":${count},"countedAt":${countedAt}`;
+  return `${body},"crc":${crc32(body)}}\n`;
+}
+
+/** The entry that a line without its end is, or undefined when the line is damaged. */
+export function readLine(line: string): JournalEntry | undefined {
+  const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
+  if (crc === undefined || crc32(body) !== Number(crc)) return undefined;
+  return { id: id as BotId, count: Number(count), countedAt: Number(countedAt) };
+}
+
+const pattern = /^(\{"id":"(\d{1,20})","count":(\d{1,11}),"countedAt":(\d{1,15})),"crc":(\d{1,10})\}$/;
