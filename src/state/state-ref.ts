@@ -20,6 +20,9 @@ export interface StateRef {
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
+  /** The commit at the tip, null while the ref does not exist: what tells a move of our own from another's. Cheap. */
+  tip(): Promise<string | null>;
+
   /**
    * A mark that differs once the tip may have moved, whoever moved it. It costs a stat or two, starts no
    * process, and never throws.

@@ -1,0 +1,233 @@
+import { WritesUnavailable } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
+import type { Log } from '../log.ts';
+import { messageOf } from '../system-error.ts';
+import { CommittedState } from './committed-state.ts';
+import { timeAfter, type TokenMark } from './facts.ts';
+import { Folding } from './folding.ts';
+import { Journal, type StateFault } from './journal.ts';
+import type { JournalEntry } from './journal-line.ts';
+import { State } from './state.ts';
+import type { StateRef } from './state-ref.ts';
+import { issueToken, revokeToken } from './tokens.ts';
+
+export interface StateStoreOptions {
+  /** The journal's folder: `<var>/journal`. */
+  readonly folder: string;
+  /** Null where the catalogue is in no repository: then nothing can be written. */
+  readonly ref: StateRef | null;
+  /** At most one commit of counts in so many seconds. */
+  readonly stateSeconds: number;
+  readonly log: Log;
+}
+
+/** Whose a token is, seen from the bot it is shown for. */
+export type Holding = 'yes' | 'other bot' | 'no';
+
+/**
+ * Counts and tokens of all bots: read from memory, written through the journal and the state ref. What was
+ * answered is durable. One process a journal; others may commit to the ref meanwhile.
+ */
+export class StateStore {
+  readonly #state = new State();
+  readonly #committed: CommittedState;
+  readonly #journal: Journal;
+  readonly #folding: Folding;
+  readonly #log: Log;
+  /** The latest entry of each bot that is on its way to the disk. */
+  readonly #pending = new Map<BotId, JournalEntry>();
+  readonly #lastUsed = new Map<BotId, number>();
+  /** The latest time of a count that was refused: it may be on disk all the same, and must not win. */
+  #refusedAt = 0;
+  /** Why nothing can be written for as long as this store is open. */
+  #closed: string | undefined;
+
+  /**
+   * Opens the state: reads the ref, then the journal, and begins to fold what that had. A ref that cannot be read
+   * is logged; every check of a token tries it again.
+   * @throws a system error when the journal cannot be read
+   */
+  static async open(options: StateStoreOptions): Promise<StateStore> {
+    const store = new StateStore(options);
+    if (options.ref !== null) await store.#load();
+    return store;
+  }
+
+  private constructor({ folder, ref, stateSeconds, log }: StateStoreOptions) {
+    this.#log = log;
+    if (ref === null) this.#closed = noRepository;
+    this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
+    this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#takeIn(entries) });
+    this.#folding = new Folding({
+      journal: this.#journal,
+      committed: this.#committed,
+      seconds: stateSeconds,
+      log,
+    });
+  }
+
+  /** Grows whenever a count changes. */
+  get version(): number {
+    return this.#state.version;
+  }
+
+  /** A bot's latest count; undefined when it never had one. */
+  count(id: BotId): number | undefined {
+    return this.#state.count(id)?.value;
+  }
+
+  /** The digest of a bot's token, null once it is revoked, and since when; undefined when it never had one. */
+  token(id: BotId): TokenMark | undefined {
+    return this.#state.token(id);
+  }
+
+  /** When a bot's present token was last shown since this process started: milliseconds since the epoch. */
+  lastUsed(id: BotId): number | undefined {
+    return this.#lastUsed.get(id);
+  }
+
+  /** What does not work now: saving counts, folding them into Git. Empty when all is well. */
+  faults(): readonly StateFault[] {
+    return [this.#journal.fault, this.#folding.fault].filter((fault) => fault !== undefined);
+  }
+
+  /**
+   * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable, with whether it is another than before;
+   * the one it has already is not written again.
+   * @throws {WritesUnavailable} when it is not saved
+   */
+  async setCount(id: BotId, count: number): Promise<{ readonly changed: boolean }> {
+    if (this.#closed !== undefined) throw new WritesUnavailable(this.#closed);
+    const pending = this.#pending.get(id);
+    const known = this.#state.count(id);
+    // An entry on its way, or one that was refused but may be on disk, would be newer than what is known.
+    if (known?.value === count && pending === undefined && !this.#journal.doubtful) return unchanged;
+    const before = known?.value;
+    const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
+    const entry: JournalEntry = { id, count, countedAt };
+    this.#pending.set(id, entry);
+    try {
+      await this.#journal.append(entry);
+    } catch (error) {
+      this.#refusedAt = Math.max(this.#refusedAt, countedAt);
+      this.#forget(entry);
+      throw error;
+    }
+    return before === count ? unchanged : changed;
+  }
+
+  /**
+   * Whether `token` is the one that a bot has to show, as of what was committed until 5 ms ago by any process.
+   * @throws {WritesUnavailable} when the state ref cannot be read
+   */
+  async holds(id: BotId, token: Token): Promise<Holding> {
+    await this.#follow();
+    const shown = tokenDigest(token);
+    const digest = this.#state.token(id)?.digest ?? null;
+    if (digest !== null && sameDigest(digest, shown)) {
+      this.#lastUsed.set(id, Date.now());
+      return 'yes';
+    }
+    return this.#state.holder(shown) === undefined ? 'no' : 'other bot';
+  }
+
+  /**
+   * Gives a bot a new token, which ends the one it had. It is in the state ref before it is given.
+   * @throws {WritesUnavailable} when it cannot be
+   */
+  async issueToken(id: BotId): Promise<Token> {
+    const token = await this.#write(async () => await issueToken(this.#committed, id));
+    this.#lastUsed.delete(id);
+    return token;
+  }
+
+  /**
+   * Ends a bot's token. Gives whether it had one.
+   * @throws {WritesUnavailable} when that cannot be committed
+   */
+  async revokeToken(id: BotId): Promise<boolean> {
+    const had = await this.#write(async () => await revokeToken(this.#committed, id));
+    this.#lastUsed.delete(id);
+    return had;
+  }
+
+  /** Takes in the files of another replica's state; what was new is committed with the next fold. */
+  async absorb(files: ReadonlyMap<string, string>): Promise<void> {
+    for (const id of await this.#committed.absorb(files)) this.#folding.note(id);
+  }
+
+  /**
+   * Commits every count that was answered by now.
+   * @throws what went wrong; it is logged, and tried again later
+   */
+  async fold(): Promise<void> {
+    if (this.#closed === undefined) await this.#folding.fold();
+  }
+
+  /** Refuses further writes, lets those under way end, folds and closes. What cannot be folded stays in the journal. */
+  async close(): Promise<void> {
+    if (this.#closed !== undefined) return;
+    this.#closed = 'the service is shutting down: try again in a few seconds';
+    this.#folding.stop();
+    await this.#folding.fold().catch(() => {});
+    await this.#journal.close();
+  }
+
+  async #load(): Promise<void> {
+    await this.#follow().catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+    await this.#journal.replay(({ id, count, countedAt }) => {
+      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#folding.note(id);
+    });
+    if (this.#journal.hasSealed) this.#folding.schedule();
+  }
+
+  #takeIn(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      this.#state.merge(entry.id, { count: { value: entry.count, at: entry.countedAt } });
+      this.#forget(entry);
+      this.#folding.note(entry.id);
+    }
+  }
+
+  #forget(entry: JournalEntry): void {
+    if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      await this.#committed.follow();
+    } catch (error) {
+      throw unavailable(`the state ref cannot be read: ${messageOf(error)}`, error);
+    }
+  }
+
+  async #write<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new WritesUnavailable(this.#closed);
+    try {
+      return await work();
+    } catch (error) {
+      throw unavailable(`the state ref cannot be written: ${messageOf(error)}`, error);
+    }
+  }
+}
+
+const changed = { changed: true };
+const unchanged = { changed: false };
+
+const noRepository =
+  'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';
+
+/** The state ref of a catalogue that is in no repository. */
+const nowhere: StateRef = {
+  read: async () => ({ commit: null, files: new Map() }),
+  tip: async () => null,
+  commit: async () => {
+    throw new WritesUnavailable(noRepository);
+  },
+  peek: () => '',
+};
+
+function unavailable(message: string, error: unknown): WritesUnavailable {
+  return error instanceof WritesUnavailable ? error : new WritesUnavailable(message, { cause: error });
+}

@@ -1,0 +1,31 @@
+import { writeSync } from 'node:fs';
+import { armFailpoint } from '../../src/failpoint.ts';
+import { silentLog } from '../../src/log.ts';
+import { StateStore } from '../../src/state/state-store.ts';
+import { botId } from '../support/sample.ts';
+import { FileRef } from './file-ref.ts';
+
+/**
+ * Posts counts that grow, folding after each round, and says on standard output what is asked for and what is
+ * answered; it goes on until it is killed, by the failpoint named or by the test.
+ */
+const [, , folder = '', refPath = '', failpoint] = process.argv;
+const store = await StateStore.open({
+  folder,
+  ref: new FileRef(refPath),
+  stateSeconds: 3600,
+  log: silentLog,
+});
+for (let round = 1; ; round++) {
+  if (round === 3 && failpoint !== undefined) armFailpoint(failpoint);
+  await Promise.all(Array.from({ length: 20 }, async (_, bot) => await post(bot, round)));
+  await post(0, round + 0.5);
+  await store.fold();
+}
+
+async function post(bot: number, round: number): Promise<void> {
+  const count = round * 2;
+  writeSync(1, `asked ${bot} ${count}\n`);
+  await store.setCount(botId(`19051930497266${bot}`), count);
+  writeSync(1, `answered ${bot} ${count}\n`);
+}

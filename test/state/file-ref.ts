@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { StateMoved, type StateRef, type StateTree } from '../../src/state/state-ref.ts';
+
+/** A commit of a FileRef. */
+export interface FileCommit {
+  readonly commit: string;
+  readonly subject: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * A state ref in a file of its own: one line of JSON a commit. Several of them on one file are several
+ * processes on one repository.
+ */
+export class FileRef implements StateRef {
+  readonly #path: string;
+  reads = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Every commit, oldest first. */
+  history(): FileCommit[] {
+    try {
+      return readFileSync(this.#path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as FileCommit);
+    } catch {
+      return [];
+    }
+  }
+
+  async read(): Promise<StateTree> {
+    this.reads++;
+    const last = this.history().at(-1);
+    return { commit: last?.commit ?? null, files: new Map(Object.entries(last?.files ?? {})) };
+  }
+
+  async tip(): Promise<string | null> {
+    return this.history().at(-1)?.commit ?? null;
+  }
+
+  async commit(
+    onto: string | null,
+    files: ReadonlyMap<string, string>,
+    subject: string,
+  ): Promise<string | null> {
+    const history = this.history();
+    const last = history.at(-1);
+    if ((last?.commit ?? null) !== onto) throw new StateMoved();
+    const tree = { ...last?.files, ...Object.fromEntries(files) };
+    if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
+    const commit = createHash('sha1')
+      .update(JSON.stringify([onto, tree, subject]))
+      .digest('hex');
+    this.#write([...history, { commit, subject, files: tree }]);
+    return commit;
+  }
+
+  peek(): string {
+    const stats = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.ino} ${stats.mtimeNs} ${stats.size}`;
+  }
+
+  #write(history: readonly FileCommit[]): void {
+    const file = openSync(`${this.#path}.new`, 'w');
+    writeSync(file, history.map((commit) => `${JSON.stringify(commit)}\n`).join(''));
+    fsyncSync(file);
+    closeSync(file);
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+}

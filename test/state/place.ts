@@ -1,0 +1,86 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type Log, silentLog } from '../../src/log.ts';
+import { StateStore } from '../../src/state/state-store.ts';
+import { codeOf } from '../../src/system-error.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { FileRef } from './file-ref.ts';
+
+/** Where a state is: a journal's folder and a ref. */
+export interface Place {
+  readonly folder: string;
+  readonly refPath: string;
+  readonly ref: FileRef;
+}
+
+/** A place where nothing is yet. */
+export function newPlace(): Place {
+  const root = tempFolder();
+  const refPath = join(root, 'ref');
+  return { folder: join(root, 'var', 'journal'), refPath, ref: new FileRef(refPath) };
+}
+
+/** The place as a crash right now would leave it, to be opened while the one who crashed still runs. */
+export function crashed({ folder, refPath }: Place): Place {
+  const place = newPlace();
+  mkdirSync(place.folder, { recursive: true });
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    copy(join(folder, name), join(place.folder, name));
+  copy(refPath, place.refPath);
+  return place;
+}
+
+/** Opens a store that folds by itself just once, and closes when the test is over. */
+export async function open(
+  place: Place,
+  more: { ref?: FileRef; log?: Log; stateSeconds?: number } = {},
+): Promise<StateStore> {
+  const { ref = place.ref, log = silentLog, stateSeconds = 3600 } = more;
+  const store = await StateStore.open({ folder: place.folder, ref, stateSeconds, log });
+  stores.push(store);
+  return store;
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(5);
+}
+
+/** A state ref that cannot be had while `broken`. */
+export class BrokenRef extends FileRef {
+  broken = true;
+
+  override async read(): ReturnType<FileRef['read']> {
+    this.#check();
+    return await super.read();
+  }
+
+  override async tip(): ReturnType<FileRef['tip']> {
+    this.#check();
+    return await super.tip();
+  }
+
+  override async commit(...args: Parameters<FileRef['commit']>): ReturnType<FileRef['commit']> {
+    this.#check();
+    return await super.commit(...args);
+  }
+
+  #check(): void {
+    if (this.broken) throw new Error('git is not there: install it');
+  }
+}
+
+const stores: StateStore[] = [];
+
+afterEach('close the stores', async () => {
+  for (const store of stores.splice(0)) await store.close();
+});
+
+/** Copies a file, or nothing where it has just been removed. */
+function copy(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}

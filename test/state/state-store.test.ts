@@ -1,0 +1,181 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import type { BotId } from '../../src/bot/id.ts';
+import { newToken } from '../../src/bot/token.ts';
+import { silentLog } from '../../src/log.ts';
+import { StateStore } from '../../src/state/state-store.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { crashed, newPlace, open } from './place.ts';
+import { recordedLog } from './recorded-log.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('a count', () => {
+  it('is there once it was answered, and after a restart', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    deepStrictEqual(await store.setCount(homer, 156), { changed: true });
+    strictEqual(store.count(homer), 156);
+    const again = await open(crashed(place));
+    strictEqual(again.count(homer), 156);
+  });
+
+  it('that is the same as before is not written again', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 156);
+    await store.fold();
+    deepStrictEqual(await store.setCount(homer, 156), { changed: false });
+    deepStrictEqual(readdirSync(place.folder), []);
+  });
+
+  it('grows the version, so that whoever made something of counts makes it anew', async () => {
+    const store = await open(newPlace());
+    const { version } = store;
+    await store.setCount(homer, 156);
+    ok(store.version > version);
+  });
+
+  it('is the last one of a bot that posts several at once', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await Promise.all([9, 8, 7, 6, 5].map(async (count) => await store.setCount(homer, count)));
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(place))).count(homer), 5);
+  });
+
+  it('that goes back to the one before, while another is on its way, is written after that', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 5);
+    await Promise.all([store.setCount(homer, 7), store.setCount(homer, 5)]);
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(place))).count(homer), 5);
+  });
+
+  it('that repeats one still on its way waits for it', async () => {
+    const store = await open(newPlace());
+    const first = store.setCount(homer, 5);
+    await store.setCount(homer, 5);
+    strictEqual(store.count(homer), 5);
+    await first;
+  });
+
+  it('wins over the one before it, though the clock went backwards', async () => {
+    const place = newPlace();
+    const future = Date.now() + 1_000_000_000;
+    await place.ref.commit(
+      null,
+      new Map([['33/12.json', `{\n"${homer}": {"count":1,"countedAt":${future}}\n}\n`]]),
+      'Count 1 bot',
+    );
+    const store = await open(place);
+    await store.setCount(homer, 2);
+    strictEqual(store.count(homer), 2);
+    await store.close();
+    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', new RegExp(`"countedAt":${future + 1}`));
+  });
+});
+
+describe('a store that is used, folded and restarted in any order', () => {
+  const bots = ['190519304972663312', '3312', '190519304972663313'].map(botId);
+  const bot = fc.nat(bots.length - 1);
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ post: bot, count: fc.nat(3) }) },
+    fc.constantFrom('fold' as const, 'crash' as const, 'stop' as const),
+  );
+
+  it('has the last count that was answered for each bot', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        let place = newPlace();
+        const answered = new Map<BotId, number>();
+        let store = await open(place);
+        for (const step of [...steps, 'crash' as const]) {
+          if (step === 'fold') {
+            await store.fold();
+          } else if (step === 'crash' || step === 'stop') {
+            if (step === 'stop') await store.close();
+            else place = crashed(place);
+            store = await open(place);
+          } else {
+            const id = bots[step.post] ?? botId('0');
+            await store.setCount(id, step.count);
+            answered.set(id, step.count);
+          }
+          for (const id of bots) strictEqual(store.count(id), answered.get(id));
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('a state without a repository', () => {
+  it('refuses writes with what to do, knows no token, and leaves no trace', async () => {
+    const folder = join(tempFolder(), 'journal');
+    const store = await StateStore.open({ folder, ref: null, stateSeconds: 60, log: silentLog });
+    await rejects(store.setCount(homer, 1), { code: 'writes-unavailable', message: /git init/ });
+    await rejects(store.issueToken(homer), { code: 'writes-unavailable', message: /git init/ });
+    strictEqual(await store.holds(homer, newToken()), 'no');
+    strictEqual(store.count(homer), undefined);
+    await store.close();
+    ok(!existsSync(folder));
+  });
+});
+
+describe("another replica's state", () => {
+  it('is taken in by time, and committed with the next fold', async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const [store, other] = [await open(here), await open(there)];
+    await store.setCount(homer, 1);
+    await other.setCount(marge, 2);
+    const token = await other.issueToken(homer);
+    await other.fold();
+    await store.absorb((await there.ref.read()).files);
+    strictEqual(store.count(marge), 2);
+    strictEqual(store.count(homer), 1);
+    strictEqual(await store.holds(homer, token), 'yes');
+    await store.fold();
+    const again = await open(here);
+    strictEqual(again.count(marge), 2);
+    strictEqual(await again.holds(homer, token), 'yes');
+  });
+
+  it('converges to the same bytes, whoever takes in whose', async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const [store, other] = [await open(here), await open(there)];
+    for (const [who, value] of [
+      [store, 1],
+      [other, 2],
+    ] as const) {
+      await who.setCount(homer, value);
+      await who.issueToken(marge);
+      await who.fold();
+    }
+    const [a, b] = [(await here.ref.read()).files, (await there.ref.read()).files];
+    await store.absorb(b);
+    await other.absorb(a);
+    await Promise.all([store.fold(), other.fold()]);
+    deepStrictEqual((await here.ref.read()).files, (await there.ref.read()).files);
+  });
+});
+
+describe('a state that has a bad line', () => {
+  it('serves the others, and says where the line is', async () => {
+    const place = newPlace();
+    await place.ref.commit(
+      null,
+      new Map([['33/12.json', `{\n<<<<<<<\n"${homer}": {"count":1,"countedAt":5}\n}\n`]]),
+      'Count 1 bot',
+    );
+    const log = recordedLog();
+    const store = await open(place, { log });
+    strictEqual(store.count(homer), 1);
+    match(log.lines[0] ?? '', /^warn: 33\/12\.json:2 of the state ref is left out: /);
+  });
+});

@@ -1,0 +1,130 @@
+import { ok, rejects, strictEqual } from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { newToken } from '../../src/bot/token.ts';
+import { silentLog } from '../../src/log.ts';
+import { CommittedState } from '../../src/state/committed-state.ts';
+import { State } from '../../src/state/state.ts';
+import { issueToken, revokeToken } from '../../src/state/tokens.ts';
+import { botId } from '../support/sample.ts';
+import { FileRef } from './file-ref.ts';
+import { BrokenRef, newPlace, open, type Place } from './place.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('a token', () => {
+  it('is held by its bot alone, and told from one of nobody', async () => {
+    const store = await open(newPlace());
+    const token = await store.issueToken(homer);
+    strictEqual(await store.holds(homer, token), 'yes');
+    strictEqual(await store.holds(marge, token), 'other bot');
+    strictEqual(await store.holds(homer, newToken()), 'no');
+    await store.issueToken(marge);
+    strictEqual(await store.holds(marge, token), 'other bot');
+  });
+
+  it('ends at once when there is a new one, or none', async () => {
+    const store = await open(newPlace());
+    const first = await store.issueToken(homer);
+    const second = await store.issueToken(homer);
+    strictEqual(await store.holds(homer, first), 'no');
+    strictEqual(await store.holds(homer, second), 'yes');
+    strictEqual(await store.revokeToken(homer), true);
+    strictEqual(await store.holds(homer, second), 'no');
+    strictEqual(await store.revokeToken(homer), false);
+  });
+
+  it('is in the state ref before it is given, as a digest', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const token = await store.issueToken(homer);
+    const [commit] = place.ref.history();
+    strictEqual(commit?.subject, `Issue a token to ${homer}`);
+    ok(!JSON.stringify(commit.files).includes(token));
+    strictEqual(await (await open(place)).holds(homer, token), 'yes');
+    await store.revokeToken(homer);
+    strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}`);
+    strictEqual(await (await open(place)).holds(homer, token), 'no');
+  });
+
+  it('that another process revokes or issues counts here as soon as that process is done', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const first = await store.issueToken(homer);
+    strictEqual(await store.holds(homer, first), 'yes');
+
+    await revokeToken(otherProcess(place), homer);
+    await setTimeout(6);
+    strictEqual(await store.holds(homer, first), 'no');
+
+    const second = await issueToken(otherProcess(place), homer);
+    await setTimeout(6);
+    strictEqual(await store.holds(homer, second), 'yes');
+  });
+
+  it('that was revoked elsewhere stays so when counts of before are folded', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const token = await store.issueToken(homer);
+    await store.setCount(homer, 5);
+    await revokeToken(otherProcess(place), homer);
+    await store.fold();
+    strictEqual(await (await open(place)).holds(homer, token), 'no');
+    strictEqual((await open(place)).count(homer), 5);
+  });
+
+  it('is checked without reading the ref again after a commit of our own', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const token = await store.issueToken(homer);
+    await store.setCount(homer, 5);
+    await store.fold();
+    await setTimeout(6);
+    strictEqual(await store.holds(homer, token), 'yes');
+    strictEqual(place.ref.reads, 1);
+  });
+
+  it('remembers when it was issued, and when it was last shown', async () => {
+    const store = await open(newPlace());
+    const token = await store.issueToken(homer);
+    ok((store.token(homer)?.at ?? 0) > 1_700_000_000_000);
+    strictEqual(store.lastUsed(homer), undefined);
+    await store.holds(marge, token);
+    strictEqual(store.lastUsed(homer), undefined);
+    await store.holds(homer, token);
+    ok((store.lastUsed(homer) ?? 0) > 1_700_000_000_000);
+    await store.issueToken(homer);
+    strictEqual(store.lastUsed(homer), undefined);
+  });
+
+  it('that cannot be committed is not given, and the one before goes on', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    ref.broken = false;
+    const store = await open(place, { ref });
+    const token = await store.issueToken(homer);
+    ref.broken = true;
+    await rejects(store.issueToken(homer), { code: 'writes-unavailable', message: /git is not there/ });
+    await rejects(store.revokeToken(homer), { code: 'writes-unavailable' });
+    strictEqual(await store.holds(homer, token), 'yes');
+  });
+
+  it('cannot be checked while the ref moved and cannot be read', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    ref.broken = false;
+    const store = await open(place, { ref });
+    const token = await store.issueToken(homer);
+    await store.holds(homer, token);
+    await revokeToken(otherProcess(place), homer);
+    ref.broken = true;
+    await setTimeout(6);
+    await rejects(store.holds(homer, token), { code: 'writes-unavailable' });
+    ref.broken = false;
+    strictEqual(await store.holds(homer, token), 'no');
+  });
+});
+
+function otherProcess({ refPath }: Place): CommittedState {
+  return new CommittedState(new FileRef(refPath), new State(), silentLog);
+}
