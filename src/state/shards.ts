@@ -55,11 +55,11 @@ function writeLine(id: BotId, { count, token }: Facts): string {
   if (token) {
     parts.push(`"token":${token.digest === null ? 'null' : `"${token.digest}"`},"tokenAt":${token.at}`);
   }
-  return `"${id}": {${parts.join(',')}}`;
+  return `"${id}":{${parts.join(',')}}`;
 }
 
 const pattern =
-  /^"(\d{1,20})": \{(?:"count":(\d{1,11}),"countedAt":(\d{1,15})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,15}))?\},?$/;
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,15})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,15}))?\},?$/;
 
 function readLine(shard: number, line: string, take: (id: BotId, facts: Facts) => void): string | undefined {
   const match = pattern.exec(line);

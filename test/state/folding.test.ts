@@ -23,7 +23,7 @@ describe('folding', () => {
       place.ref.history().map(({ subject }) => subject),
       ['Count 1 bot', 'Count 2 bots'],
     );
-    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312": \{"count":8,/);
+    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312":\{"count":8,/);
     deepStrictEqual(readdirSync(place.folder), []);
   });
 
@@ -44,7 +44,7 @@ describe('folding', () => {
     await store.close();
     strictEqual(Object.keys(place.ref.history().at(-1)?.files ?? {}).length, 2);
     deepStrictEqual(readdirSync(place.folder), []);
-    await rejects(store.setCount(homer, 2), { code: 'writes-unavailable', message: /shutting down/ });
+    await rejects(store.setCount(homer, 2), { name: 'WritesUnavailable', message: /shutting down/ });
     await store.close();
   });
 

@@ -104,8 +104,8 @@ describe('a token', () => {
     const store = await open(place, { ref });
     const token = await store.issueToken(homer);
     ref.broken = true;
-    await rejects(store.issueToken(homer), { code: 'writes-unavailable', message: /git is not there/ });
-    await rejects(store.revokeToken(homer), { code: 'writes-unavailable' });
+    await rejects(store.issueToken(homer), { name: 'WritesUnavailable', message: /git is not there/ });
+    await rejects(store.revokeToken(homer), { name: 'WritesUnavailable' });
     strictEqual(await store.holds(homer, token), 'yes');
   });
 
@@ -119,7 +119,7 @@ describe('a token', () => {
     await revokeToken(otherProcess(place), homer);
     ref.broken = true;
     await setTimeout(6);
-    await rejects(store.holds(homer, token), { code: 'writes-unavailable' });
+    await rejects(store.holds(homer, token), { name: 'WritesUnavailable' });
     ref.broken = false;
     strictEqual(await store.holds(homer, token), 'no');
   });
