@@ -44,9 +44,14 @@ export function watchFolders(bots: string, listener: WatchListener): Watch {
         break;
     }
   });
-  thread.on('error', (error) => listener.onFault(`the watching thread has ended: ${messageOf(error)}`));
+  thread.on('error', (error) => listener.onFault(`the watching thread has failed: ${messageOf(error)}`));
+  let closing = false;
+  thread.on('exit', () => {
+    if (!closing) listener.onFault('the watching thread has ended: restart the service to watch again');
+  });
   return {
     close: async () => {
+      closing = true;
       await thread.terminate();
     },
   };

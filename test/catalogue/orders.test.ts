@@ -1,0 +1,71 @@
+import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { compareBotIds } from '../../src/bot/id.ts';
+import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
+import { type Counts, Orders } from '../../src/catalogue/orders.ts';
+import { sortKeys } from '../../src/catalogue/selection.ts';
+import { botId } from '../support/sample.ts';
+import { sampleBot } from '../support/sample-bot.ts';
+
+const noCounts: Counts = { version: 0, count: () => undefined };
+
+describe('orders', () => {
+  it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', () => {
+    const change = fc.record({
+      id: fc.integer({ min: 0, max: 30 }),
+      name: fc.constantFrom('a', 'B', 'c', 'é', '…'),
+      created: fc.integer({ min: 0, max: 5 }),
+      removed: fc.boolean(),
+      look: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const bots = new MutableBotIndex();
+        const orders = new Orders(bots, noCounts);
+        for (const { id, name, created, removed, look } of changes) {
+          if (removed) bots.delete(botId(String(id)));
+          else bots.set(sampleBot(String(id), { en: [name, 'x'] }, { created, edited: created }));
+          if (look) for (const key of sortKeys) orders.by(key);
+        }
+        for (const key of sortKeys) {
+          const fresh = new Orders(bots, noCounts).by(key).bots.map(({ id }) => id);
+          deepStrictEqual(
+            orders.by(key).bots.map(({ id }) => id),
+            fresh,
+          );
+        }
+        deepStrictEqual(
+          orders.by('id').bots.map(({ id }) => id),
+          bots
+            .all()
+            .map(({ id }) => id)
+            .toSorted(compareBotIds),
+        );
+      }),
+    );
+  });
+
+  it('are the same object until something changes', () => {
+    const bots = new MutableBotIndex();
+    bots.set(sampleBot('1'));
+    const orders = new Orders(bots, noCounts);
+    const first = orders.by('name');
+    strictEqual(orders.by('name'), first);
+    bots.set(sampleBot('2'));
+    notStrictEqual(orders.by('name').version, first.version);
+  });
+
+  it('by count put bots that have none first', () => {
+    const bots = new MutableBotIndex();
+    for (const id of ['1', '2', '3']) bots.set(sampleBot(id));
+    const counts = new Map([
+      ['1', 5],
+      ['2', 0],
+    ]);
+    const orders = new Orders(bots, { version: 1, count: (id) => counts.get(id) });
+    deepStrictEqual(
+      orders.by('count').bots.map(({ id }) => id),
+      ['3', '2', '1'],
+    );
+  });
+});
