@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../system-error.ts';
+import { isPublicAddress } from '../network-address.ts';
 import { ImageFault } from './image-fault.ts';
 
 /** What a test has to bend to reach a server of its own; nothing here can be configured. */
@@ -140,14 +140,6 @@ export class ImageConnector {
   }
 }
 
-/** Whether an address is a machine of the public internet: not this one, not the network around it. */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const ip = ipaddr.process(address);
-  if (ip.range() !== 'unicast') return false;
-  return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast);
-}
-
 const mostRedirects = 3;
 
 /** So many of a host's addresses are tried, each for so many milliseconds. */
@@ -155,9 +147,6 @@ const mostAttempts = 3;
 const attemptTime = 4_000;
 
 const mostBytes = 8 * 1024 * 1024;
-
-/** The only IPv6 addresses given out; ipaddr.js also calls ::127.0.0.1 unicast. */
-const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** What servers call the pictures we can read; storage services call every file an octet-stream. */
 const types = new Set([

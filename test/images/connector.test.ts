@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { ImageConnector, isPublicAddress } from '../../src/images/connector.ts';
+import { ImageConnector } from '../../src/images/connector.ts';
+import { isPublicAddress } from '../../src/network-address.ts';
 import { ImageFault } from '../../src/images/image-fault.ts';
 import { type Answer, bytes, redirect, type Site, startSite, testConnector } from './web.ts';
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { ImageConnector, isPublicAddress } from '../../src/images/connector.ts';
+import { ImageConnector } from '../../src/images/connector.ts';
+import { isPublicAddress } from '../../src/network-address.ts';
 import { makeCertificate } from './certificate.ts';
 
 /** Answers a request; `path` is what was asked for. */
