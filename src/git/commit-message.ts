@@ -1,0 +1,40 @@
+/** Whom a change is about, and which keys it sets. */
+export interface Subject {
+  /** As the bot's page has it: anything may be in it. */
+  readonly name: string;
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * The message for a commit of these changes: `Update Homer (190519304972663312): category, nsfw` for one bot,
+ * `Update 57 bots` and a line for each for more; a trailer `Bot: <id>` per bot.
+ */
+export function commitMessage(subjects: readonly Subject[]): string {
+  const bots = [...mergeByBot(subjects).values()];
+  const [first] = bots;
+  const lines =
+    bots.length === 1 && first
+      ? [`Update ${describe(first)}`]
+      : [`Update ${bots.length} bots`, '', ...bots.map((bot) => `- ${describe(bot)}`)];
+  return `${[...lines, '', ...bots.map(({ id }) => `Bot: ${id}`)].join('\n')}\n`;
+}
+
+function mergeByBot(subjects: readonly Subject[]): Map<string, Subject> {
+  const bots = new Map<string, Subject>();
+  for (const subject of subjects) {
+    const earlier = bots.get(subject.id)?.keys ?? [];
+    bots.set(subject.id, { ...subject, keys: [...new Set([...earlier, ...subject.keys])] });
+  }
+  return bots;
+}
+
+function describe({ name, id, keys }: Subject): string {
+  return `${oneLine(name)} (${id}): ${keys.join(', ')}`;
+}
+
+/** A name with line breaks could end the subject and forge trailers; control and bidi characters mislead. */
+function oneLine(name: string): string {
+  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
+}

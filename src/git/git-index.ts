@@ -1,0 +1,132 @@
+import { constants } from 'node:fs';
+import { copyFile, mkdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../system-error.ts';
+import { fsyncFiles } from './durable.ts';
+import { GitExit } from './git-exit.ts';
+import { withIndexLock } from './index-lock.ts';
+import { parseAnswer } from './object-reader.ts';
+import type { Repository } from './repository.ts';
+import type { Unsettled } from './unsettled.ts';
+
+/** An entry of Git's index that follows the tip. */
+export interface FollowingEntry extends Unsettled {
+  readonly target: { readonly id: string; readonly mode: string };
+  /** Makes our change in a text that a person has staged; undefined where that cannot be done. */
+  edit(current: Buffer): Promise<Buffer | undefined>;
+}
+
+/**
+ * Brings entries of Git's own index to the tip. What a person has staged stays staged, with our change made
+ * in it too; entries that are gone or in conflict are left alone. The work is done on a copy, the index is
+ * locked for the swap only. False when it was locked, or changed meanwhile: nothing was done, try later.
+ * @throws {GitExit} and system errors
+ */
+export async function followIndex(
+  repository: Repository,
+  entries: readonly FollowingEntry[],
+): Promise<boolean> {
+  const index = join(repository.gitDir, 'index');
+  const copy = join(repository.staging, 'index');
+  await mkdir(repository.staging, { recursive: true });
+  // Only a git of ours that was killed can have left it.
+  await rm(`${copy}.lock`, { force: true });
+  const seen = await markOf(index);
+  if (seen === undefined) await rm(copy, { force: true });
+  else await copyIndex(index, copy);
+  const changed = await changedEntries(repository, entries, copy);
+  if (changed.length === 0) return true;
+  const input = changed.map(({ mode, id, path }) => `${mode} ${id}\t${path}\0`).join('');
+  await repository.run(['update-index', '-z', '--index-info'], { input, indexFile: copy });
+  await refresh(repository, changed, copy);
+  await fsyncFiles([copy]);
+  return await withIndexLock(repository, async () => {
+    if ((await markOf(index)) !== seen) return false;
+    await rename(copy, index);
+    return true;
+  });
+}
+
+interface Entry {
+  readonly path: string;
+  readonly mode: string;
+  readonly id: string;
+}
+
+async function changedEntries(
+  repository: Repository,
+  entries: readonly FollowingEntry[],
+  indexFile: string,
+): Promise<Entry[]> {
+  const staged = await readStaged(repository, entries, indexFile);
+  const changed: Entry[] = [];
+  for (const [i, entry] of entries.entries()) {
+    const { path, target, known, after } = entry;
+    const found = staged[i] ?? null;
+    if (found?.id === target.id) continue;
+    if (
+      found === null
+        ? known.includes(null) && !(await isInConflict(repository, path, indexFile))
+        : known.includes(found.id) || found.id === after
+    ) {
+      changed.push({ path, ...target });
+    } else if (found && target.id === after) {
+      const text = await entry.edit(found.content);
+      if (text === undefined || text.equals(found.content)) continue;
+      const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: text })).trim();
+      changed.push({ path, mode: target.mode, id });
+    }
+  }
+  return changed;
+}
+
+/** What the index has at each path, without conflicts. */
+async function readStaged(
+  repository: Repository,
+  entries: readonly Unsettled[],
+  indexFile: string,
+): Promise<({ id: string; content: Buffer } | undefined)[]> {
+  let answers = await repository.catFile(entries.map(({ path }) => `:0:${path}\n`).join(''), indexFile);
+  return entries.map(() => {
+    const answer = parseAnswer(answers);
+    if (typeof answer === 'number') throw new RangeError('git cat-file has answered less than it was asked');
+    answers = answers.subarray(answer.length);
+    return answer.object;
+  });
+}
+
+async function isInConflict(repository: Repository, path: string, indexFile: string): Promise<boolean> {
+  return (await repository.run(['ls-files', '--unmerged', '-z', '--', path], { indexFile })) !== '';
+}
+
+/** Gives the entries the stamps of their files, so that no git has to read these again. */
+async function refresh(repository: Repository, entries: readonly Entry[], indexFile: string): Promise<void> {
+  const some = ['--literal-pathspecs', 'add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  try {
+    if (entries.length > 200) await repository.run(['update-index', '-q', '--refresh'], { indexFile });
+    else await repository.run(some, { input: entries.map(({ path }) => `${path}\0`).join(''), indexFile });
+  } catch (error) {
+    if (!(error instanceof GitExit)) throw error;
+  }
+}
+
+async function markOf(index: string): Promise<string | undefined> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(index, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The copy must not look younger than the index: git takes files that are as old as it, or younger, for
+ * possibly changed, and would trust them otherwise.
+ */
+async function copyIndex(index: string, copy: string): Promise<void> {
+  const { mtimeMs } = await stat(index);
+  await copyFile(index, copy, constants.COPYFILE_FICLONE);
+  const before = Math.floor(mtimeMs - 1) / 1000;
+  await utimes(copy, before, before);
+}

@@ -1,0 +1,107 @@
+import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { messageOf } from '../system-error.ts';
+import { fsyncFolders } from './durable.ts';
+import { runInBackground } from './git-process.ts';
+import type { Repository, RepositoryDoor } from './repository.ts';
+import { thinState } from './thinning.ts';
+
+export interface HousekeepingOptions {
+  readonly door: RepositoryDoor;
+  readonly log: Log;
+  /** State history older than so many days is thinned to a commit a day. */
+  readonly stateDays: number;
+}
+
+/**
+ * Keeps the repository fast while it is written to: every commit of ours is a pack of its own, so they are
+ * consolidated early and often, at the lowest priority, one step at a time. Nothing is pruned: what no ref
+ * reaches may be what a person is looking for.
+ */
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #stop = new AbortController();
+  #commits = 0;
+  #thinnedOn = '';
+  #running: Promise<void> | undefined;
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  /** To be told of every commit, of content or state. Every so often it sets the work going. */
+  committed(): void {
+    this.#commits++;
+    if (this.#commits < commitsBetween || this.#stop.signal.aborted) return;
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  /** Does what there is to do now. */
+  async run(): Promise<void> {
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    await this.#running;
+  }
+
+  /** Stops what is under way; git leaves the repository whole. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { door, log, stateDays } = this.#options;
+    this.#commits = 0;
+    try {
+      const repository = await door.open();
+      await this.#consolidate(repository);
+      const today = new Date().toISOString().slice(0, 10);
+      if (this.#thinnedOn === today || this.#stop.signal.aborted) return;
+      this.#thinnedOn = today;
+      const gone = await thinState(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
+      if (gone > 0) log.info({ commits: gone }, 'thinned the old history of the state to a commit a day');
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        log.warn({ err: error }, `housekeeping will be tried again: ${messageOf(error)}`);
+    }
+  }
+
+  async #consolidate(repository: Repository): Promise<void> {
+    const { folder, gitDir, commonDir } = repository;
+    // A person's gc does the same work, and more.
+    if (existsSync(join(commonDir, 'gc.pid')) || existsSync(join(gitDir, 'gc.pid'))) return;
+    const packs = join(commonDir, 'objects/pack');
+    if ((await countPacks(packs)) >= packsAllowed) {
+      await runInBackground(folder, repack, this.#stop.signal);
+      await fsyncFolders([packs]);
+    }
+    await runInBackground(folder, ['pack-refs', '--all', '--prune'], this.#stop.signal);
+    const graph = ['commit-graph', 'write', '--reachable', '--split', '--no-progress'];
+    await runInBackground(folder, graph, this.#stop.signal);
+  }
+}
+
+/** Commits after which it is worth looking. */
+const commitsBetween = 32;
+
+/** So many packs slow nothing down. */
+const packsAllowed = 16;
+
+/** Merges small packs into larger ones so that each is at least twice the next; the large are left alone. */
+const repack = [
+  '-c',
+  'pack.threads=1',
+  '-c',
+  'pack.windowMemory=64m',
+  'repack',
+  '--geometric=2',
+  '-d',
+  '-l',
+  '-q',
+];
+
+async function countPacks(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  return names.filter((name) => name.endsWith('.pack')).length;
+}

@@ -1,0 +1,132 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { GitExit } from './git-exit.ts';
+import { spawnGit } from './git-process.ts';
+
+/** An object as Git stores it. */
+export interface GitObject {
+  readonly id: string;
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/**
+ * Reads objects through one `git cat-file --batch` that is kept alive: a read costs no process. It looks refs
+ * up anew for every request, and finds what other processes write.
+ */
+export class ObjectReader {
+  readonly #folder: string;
+  #process: Process | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
+   * is none.
+   * @throws {GitExit} when git ends before it has answered; the next call starts another.
+   */
+  async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
+    if (names.length === 0) return [];
+    if (names.some((name) => name.includes('\n')))
+      throw new RangeError('a name of an object has no line break');
+    if (this.#process === undefined || this.#process.ended || this.#process.asked > requestsPerProcess) {
+      this.#process?.end();
+      this.#process = new Process(this.#folder);
+    }
+    return await this.#process.ask(names);
+  }
+
+  /** What read gives for one name. @throws {GitExit} */
+  async readOne(name: string): Promise<GitObject | undefined> {
+    return (await this.read([name]))[0];
+  }
+
+  close(): void {
+    this.#process?.end();
+    this.#process = undefined;
+  }
+}
+
+/** A git process remembers every commit it has seen; another takes over before that matters. */
+const requestsPerProcess = 100_000;
+
+interface Asked {
+  readonly resolve: (object: GitObject | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const command = ['cat-file', '--batch'];
+
+class Process {
+  asked = 0;
+  ended = false;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #waiting: Asked[] = [];
+  #chunks: Buffer[] = [];
+  #length = 0;
+  /** So many bytes must be there before it is worth looking again. */
+  #needed = 1;
+  #stderr = '';
+
+  constructor(folder: string) {
+    this.#child = spawnGit(folder, command);
+    this.#child.on('error', (error) => this.#fail(new GitExit(command, -1, error.message)));
+    this.#child.on('close', (code) => this.#fail(new GitExit(command, code, this.#stderr)));
+    this.#child.stdin.on('error', () => undefined);
+    this.#child.stderr.on('data', (chunk) => (this.#stderr = String(chunk)));
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+  }
+
+  async ask(names: readonly string[]): Promise<(GitObject | undefined)[]> {
+    this.asked += names.length;
+    const answers = names.map(
+      async () =>
+        await new Promise<GitObject | undefined>((resolve, reject) => {
+          this.#waiting.push({ resolve, reject });
+        }),
+    );
+    this.#child.stdin.write(`${names.join('\n')}\n`);
+    return await Promise.all(answers);
+  }
+
+  end(): void {
+    this.ended = true;
+    this.#child.stdin.end();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#needed) return;
+    let bytes = Buffer.concat(this.#chunks);
+    for (;;) {
+      const answer = parseAnswer(bytes);
+      if (typeof answer === 'number') {
+        this.#needed = answer;
+        break;
+      }
+      bytes = bytes.subarray(answer.length);
+      this.#waiting.shift()?.resolve(answer.object);
+    }
+    this.#chunks = [bytes];
+    this.#length = bytes.length;
+  }
+
+  #fail(error: GitExit): void {
+    this.ended = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+/** The first answer in `bytes` and its length there; or how many bytes it takes to know more. */
+export function parseAnswer(bytes: Buffer): { object: GitObject | undefined; length: number } | number {
+  const end = bytes.indexOf(10);
+  if (end === -1) return bytes.length + 1;
+  const header = bytes.toString('utf8', 0, end);
+  const [, id, type, digits] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(header) ?? [];
+  if (id === undefined || type === undefined) return { object: undefined, length: end + 1 };
+  const length = end + 1 + Number(digits) + 1;
+  if (bytes.length < length) return length;
+  return { object: { id, type, content: Buffer.from(bytes.subarray(end + 1, length - 1)) }, length };
+}

@@ -1,0 +1,230 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { simpleGit } from 'simple-git';
+import { WritesUnavailable } from '../bot/errors.ts';
+import { codeOf, messageOf } from '../system-error.ts';
+import { GitExit } from './git-exit.ts';
+import { gitEnvironment, gitSettings } from './git-process.ts';
+import { ObjectReader } from './object-reader.ts';
+
+/** The Git repository that holds the catalogue, and the one way to run git in it. */
+export interface Repository {
+  /** The top of the work tree. Absolute. */
+  readonly folder: string;
+  /** Where the catalogue is below the top: empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** What is this work tree's own: HEAD, index. In a linked worktree another folder than `commonDir`. */
+  readonly gitDir: string;
+  /** What all work trees share: objects, refs, packed-refs. */
+  readonly commonDir: string;
+  readonly hash: 'sha1' | 'sha256';
+  /** Who our commits are by, `name <address>`. */
+  readonly identity: string;
+  /** A folder of ours for files that are not whole yet. It may not exist. */
+  readonly staging: string;
+  readonly objects: ObjectReader;
+
+  /**
+   * Runs one git command and gives its standard output.
+   * @throws {GitExit} when it fails or is killed.
+   */
+  run(args: readonly string[], options?: RunOptions): Promise<string>;
+
+  /** The answer of one `git cat-file --batch` to `names`, one a line, in this or another index. @throws {GitExit} */
+  catFile(names: string, indexFile?: string): Promise<Buffer>;
+
+  /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailable} when none is. */
+  branch(): string;
+}
+
+export interface RunOptions {
+  /** For its standard input; never empty, as simple-git would leave git waiting for it. */
+  readonly input?: string | Buffer;
+  /** Another index than the work tree's own. */
+  readonly indexFile?: string;
+}
+
+/**
+ * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
+ * @throws {WritesUnavailable} when there is none that commits can be made in.
+ */
+export async function openRepository(catalogue: string): Promise<Repository> {
+  const facts = await askGit(catalogue);
+  if (facts.bare)
+    throw new WritesUnavailable(
+      `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
+    );
+  const { folder, gitDir } = facts;
+  return {
+    ...facts,
+    identity: await readIdentity(folder),
+    staging: join(gitDir, 'botshelf'),
+    objects: new ObjectReader(folder),
+    run: async (args, options = {}) => await runGit(folder, args, options),
+    catFile: async (names, indexFile) => {
+      const options = { input: names, ...(indexFile === undefined ? {} : { indexFile }) };
+      const args = ['--batch'];
+      return await withClient(
+        folder,
+        ['cat-file', ...args],
+        options,
+        async (git) => await git.binaryCatFile(args),
+      );
+    },
+    branch: () => branchOf(gitDir),
+  };
+}
+
+/** Opens the repository when it is first needed, and again after it could not be or has gone away. */
+export class RepositoryDoor {
+  readonly #catalogue: string;
+  #opened: Repository | undefined;
+
+  constructor(catalogue: string) {
+    this.#catalogue = catalogue;
+  }
+
+  /** The repository if it has been opened. */
+  get opened(): Repository | undefined {
+    return this.#opened;
+  }
+
+  /** @throws {WritesUnavailable} */
+  async open(): Promise<Repository> {
+    if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
+      this.close();
+    }
+    this.#opened ??= await openRepository(this.#catalogue);
+    return this.#opened;
+  }
+
+  /** Ends the git that was kept alive; another open starts one again. */
+  close(): void {
+    this.#opened?.objects.close();
+    this.#opened = undefined;
+  }
+}
+
+/** The sentence for a git command that failed where we expected it to work. */
+export function unavailableBecause(error: unknown): WritesUnavailable {
+  if (error instanceof WritesUnavailable) return error;
+  const why = faultOf(error);
+  return new WritesUnavailable(why, { cause: error });
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof GitExit) {
+    if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
+    return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
+  }
+  switch (codeOf(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return 'the disk is full: make room, writes resume by themselves';
+    case 'EROFS':
+    case 'EACCES':
+    case 'EPERM':
+      return `the repository cannot be written to (${messageOf(error)}): give the service write permission`;
+    default:
+      return `the change could not be written (${messageOf(error)}): look at the disk and the repository`;
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
+
+interface Facts extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'> {
+  readonly bare: boolean;
+}
+
+async function askGit(catalogue: string): Promise<Facts> {
+  const ask = async (...args: string[]): Promise<string[]> =>
+    (await runGit(catalogue, ['rev-parse', '--path-format=absolute', ...args])).split('\n');
+  try {
+    const [bare, inside, gitDir = '', commonDir = '', hash] = await ask(
+      '--is-bare-repository',
+      '--is-inside-work-tree',
+      '--absolute-git-dir',
+      '--git-common-dir',
+      '--show-object-format',
+    );
+    const algorithm = hash === 'sha256' ? 'sha256' : 'sha1';
+    if (bare === 'true' || inside !== 'true') {
+      return { bare: true, folder: '', prefix: '', gitDir, commonDir, hash: algorithm };
+    }
+    const [folder = '', prefix = ''] = await ask('--show-toplevel', '--show-prefix');
+    return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
+  } catch (error) {
+    throw new WritesUnavailable(noRepository(catalogue, error), { cause: error });
+  }
+}
+
+function noRepository(catalogue: string, error: unknown): string {
+  if (error instanceof GitExit && error.notStarted) return faultOf(error);
+  const said = error instanceof GitExit ? lastLine(error.stderr) : messageOf(error);
+  return `${catalogue} is in no Git repository that can be written to (${said}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
+}
+
+/** The repository's own identity when it has one; a maintainer's personal one is not put under API edits. */
+async function readIdentity(folder: string): Promise<string> {
+  const read = async (key: string, fallback: string): Promise<string> =>
+    (await runGit(folder, ['config', '--local', '--default', fallback, '--get', key]))
+      .replace(/[<>\n]/g, '')
+      .trim();
+  return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
+}
+
+function branchOf(gitDir: string): string {
+  let head: string;
+  try {
+    head = readFileSync(join(gitDir, 'HEAD'), 'utf8');
+  } catch (error) {
+    throw unavailableBecause(error);
+  }
+  const branch = /^ref: (refs\/heads\/.+)\n$/.exec(head)?.[1];
+  if (branch === 'refs/heads/.invalid') {
+    throw new WritesUnavailable(
+      'the repository keeps its refs in a reftable, which is not supported: run "git refs migrate --ref-format=files"',
+    );
+  }
+  if (branch === undefined) {
+    throw new WritesUnavailable('HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+  }
+  return branch;
+}
+
+async function runGit(folder: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  return await withClient(folder, args, options, async (git) => await git.raw([...args]));
+}
+
+/** simple-git wraps what its error plugin gives, so what is known of the failure is kept beside it. */
+async function withClient<T>(
+  folder: string,
+  args: readonly string[],
+  { input, indexFile }: RunOptions,
+  work: (git: ReturnType<typeof simpleGit>) => Promise<T>,
+): Promise<T> {
+  if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
+  let failure: GitExit | undefined;
+  const git = simpleGit({
+    baseDir: folder,
+    config: [...gitSettings],
+    unsafe: { allowUnsafeHooksPath: true, allowUnsafeFsMonitor: true },
+    completion: { onClose: true, onExit: false },
+    allowEnvironment: ['GIT_INDEX_FILE'],
+    errors: (_, { exitCode, stdErr }) => {
+      if (exitCode !== 0) failure = new GitExit(args, exitCode, Buffer.concat(stdErr).toString());
+      return failure;
+    },
+    ...(input === undefined ? {} : { input: () => input }),
+  });
+  const environment = gitEnvironment();
+  git.env(indexFile === undefined ? environment : { ...environment, GIT_INDEX_FILE: indexFile });
+  try {
+    return await work(git);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}

@@ -1,0 +1,315 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join as joinPath } from 'node:path';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../failpoint.ts';
+import type { Log } from '../log.ts';
+import { messageOf } from '../system-error.ts';
+import { blobId, type FileEdit, type TipFile } from './batch-plan.ts';
+import { fsyncFiles } from './durable.ts';
+import { followIndex } from './git-index.ts';
+import { withIndexLock } from './index-lock.ts';
+import type { Repository, RepositoryDoor } from './repository.ts';
+import { readTipFiles } from './tip-files.ts';
+import { join, type Unsettled, type UnsettledNote } from './unsettled.ts';
+import { follow } from './work-tree.ts';
+
+/** A path that work tree and index may not have yet, and what to do where a person has edited it. */
+export interface Pending extends Unsettled {
+  /** The last of our commits with it, null where a crash has left it. */
+  readonly commit: string | null;
+  /** Makes our change in another text of the file; undefined where that cannot be done. */
+  edit(current: Buffer): Promise<Buffer | undefined>;
+  /** Makes our change once more, in a new commit. */
+  again(): void;
+}
+
+/**
+ * Brings work tree and index after our commits, without ever failing one: what cannot be settled now, because
+ * a person's git is at work, is tried until it can.
+ */
+export class Settler {
+  readonly #door: RepositoryDoor;
+  readonly #note: UnsettledNote;
+  readonly #log: Log;
+  readonly #pending = new Map<string, Pending>();
+  /** What has been settled, at which tip and when: it is looked at once more a while later. */
+  readonly #done = new Map<Pending, { readonly tip: string | null; readonly since: number }>();
+  /** What is being committed now. */
+  readonly #begun = new Set<readonly Unsettled[]>();
+  /** Files that were replaced and may be torn by a power loss. */
+  readonly #unsynced = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<boolean> | undefined;
+  #lastDuration = 0;
+  /** Passes in a row that could not settle everything. */
+  #tries = 0;
+  #closed = false;
+
+  constructor(door: RepositoryDoor, note: UnsettledNote, log: Log) {
+    this.#door = door;
+    this.#note = note;
+    this.#log = log;
+  }
+
+  /** Whether work tree and index have all our commits. */
+  get settled(): boolean {
+    return this.#pending.size === this.#done.size;
+  }
+
+  /**
+   * Says, durably, which files a commit will replace. Gives what to call when that has ended, made or not.
+   * @throws a system error: then the commit must not be made.
+   */
+  async begin(edits: readonly FileEdit[]): Promise<() => void> {
+    const entries = edits.map(({ path, before, after }) => ({ path, known: [before], after }));
+    const end = (): void => {
+      this.#begun.delete(entries);
+      this.#schedule();
+    };
+    this.#begun.add(entries);
+    try {
+      await this.#note.add(entries);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
+  /** Takes over what was committed. Resolves when the work tree has it, unless a person's git is at work. */
+  async committed(pending: readonly Pending[], edits: readonly FileEdit[], branch: string): Promise<void> {
+    for (const entry of pending) this.#add(entry);
+    const contents = new Map(edits.map(({ path, after, content }) => [path, { id: after, content }]));
+    try {
+      const repository = await this.#door.open();
+      for (let attempt = 0; attempt < 10; attempt++) {
+        if (await this.#followFiles(repository, branch, pending, (path) => contents.get(path))) return;
+        await sleep(5);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, `files of the work tree wait for their commit: ${messageOf(error)}`);
+    }
+  }
+
+  /** Settles what a crash has left. */
+  async recover(pending: readonly Pending[]): Promise<void> {
+    for (const entry of pending) this.#add(entry);
+    if (pending.length > 0) await this.settle();
+  }
+
+  /** Tries to settle everything now. False when a person's git is at work. */
+  async settle(): Promise<boolean> {
+    while (this.#pass) await this.#pass;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#pass = this.#settleAll();
+    try {
+      return await this.#pass;
+    } finally {
+      this.#pass = undefined;
+      this.#schedule();
+    }
+  }
+
+  /** Settles what can be settled at once; the rest is on disk, for the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (let attempt = 0; attempt < 20 && !(await this.settle()); attempt++) await sleep(25);
+    clearTimeout(this.#timer);
+    if (this.settled) await this.#shortenNote().catch(() => undefined);
+    await this.#note.close();
+  }
+
+  #add(entry: Pending): void {
+    const earlier = this.#pending.get(entry.path);
+    if (earlier) this.#done.delete(earlier);
+    this.#pending.set(entry.path, earlier ? joined(earlier, entry) : entry);
+  }
+
+  #schedule(): void {
+    if (this.#closed || this.#timer !== undefined || this.#pass !== undefined || this.#pending.size === 0)
+      return;
+    const patience = this.#tries === 0 ? 0 : Math.min(1000, 10 * 2 ** this.#tries);
+    const delay = this.settled ? secondLook : Math.max(20, 2 * this.#lastDuration, patience);
+    this.#timer = setTimeout(() => void this.settle(), delay);
+    this.#timer.unref();
+  }
+
+  async #settleAll(): Promise<boolean> {
+    const started = performance.now();
+    try {
+      return await this.#tryToSettle([...this.#pending.values()]);
+    } catch (error) {
+      this.#tries++;
+      if (this.#tries === 1)
+        this.#log.warn({ err: error }, `work tree and index wait for their commits: ${messageOf(error)}`);
+      return false;
+    } finally {
+      this.#lastDuration = Math.min(5000, performance.now() - started);
+    }
+  }
+
+  async #tryToSettle(entries: readonly Pending[]): Promise<boolean> {
+    if (entries.length > 0) {
+      const repository = await this.#door.open();
+      const branch = repository.branch();
+      const tip = (await repository.objects.readOne(branch))?.id ?? null;
+      const open = entries.filter((entry) => !this.#done.has(entry) || this.#done.get(entry)?.tip !== tip);
+      for (const entry of entries) if (!open.includes(entry)) this.#forget(entry);
+      if (open.length > 0) {
+        const files = await readTipFiles(
+          repository,
+          tip,
+          open.map(({ path }) => path),
+        );
+        const kept = await this.#commitAgain(repository, tip, open, files);
+        failpoint('batch.before-index');
+        if (!(await this.#settleAt(repository, branch, kept, files))) return this.#waiting();
+        failpoint('batch.after-index');
+        for (const entry of kept) this.#markDone(entry, tip);
+      }
+    }
+    this.#tries = 0;
+    const quiet = this.#pending.size === 0 && this.#begun.size === 0;
+    if (quiet || this.#note.size > longNote) await this.#shortenNote();
+    return true;
+  }
+
+  /** What leaves the note is on disk before; what is replaced meanwhile is pending, and stays. */
+  async #shortenNote(): Promise<void> {
+    const files = [...this.#unsynced];
+    this.#unsynced.clear();
+    await fsyncFiles(files);
+    const stay = [...this.#pending.values(), ...[...this.#begun].flat()];
+    await this.#note.replace(stay.map(({ path, known, after }) => ({ path, known, after })));
+  }
+
+  async #settleAt(
+    repository: Repository,
+    branch: string,
+    entries: readonly Pending[],
+    files: ReadonlyMap<string, TipFile>,
+  ): Promise<boolean> {
+    const target = (path: string): { id: string; content: Buffer } | undefined => {
+      const { id, text } = files.get(path) ?? {};
+      return id === undefined || id === null || text === undefined || text === null
+        ? undefined
+        : { id, content: Buffer.from(text) };
+    };
+    if (!(await this.#followFiles(repository, branch, entries, target))) return false;
+    const following = entries.flatMap((entry) => {
+      const { id, mode = '100644' } = files.get(entry.path) ?? {};
+      return id === undefined || id === null ? [] : [{ ...entry, target: { id, mode } }];
+    });
+    return following.length === 0 || (await followIndex(repository, following));
+  }
+
+  async #followFiles(
+    repository: Repository,
+    branch: string,
+    entries: readonly Pending[],
+    targetOf: (path: string) => { id: string; content: Buffer } | undefined,
+  ): Promise<boolean> {
+    await mkdir(repository.staging, { recursive: true });
+    return await withIndexLock(repository, async () => {
+      if (repository.branch() !== branch) return false;
+      for (const [i, entry] of entries.entries()) {
+        if (i % 32 === 31) await setImmediate();
+        const target = targetOf(entry.path);
+        if (target === undefined) continue;
+        const absolute = joinPath(repository.folder, entry.path);
+        const file = { ...entry, absolute, target, torn: entry.commit === null };
+        const followed = await follow(file, repository.staging, repository.hash);
+        if (followed === 'replaced' || followed === 'edited') this.#unsynced.add(absolute);
+        if (followed === 'edited') {
+          this.#log.info(
+            { path: entry.path },
+            'uncommitted edits of the file stay, with the change made in it too',
+          );
+        }
+      }
+      return true;
+    });
+  }
+
+  /**
+   * A person's commit that was made from an index older than ours takes our change back without anybody
+   * wanting it: the tip has the old text again, on top of our commit, while the work tree has ours. Such a
+   * change is made once more. Gives the other entries.
+   */
+  async #commitAgain(
+    repository: Repository,
+    tip: string | null,
+    entries: readonly Pending[],
+    files: ReadonlyMap<string, TipFile>,
+  ): Promise<Pending[]> {
+    const kept: Pending[] = [];
+    for (const entry of entries) {
+      const id = files.get(entry.path)?.id ?? null;
+      const { commit, after, known } = entry;
+      const wentBack =
+        commit !== null && tip !== null && tip !== commit && id !== after && known.includes(id);
+      if (wentBack && (await hasCommit(repository, tip, commit)) && (await hasFile(repository, entry))) {
+        this.#log.warn(
+          { path: entry.path },
+          'a commit has taken back a change it did not know of: making it again',
+        );
+        this.#forget(entry);
+        entry.again();
+      } else {
+        kept.push(entry);
+      }
+    }
+    return kept;
+  }
+
+  #markDone(entry: Pending, tip: string | null): void {
+    if (this.#pending.get(entry.path) !== entry) return;
+    const since = this.#done.get(entry)?.since ?? Date.now();
+    if (Date.now() - since < secondLook) this.#done.set(entry, { tip, since });
+    else this.#forget(entry);
+  }
+
+  #forget(entry: Pending): void {
+    this.#done.delete(entry);
+    if (this.#pending.get(entry.path) === entry) this.#pending.delete(entry.path);
+  }
+
+  #waiting(): false {
+    this.#tries++;
+    if (this.#tries === 20) {
+      this.#log.warn(
+        {},
+        'index.lock is held for long: work tree and index follow when it goes; if no git runs, remove it',
+      );
+    }
+    return false;
+  }
+}
+
+/** Milliseconds after which a git command that had begun before is over, and its commit is seen. */
+const secondLook = 1000;
+
+async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
+  return (await repository.run(['rev-list', '--count', '--max-count=1', commit, `^${tip}`])).trim() === '0';
+}
+
+async function hasFile({ folder, hash }: Repository, { path, after }: Pending): Promise<boolean> {
+  const content = await readFile(joinPath(folder, path)).catch(() => undefined);
+  return content !== undefined && blobId(content, hash) === after;
+}
+
+/** Bytes of the note above which it is shortened while there is always something unsettled. */
+const longNote = 1_000_000;
+
+function joined(earlier: Pending, later: Pending): Pending {
+  const edit = async (current: Buffer): Promise<Buffer | undefined> => {
+    const first = await earlier.edit(current);
+    return await later.edit(first ?? current);
+  };
+  const again = (): void => {
+    earlier.again();
+    later.again();
+  };
+  return { ...join(earlier, later), edit, again };
+}

@@ -1,0 +1,132 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
+import { clearDeadLocks } from './dead-locks.ts';
+import type { Log } from '../log.ts';
+import { importCommit, type NewCommit, TipMoved } from './fast-import.ts';
+import { GitExit } from './git-exit.ts';
+import { parseAnswer } from './object-reader.ts';
+import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
+import { blobId } from './batch-plan.ts';
+
+/** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
+export const stateRef = 'refs/botshelf/state';
+
+/** The state ref of the repository behind the door. Its calls fail with WritesUnavailable where there is none. */
+export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
+  return {
+    read: async () => {
+      try {
+        return await readState(await door.open());
+      } catch (error) {
+        throw unavailableBecause(error);
+      }
+    },
+    commit: async (onto, files, subject) => {
+      try {
+        return await commitState(await door.open(), { onto, files, subject }, log);
+      } catch (error) {
+        if (error instanceof TipMoved) throw new StateMoved();
+        throw unavailableBecause(error);
+      }
+    },
+    tip: async () => {
+      try {
+        return (await (await door.open()).objects.readOne(stateRef))?.id ?? null;
+      } catch (error) {
+        throw unavailableBecause(error);
+      }
+    },
+    peek: () => peekAt(door.opened),
+  };
+}
+
+interface NewState {
+  readonly onto: string | null;
+  readonly files: ReadonlyMap<string, string>;
+  readonly subject: string;
+}
+
+async function readState(repository: Repository): Promise<StateTree> {
+  const commit = (await repository.objects.readOne(stateRef))?.id ?? null;
+  const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit);
+  const files = new Map<string, string>();
+  if (blobs.size > 0) {
+    let answers = await repository.catFile([...blobs.values()].map((id) => `${id}\n`).join(''));
+    for (const path of blobs.keys()) {
+      const answer = parseAnswer(answers);
+      if (typeof answer === 'number' || !answer.object)
+        throw new Error(`${path} of the state is missing: run "git fsck"`);
+      files.set(path, answer.object.content.toString());
+      answers = answers.subarray(answer.length);
+    }
+  }
+  return { commit, files };
+}
+
+async function listBlobs(repository: Repository, commit: string): Promise<Map<string, string>> {
+  const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
+  return new Map(
+    lines.map((line) => {
+      const tab = line.indexOf('\t');
+      return [line.slice(tab + 1), line.slice(0, tab).split(' ')[2] ?? ''];
+    }),
+  );
+}
+
+async function commitState(
+  repository: Repository,
+  { onto, files, subject }: NewState,
+  log: Log,
+): Promise<string | null> {
+  const changed = await changedFiles(repository, onto, files);
+  if (changed.size === 0) {
+    if (((await repository.objects.readOne(stateRef))?.id ?? null) !== onto) throw new TipMoved(stateRef);
+    return onto;
+  }
+  const commit: NewCommit = {
+    ref: stateRef,
+    onto,
+    identity: repository.identity,
+    time: Math.floor(Date.now() / 1000),
+    message: `${subject}\n`,
+    files: changed,
+  };
+  try {
+    return await importCommit(repository, commit);
+  } catch (error) {
+    if (!(error instanceof GitExit) || error.notStarted) throw error;
+    const cleared = await clearDeadLocks(repository, [stateRef], log);
+    if (cleared === 0 && error.exitCode !== null) throw error;
+    return await importCommit(repository, commit);
+  }
+}
+
+async function changedFiles(
+  { objects, hash }: Repository,
+  onto: string | null,
+  files: ReadonlyMap<string, string>,
+): Promise<Map<string, { mode: string; content: Buffer }>> {
+  const paths = [...files.keys()];
+  const old = onto === null ? [] : await objects.read(paths.map((path) => `${onto}:${path}`));
+  const changed = new Map<string, { mode: string; content: Buffer }>();
+  for (const [i, path] of paths.entries()) {
+    const content = Buffer.from(files.get(path) ?? '');
+    if (old[i]?.id !== blobId(content, hash)) changed.set(path, { mode: '100644', content });
+  }
+  return changed;
+}
+
+function peekAt(repository: Repository | undefined): string {
+  if (repository === undefined) return '';
+  return [stateRef, 'packed-refs'].map((name) => markOf(join(repository.commonDir, name))).join(' ');
+}
+
+function markOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  } catch {
+    return '?';
+  }
+}

@@ -1,0 +1,79 @@
+import { WritesUnavailable } from '../bot/errors.ts';
+import type { TipFile } from './batch-plan.ts';
+import type { ObjectReader } from './object-reader.ts';
+import type { Repository } from './repository.ts';
+import { parseTree, type TreeEntry } from './tree.ts';
+
+/**
+ * The files at `paths` as they are in the commit `tip`, null being the empty history. Paths are from the top of
+ * the repository.
+ * @throws {GitExit}
+ */
+export async function readTipFiles(
+  { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
+  tip: string | null,
+  paths: readonly string[],
+): Promise<Map<string, TipFile>> {
+  const entries = tip === null ? new Map<string, TreeEntry>() : await readEntries(objects, tip, paths, hash);
+  const blobs = [...entries].filter(([, { mode }]) => mode.startsWith('100'));
+  const contents = await objects.read(blobs.map(([, { id }]) => id));
+  const texts = new Map(blobs.map(([path], i) => [path, contents[i]?.content]));
+  return new Map(paths.map((path) => [path, tipFile(path, entries.get(path), texts.get(path))]));
+}
+
+/** Goes down from the top, level by level, so that git opens each folder on the way once. */
+async function readEntries(
+  objects: ObjectReader,
+  tip: string,
+  paths: readonly string[],
+  hash: 'sha1' | 'sha256',
+): Promise<Map<string, TreeEntry>> {
+  let folders = new Map<string, { id: string; paths: readonly string[] }>([
+    ['', { id: `${tip}^{tree}`, paths }],
+  ]);
+  const entries = new Map<string, TreeEntry>();
+  while (folders.size > 0) {
+    const trees = await objects.read([...folders.values()].map(({ id }) => id));
+    const below = new Map<string, { id: string; paths: string[] }>();
+    for (const [i, [folder, inside]] of [...folders].entries()) {
+      const tree = parseTree(trees[i]?.content ?? Buffer.alloc(0), hash);
+      for (const path of inside.paths) {
+        const slash = path.indexOf('/', folder.length);
+        const entry = tree.get(path.slice(folder.length, slash === -1 ? undefined : slash));
+        if (entry === undefined) continue;
+        if (slash === -1) entries.set(path, entry);
+        else if (isFolder(entry)) mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
+      }
+    }
+    folders = below;
+  }
+  return entries;
+}
+
+function mapPath(
+  folders: Map<string, { id: string; paths: string[] }>,
+  folder: string,
+  id: string,
+): string[] {
+  const found = folders.get(folder) ?? { id, paths: [] };
+  folders.set(folder, found);
+  return found.paths;
+}
+
+function isFolder({ mode }: TreeEntry): boolean {
+  return mode === '40000';
+}
+
+function tipFile(path: string, entry: TreeEntry | undefined, content: Buffer | undefined): TipFile {
+  if (entry === undefined) return { id: null, mode: '100644', text: null };
+  const { id, mode } = entry;
+  if (content === undefined) return { id, mode, text: null, refusal: refuse(path, 'is no regular file') };
+  const text = content.toString();
+  if (!Buffer.from(text).equals(content))
+    return { id, mode, text: null, refusal: refuse(path, 'is not UTF-8') };
+  return { id, mode, text };
+}
+
+function refuse(path: string, what: string): WritesUnavailable {
+  return new WritesUnavailable(`${path} ${what} in the last commit: mend it there first`);
+}

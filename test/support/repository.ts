@@ -1,0 +1,62 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { tempFolder } from './temp-folder.ts';
+
+/** A throw-away Git repository, and a person who works in it with the real git. */
+export interface TestRepository {
+  readonly folder: string;
+  /** Runs git as the person would and gives its output, without white space at its ends. @throws when it fails. */
+  git(...args: string[]): string;
+  /** The same, but a failure is no error: gives the exit code. */
+  tryGit(...args: string[]): number;
+  read(path: string): string;
+  write(path: string, text: string): void;
+  /** Writes the files and commits them as the person. Gives the commit's id. */
+  commit(files: Readonly<Record<string, string>>, message?: string): string;
+  /** What `git status` shows, a line each: empty when everything is clean. */
+  status(): string;
+}
+
+/** A repository on `main` that holds `files` in its first commit, in a temp folder or in `folder`. */
+export function testRepository(
+  files: Readonly<Record<string, string>> = {},
+  folder = tempFolder(),
+): TestRepository {
+  execFileSync('git', ['init', '-q', '-b', 'main', folder]);
+  const repository = repositoryIn(folder);
+  repository.write('.gitignore', '/var/\n');
+  repository.commit(files, 'Begin');
+  return repository;
+}
+
+/** The person in a repository that is there already. */
+export function repositoryIn(folder: string): TestRepository {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'commit.gpgSign=false'];
+  const git = (...args: string[]): string =>
+    execFileSync('git', [...identity, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 2 ** 28,
+    }).trim();
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  return {
+    folder,
+    git,
+    tryGit: (...args) =>
+      spawnSync('git', [...identity, ...args], { cwd: folder, stdio: 'ignore' }).status ?? -1,
+    read: (path) => readFileSync(join(folder, path), 'utf8'),
+    write,
+    commit: (files, message = 'Edit by hand') => {
+      for (const [path, text] of Object.entries(files)) write(path, text);
+      git('add', '-A');
+      git('commit', '-q', '--allow-empty', '-m', message);
+      return git('rev-parse', 'HEAD');
+    },
+    status: () => git('status', '--porcelain'),
+  };
+}
