@@ -18,6 +18,10 @@ export interface Config {
   readonly badTokenLimit: number;
   /** At most one state commit in so many seconds. */
   readonly stateSeconds: number;
+  /** State history older than so many days is thinned to a commit a day. */
+  readonly stateDays: number;
+  /** Keep copies of the bots' pictures. */
+  readonly images: boolean;
   /** A test process names the failpoint it wants to die at. */
   readonly failpoint: string | null;
 }
@@ -51,8 +55,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${least} to ${most}.`);
     return fallback;
   };
-  const flag = (name: string): boolean => {
-    const value = text(name)?.toLowerCase() ?? 'off';
+  const flag = (name: string, fallback = false): boolean => {
+    const value = text(name)?.toLowerCase() ?? (fallback ? 'on' : 'off');
     if (['on', 'true', '1', 'yes'].includes(value)) return true;
     if (!['off', 'false', '0', 'no'].includes(value)) {
       faults.push(`${name} is ${JSON.stringify(value)}: give "on" or "off".`);
@@ -91,6 +95,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rateLimit: integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
     badTokenLimit: integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
     stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
+    stateDays: integer('BOTSHELF_STATE_DAYS', 30, 1, 36500),
+    images: flag('BOTSHELF_IMAGES', true),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
   };
   if (faults.length > 0) throw new ConfigError(faults);

@@ -6,6 +6,7 @@ import { addCheck } from './commands/check.ts';
 import { addFormat } from './commands/format.ts';
 import { addNew } from './commands/new.ts';
 import { addServe } from './commands/serve.ts';
+import { addToken } from './commands/token.ts';
 import { ConfigError } from './config.ts';
 import { OperatorFault } from './operator-fault.ts';
 import { codeOf } from './system-error.ts';
@@ -28,6 +29,7 @@ addServe(program);
 addCheck(program);
 addFormat(program);
 addNew(program);
+addToken(program);
 
 try {
   await program.parseAsync();

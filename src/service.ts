@@ -1,12 +1,24 @@
 import { join } from 'node:path';
 import { Catalogue } from './catalogue/catalogue.ts';
 import type { Config } from './config.ts';
+import { Committer } from './git/committer.ts';
+import { Housekeeping } from './git/housekeeping.ts';
+import { takeInstanceLock } from './git/instance-lock.ts';
+import { RepositoryDoor } from './git/repository.ts';
+import { createStateRef } from './git/state-ref.ts';
 import { createApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { listen } from './http/server.ts';
+import { type ImageCache, openImageCache } from './images/cache.ts';
+import { ImageConnector } from './images/connector.ts';
+import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
+import { followPictures } from './pictures.ts';
+import type { StateRef } from './state/state-ref.ts';
+import { StateStore } from './state/state-store.ts';
 import { OperatorFault } from './operator-fault.ts';
 import { codeOf, messageOf } from './system-error.ts';
+import { Updates } from './updates.ts';
 
 /** The running service. */
 export interface Service {
@@ -16,64 +28,125 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** The service cannot start here; the message is one sentence with the fix. */
-export class StartFault extends OperatorFault {
-  constructor(message: string) {
-    super(message);
-    this.name = 'StartFault';
-  }
-}
-
 /**
- * Starts the service: it listens first, so that probes get an answer, and reads the catalogue then.
- * Resolves when everything is ready.
- * @throws {StartFault} when the address or the catalogue cannot be had
+ * Starts the service: what a crash left is mended, then it listens, so that probes get an answer, and reads the
+ * catalogue. Resolves when everything is ready.
+ * @throws {OperatorFault} when the address, the catalogue or the folder for our own files cannot be had
  */
 export async function startService(config: Config, log: Log): Promise<Service> {
   const started = performance.now();
+  const closers: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+  };
+  try {
+    const address = await start(config, log, (closer) => void closers.push(closer));
+    log.info({ address, ms: Math.round(performance.now() - started) }, `ready at ${address}`);
+    return { address, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Puts down what is to be done when the service closes; the last put down is done first. */
+type OnClose = (closer: () => Promise<void> | void) => void;
+
+/** Starts one part after the other. What is last to start is first to close. */
+async function start(config: Config, log: Log, onClose: OnClose): Promise<string> {
+  const { baseUrl, trustProxy, rateLimit, badTokenLimit } = config;
+  const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
+    throw error instanceof OperatorFault ? error : new OperatorFault(folderFault(error, config));
+  });
+  onClose(async () => await lock.release());
+
+  const door = new RepositoryDoor(config.catalogue);
+  onClose(async () => door.close());
+  const housekeeping = new Housekeeping({ door, log, stateDays: config.stateDays });
+  onClose(async () => await housekeeping.close());
+  const committed = (): void => housekeeping.committed();
+  const committer = new Committer({ door, var: config.var, log, committed });
+  onClose(async () => await committer.close());
+  await committer.recover();
+  const state = await StateStore.open({
+    folder: join(config.var, 'journal'),
+    ref: toldOfCommits(createStateRef(door, log), committed),
+    stateSeconds: config.stateSeconds,
+    log,
+  });
+  onClose(async () => await state.close());
+
+  const pictures = config.images ? await openPictures(config, log, onClose) : null;
   const catalogue = new Catalogue({
     root: config.catalogue,
     log,
     snapshot: join(config.var, 'index.snapshot'),
+    ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
-  const counts = { version: 0, count: () => undefined };
-  const { baseUrl, trustProxy } = config;
-  const app = createApp({ catalogue, counts, health: healthOf(catalogue), baseUrl, trustProxy, log });
+  onClose(async () => await catalogue.close());
+  const app = createApp({
+    catalogue,
+    counts: state,
+    updates: new Updates(catalogue, committer, state),
+    tokens: state,
+    pictures,
+    health: healthOf(catalogue, state),
+    baseUrl,
+    trustProxy,
+    rateLimit,
+    badTokenLimit,
+    log,
+  });
   const server = await listen(app, config).catch((error: unknown) => {
-    throw new StartFault(addressFault(error, config));
+    throw new OperatorFault(addressFault(error, config));
   });
-  const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
-  try {
-    await catalogue.load();
-  } catch (error) {
-    await server.close();
-    throw new StartFault(
-      `the catalogue ${config.catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
+  onClose(async () => await server.close());
+  await catalogue.load().catch((error: unknown) => {
+    const { catalogue: folder } = config;
+    throw new OperatorFault(
+      `the catalogue ${folder} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
     );
-  }
-  log.info(
-    {
-      address,
-      bots: catalogue.bots.size,
-      faults: catalogue.faults().length,
-      ms: Math.round(performance.now() - started),
-    },
-    `ready at ${address}`,
-  );
+  });
+  if (pictures) onClose(followPictures(catalogue, pictures));
+  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+}
+
+async function openPictures(
+  { var: folder, baseUrl }: Config,
+  log: Log,
+  onClose: OnClose,
+): Promise<ImageCache> {
+  const connector = new ImageConnector({ site: baseUrl });
+  onClose(async () => await connector.close());
+  const fetch: FetchImage = async (url, signal) => await connector.fetch(url, signal);
+  const cache = await openImageCache({ folder: join(folder, 'appdata'), fetch, log });
+  onClose(async () => await cache.close());
+  return cache;
+}
+
+function toldOfCommits(ref: StateRef, committed: () => void): StateRef {
   return {
-    address,
-    close: async () => {
-      await server.close();
-      await catalogue.close();
+    ...ref,
+    commit: async (onto, files, subject) => {
+      const commit = await ref.commit(onto, files, subject);
+      committed();
+      return commit;
     },
   };
 }
 
-function healthOf(catalogue: Catalogue): Health {
+function folderFault(error: unknown, config: Config): string {
+  return `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a folder that can be written`;
+}
+
+function healthOf(catalogue: Catalogue, state: StateStore): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
-      return { catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) } };
+      return {
+        catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
+        state: { ready: true, faults: state.faults().map(({ message }) => message) },
+      };
     },
     fileFaults: () => catalogue.faults(),
   };

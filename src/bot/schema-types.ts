@@ -33,6 +33,7 @@ export interface Schemas {
   'list-element': BotListElement;
   'file-item': FileItem;
   update: Update;
+  'update-answer': UpdateAnswer;
   problem: Problem;
 }
 /**
@@ -349,6 +350,34 @@ export interface Update {
     support?: string | null;
     website?: string | null;
   };
+}
+/**
+ * The answer to an update that is durable.
+ */
+export interface UpdateAnswer {
+  bot: Bot;
+  /**
+   * The commit that holds the changed content; null where no content changed.
+   */
+  commit: string | null;
+}
+/**
+ * The keys of the update, as they are stored.
+ */
+export interface Bot {
+  category?: Category;
+  /**
+   * How many servers the bot is in.
+   */
+  count?: number;
+  /**
+   * An absolute https address without user name or password.
+   */
+  invite?: string;
+  nsfw?: boolean;
+  oauth?: string | null;
+  support?: string | null;
+  website?: string | null;
 }
 /**
  * An error, as RFC 9457 application/problem+json.

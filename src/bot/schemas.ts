@@ -9,6 +9,7 @@ export const schemaNames = [
   'list-element',
   'file-item',
   'update',
+  'update-answer',
   'problem',
 ] as const;
 

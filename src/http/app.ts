@@ -4,25 +4,39 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type Counts, Orders } from '../catalogue/orders.ts';
 import { TextSearch } from '../catalogue/search.ts';
 import type { Log } from '../log.ts';
+import type { Updates } from '../updates.ts';
+import type { TokenHolders } from './authentication.ts';
 import { BotLists } from './bot-lists.ts';
 import { addHealthRoutes, type Health } from './health.ts';
+import { addImageRoute, type Pictures } from './image-route.ts';
 import { answerUnrouted } from './methods.ts';
 import { Problem } from './problem.ts';
 import { answerProblems } from './problem-answer.ts';
+import { RateLimit } from './rate-limits.ts';
 import { addReadRoutes } from './read-routes.ts';
+import { addUpdateRoute } from './update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly counts: Counts;
+  readonly updates: Updates;
+  readonly tokens: TokenHolders;
+  /** Null where the image cache is off. */
+  readonly pictures: Pictures | null;
   readonly health: Health;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly trustProxy: boolean;
+  /** Posts a minute and bot; 0 is no limit. */
+  readonly rateLimit: number;
+  /** Refused tokens a minute and address; 0 is no limit. */
+  readonly badTokenLimit: number;
   readonly log: Log;
 }
 
 /** The application: every route, and everything that decides on an answer. */
-export function createApp({ catalogue, counts, health, baseUrl, trustProxy, log }: AppOptions): Koa {
+export function createApp(options: AppOptions): Koa {
+  const { catalogue, counts, updates, tokens, health, baseUrl, trustProxy, log } = options;
   const probes = new Router();
   addHealthRoutes(probes, health);
 
@@ -30,6 +44,10 @@ export function createApp({ catalogue, counts, health, baseUrl, trustProxy, log 
   const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
   const router = new Router();
   addReadRoutes(router, bots, lists, baseUrl);
+  if (options.pictures) addImageRoute(router, options.pictures);
+  const posts = new RateLimit('posts', options.rateLimit);
+  const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
+  addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
   app.use(answerProblems(log));

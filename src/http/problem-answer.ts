@@ -1,4 +1,5 @@
 import type { Context, Next } from 'koa';
+import { PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
@@ -18,6 +19,14 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof WritesUnavailable) {
+    return new Problem('writes-unavailable', error.message, {
+      headers: { 'Retry-After': String(error.retryAfter) },
+    });
+  }
+  if (error instanceof PreconditionFailed) {
+    return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
+  }
   return new Problem(
     'unexpected',
     'the fault is not yours: try again later, and tell the maintainers if it stays',
@@ -27,7 +36,8 @@ function problemOf(error: unknown): Problem {
 function answer(ctx: Context, problem: Problem): void {
   for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
   ctx.status = problem.status;
-  ctx.set({ 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*', ...problem.headers });
+  ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });
+  if (ctx.method !== 'POST') ctx.set('Access-Control-Allow-Origin', '*');
   ctx.body = JSON.stringify(problem);
   ctx.type = 'application/problem+json';
 }

@@ -11,12 +11,21 @@ export interface ProblemDetail {
 export const problemKinds = {
   'bad-query': [400, 'A query parameter is wrong'],
   'bad-json': [400, 'The body is not JSON'],
+  'no-token': [401, 'A token is needed'],
+  'bad-token': [401, 'The token is not valid'],
+  'other-token': [403, 'The token is for another bot'],
   'not-found': [404, 'There is nothing here'],
   'unknown-bot': [404, 'There is no such bot'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'not-acceptable': [406, 'There is no such representation'],
+  'precondition-failed': [412, 'The bot has changed'],
+  'too-large': [413, 'The body is too large'],
+  'unsupported-type': [415, 'The body is of the wrong type'],
+  'invalid-update': [422, 'The update breaks a rule'],
+  'too-many-requests': [429, 'Too many requests'],
   'bad-request': [400, 'The request is malformed'],
   unexpected: [500, 'Something went wrong on our side'],
+  'writes-unavailable': [503, 'Nothing can be written now'],
   starting: [503, 'The service is starting'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 

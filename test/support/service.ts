@@ -37,6 +37,8 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     rateLimit: 0,
     badTokenLimit: 0,
     stateSeconds: 60,
+    stateDays: 30,
+    images: false,
     failpoint: null,
     ...more,
   };
@@ -68,7 +70,7 @@ async function request(address: string, path: string, init?: RequestInit): Promi
   const response = await fetch(address + path, init);
   const text = await response.text();
   const json: unknown = text === '' ? undefined : JSON.parse(text);
-  const schema = text === '' ? undefined : schemaOf(path, response);
+  const schema = text === '' ? undefined : schemaOf(path, response, init?.method);
   if (schema) {
     const values: unknown[] = Array.isArray(json) ? json : [json];
     for (const value of values)
@@ -77,7 +79,7 @@ async function request(address: string, path: string, init?: RequestInit): Promi
   return { status: response.status, headers: response.headers, text, json };
 }
 
-function schemaOf(path: string, response: Response): SchemaName | undefined {
+function schemaOf(path: string, response: Response, method = 'GET'): SchemaName | undefined {
   if (response.status >= 400) {
     if (path.startsWith('/readyz')) return undefined;
     strictEqual(response.headers.get('content-type'), 'application/problem+json');
@@ -86,6 +88,7 @@ function schemaOf(path: string, response: Response): SchemaName | undefined {
   const { pathname, searchParams } = new URL(path, 'http://localhost');
   if (!pathname.startsWith('/api/v') || searchParams.has('fields')) return undefined;
   ok(response.headers.get('content-type')?.startsWith('application/json'));
+  if (method === 'POST') return 'update-answer';
   if (/^\/api\/v[12]\/bots\/[^/]/.test(pathname)) return 'record';
   return pathname.startsWith('/api/v1') ? 'file-item' : 'list-element';
 }

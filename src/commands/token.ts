@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { groupByBot, listFolder } from '../catalogue/folder.ts';
+import { folderOf } from '../catalogue/layout.ts';
+import { type Config, readConfig } from '../config.ts';
+import { RepositoryDoor } from '../git/repository.ts';
+import { createStateRef } from '../git/state-ref.ts';
+import { createLog } from '../log.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { CommittedState } from '../state/committed-state.ts';
+import { State } from '../state/state.ts';
+import { issueToken, revokeToken } from '../state/tokens.ts';
+import { messageOf } from '../system-error.ts';
+
+export function addToken(program: Command): void {
+  program
+    .command('token')
+    .description('give a bot a new token, which ends the one it had; it alone goes to standard output')
+    .argument('<id>', "the bot's id")
+    .option('--revoke', "end the bot's token and give no new one")
+    .action(token);
+}
+
+/** Works on the state ref, which a running service follows: it takes effect there at once. */
+async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
+  const config = readConfig();
+  const id = knownBot(config, text);
+  const door = new RepositoryDoor(config.catalogue);
+  try {
+    const log = createLog();
+    const committed = new CommittedState(createStateRef(door, log), new State(), log);
+    if (!revoke) process.stdout.write(`${await issueToken(committed, id)}\n`);
+    else if (await revokeToken(committed, id)) process.stderr.write(`The token of ${id} has ended.\n`);
+    else process.stderr.write(`${id} had no token.\n`);
+  } catch (error) {
+    throw new OperatorFault(messageOf(error));
+  } finally {
+    door.close();
+  }
+}
+
+/** @throws {OperatorFault} when there is no such bot. */
+function knownBot({ catalogue }: Config, text: string): BotId {
+  const id = parseBotId(text);
+  if (id === undefined) throw new OperatorFault(`${JSON.stringify(text)} is no bot id: give 1 to 20 digits`);
+  const folder = folderOf(id);
+  if (!groupByBot(folder, listFolder(catalogue, folder).keys()).bots.has(id)) {
+    throw new OperatorFault(
+      `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
+    );
+  }
+  return id;
+}

@@ -1,0 +1,101 @@
+import { readSchema } from '../bot/schemas.ts';
+import { parseFrontMatter } from '../catalogue/front-matter.ts';
+import { validate } from '../catalogue/schema.ts';
+import type { UpdateValues } from '../updates.ts';
+import { Problem, type ProblemDetail } from './problem.ts';
+
+/**
+ * Reads the body of an update: `{"bot": {…}}`, or flat `{"bot.count": 156}`.
+ * @param editAdvice how the other keys are changed, a clause that ends the sentence "it cannot be changed here: …"
+ * @throws {Problem} bad-json or invalid-update, with every fault at once
+ */
+export function parseUpdate(text: string, editAdvice: string): UpdateValues {
+  const parsed = parseFrontMatter(text.trim());
+  if ('faults' in parsed) {
+    if (parsed.faults[0]?.rule === 'object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
+    throw badJson(parsed.faults.map(({ message }) => message.replace('front matter', 'body')));
+  }
+  const body = unflattened(parsed.data);
+  const hidden = findHidden(body, '#');
+  if (hidden !== undefined) throw badJson([`${hidden} is no key of anything: leave it out`]);
+
+  const errors = validate('update', body).map(({ place, keyword, message }): ProblemDetail => {
+    const pointer = [
+      '#',
+      ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),
+    ].join('/');
+    return { pointer, detail: adviceFor(place, keyword, parsed.data, editAdvice) ?? message };
+  });
+  if (errors.length === 0) return body['bot'] as UpdateValues;
+  throw invalid(errors);
+}
+
+const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
+
+function invalid(errors: readonly ProblemDetail[]): Problem {
+  return new Problem(
+    'invalid-update',
+    errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '),
+    { errors },
+  );
+}
+
+const protectedKeys = new Set([
+  'id',
+  'contents',
+  'cachedImages',
+  'page',
+  ...Object.keys(propertiesOf('main-page')),
+]);
+const writableKeys = Object.keys((propertiesOf('update')['bot'] as { properties: object }).properties);
+
+function propertiesOf(name: 'main-page' | 'update'): Record<string, unknown> {
+  return readSchema(name)['properties'] as Record<string, unknown>;
+}
+
+/** Some libraries send the path of each value as its key: a body of such keys only is put in shape. */
+function unflattened(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(body);
+  if (entries.length === 0 || !entries.every(([key]) => key.startsWith('bot.'))) return { ...body };
+  return { bot: Object.fromEntries(entries.map(([key, value]) => [key.slice('bot.'.length), value])) };
+}
+
+/** What would have saved the author an hour; undefined where the schema's own words do. */
+function adviceFor(
+  place: readonly (string | number)[],
+  keyword: string,
+  body: Readonly<Record<string, unknown>>,
+  editAdvice: string,
+): string | undefined {
+  const [top, key] = place;
+  if (keyword === 'required' && place.length === 0) return wrapAdvice;
+  if (keyword !== 'additionalProperties') return undefined;
+  if (place.length === 1 && typeof top === 'string') {
+    const inner = writableKeys.includes(top) ? top : looksLikeCount.test(top) ? 'count' : undefined;
+    if (inner === undefined)
+      return `${JSON.stringify(top)} stands outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
+    return `wrap the values in bot: send {"bot": {${JSON.stringify(inner)}: ${JSON.stringify(body[top])?.slice(0, 100)}}}`;
+  }
+  if (typeof key !== 'string') return undefined;
+  if (looksLikeCount.test(key))
+    return `${JSON.stringify(key)} is no key: the number of servers is called "count"`;
+  if (protectedKeys.has(key.split('.')[0] ?? ''))
+    return `${JSON.stringify(key)} cannot be changed here: ${editAdvice}`;
+  return undefined;
+}
+
+const looksLikeCount = /^(server|guild|bot)?s?_?(count|servers|guilds|total)$/i;
+
+/** The pointer of a key that names what every object inherits. */
+function findHidden(value: unknown, pointer: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const below = key === '__proto__' ? `${pointer}/${key}` : findHidden(child, `${pointer}/${key}`);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+function badJson(faults: readonly string[]): Problem {
+  return new Problem('bad-json', faults.join('; '));
+}

@@ -1,0 +1,105 @@
+import { isUtf8 } from 'node:buffer';
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import getRawBody from 'raw-body';
+import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
+import { pathOf } from '../catalogue/layout.ts';
+import type { Updates } from '../updates.ts';
+import { authenticate, type TokenHolders } from './authentication.ts';
+import { Problem } from './problem.ts';
+import type { RateLimit } from './rate-limits.ts';
+import { knownBot } from './read-routes.ts';
+import { etagsOf } from './representation.ts';
+import { parseUpdate } from './update-body.ts';
+
+export interface UpdateRouteOptions {
+  readonly bots: BotIndex;
+  readonly updates: Updates;
+  readonly tokens: TokenHolders;
+  /** Posts by bot. */
+  readonly posts: RateLimit;
+  /** Refused tokens by address. */
+  readonly badTokens: RateLimit;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** The one write of the interface: an owner posts a count or changes top-level keys. */
+export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
+  const { bots, updates, tokens, posts, badTokens, baseUrl } = options;
+  router.post('/api/v2/bots/:id', async (ctx) => {
+    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    await authenticate(
+      ctx,
+      bot.id,
+      tokens,
+      badTokens,
+      `the Token button at ${baseUrl}/bots/${bot.id} gives one`,
+    );
+    await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
+    const values = parseUpdate(await readText(ctx), `edit ${mainPathOf(bot)} by pull request`);
+    const commit = await updates.apply(bot.id, values, expectation(ctx));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { bot: values, commit };
+  });
+}
+
+/** More than any update needs. Bytes. */
+const maxBody = 64 * 1024;
+
+/**
+ * The body as text.
+ * @throws {Problem} unsupported-type, too-large or bad-json
+ */
+async function readText(ctx: Context): Promise<string> {
+  if (ctx.get('Content-Encoding') !== '') {
+    throw new Problem('unsupported-type', 'the body is encoded: send it without Content-Encoding');
+  }
+  const charset = ctx.request.charset.toLowerCase();
+  if (ctx.is('application/json') === false || !['', 'utf-8', 'utf8'].includes(charset)) {
+    throw new Problem(
+      'unsupported-type',
+      'the body must be JSON in UTF-8: send it with Content-Type: application/json',
+    );
+  }
+  const bytes = await getRawBody(ctx.req, {
+    limit: maxBody,
+    length: ctx.get('Content-Length') || null,
+  }).catch((error: unknown) => {
+    throw bodyProblem(error);
+  });
+  if (!isUtf8(bytes)) throw new Problem('bad-json', 'the body is not UTF-8: send it as UTF-8');
+  return bytes.toString();
+}
+
+function bodyProblem(error: unknown): unknown {
+  const type = error instanceof Error && 'type' in error ? error.type : undefined;
+  switch (type) {
+    case 'entity.too.large':
+      return new Problem(
+        'too-large',
+        `the body is larger than ${maxBody} bytes: send only the keys that change`,
+        {
+          headers: { Connection: 'close' },
+        },
+      );
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new Problem('bad-request', 'the body ended before it should: send it again');
+    default:
+      return error;
+  }
+}
+
+/** What If-Match says: true for a bot whose ETag, in any coding, is among those listed. */
+function expectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
+  const condition = ctx.get('If-Match').trim();
+  if (condition === '' || condition === '*') return undefined;
+  const expected = condition.split(',').map((etag) => etag.trim());
+  return ({ digest }) => etagsOf(digest).some((etag) => expected.includes(etag));
+}
+
+function mainPathOf({ id, files }: IndexedBot): string {
+  const main = files.find((file) => file.main);
+  return main ? pathOf(id, main.locale) : `the files of ${id}`;
+}

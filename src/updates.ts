@@ -1,0 +1,128 @@
+import { WritesUnavailable, PreconditionFailed } from './bot/errors.ts';
+import type { BotId } from './bot/id.ts';
+import type { Update } from './bot/schema-types.ts';
+import type { IndexedBot } from './catalogue/bot-index.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import { pathOf } from './catalogue/layout.ts';
+import { editPage, parsePage } from './catalogue/page.ts';
+import { validate } from './catalogue/schema.ts';
+
+/** The keys that an owner may change, with their new values. */
+export type UpdateValues = Update['bot'];
+
+/** Changes one file by a commit on the checked-out branch; see git/committer.ts. */
+export interface ContentWriter {
+  change(change: {
+    /** Relative to the catalogue's folder. */
+    readonly path: string;
+    /** The file's new text from the one at the tip; may be asked again when the tip has moved. */
+    apply(current: string | null): string;
+    readonly subject: { readonly name: string; readonly id: BotId; readonly keys: readonly string[] };
+  }): Promise<{ readonly commit: string | null; readonly text: string }>;
+}
+
+/** Keeps a count durably; see state/. */
+export interface CountWriter {
+  setCount(id: BotId, count: number): Promise<unknown>;
+}
+
+/** Owners' updates: content becomes commits, counts go through the journal. What resolves is durable. */
+export class Updates {
+  readonly #catalogue: Catalogue;
+  readonly #content: ContentWriter;
+  readonly #counts: CountWriter;
+  /** A bot's updates come one after the other, so that each sees what the one before did. */
+  readonly #last = new Map<BotId, Promise<unknown>>();
+
+  constructor(catalogue: Catalogue, content: ContentWriter, counts: CountWriter) {
+    this.#catalogue = catalogue;
+    this.#content = content;
+    this.#counts = counts;
+  }
+
+  /**
+   * Applies an update, all or nothing, and gives the commit that its content is in; null where no content
+   * changed.
+   * @param isExpected whether the bot is what the writer thinks it is; asked right before the change
+   * @throws {PreconditionFailed} when it is not
+   * @throws {WritesUnavailable} when nothing can be written now, or the bot's file is faulty
+   */
+  async apply(
+    id: BotId,
+    values: UpdateValues,
+    isExpected: (bot: IndexedBot) => boolean = () => true,
+  ): Promise<string | null> {
+    const { count, ...content } = values;
+    const keys = Object.keys(content);
+    if (keys.length === 0 && count !== undefined) {
+      this.#expected(id, isExpected);
+      await this.#counts.setCount(id, count);
+      return null;
+    }
+    return await this.#inTurn(id, async () => {
+      const commit = await this.#changeContent(this.#expected(id, isExpected), content);
+      if (count !== undefined) await this.#counts.setCount(id, count);
+      return commit;
+    });
+  }
+
+  #expected(id: BotId, isExpected: (bot: IndexedBot) => boolean): IndexedBot {
+    const bot = this.#catalogue.bots.get(id);
+    if (bot === undefined) throw new PreconditionFailed('');
+    if (!isExpected(bot)) throw new PreconditionFailed(bot.digest);
+    return bot;
+  }
+
+  async #changeContent(bot: IndexedBot, values: Omit<UpdateValues, 'count'>): Promise<string | null> {
+    const { id, facts } = bot;
+    const [locale] = facts.locales;
+    if (locale === undefined) return null;
+    const path = pathOf(id, locale);
+    const apply = (current: string | null): string => withValues(path, current, values, Date.now());
+    const { commit } = await this.#content.change({
+      path,
+      apply,
+      subject: { name: facts.name, id, keys: Object.keys(values) },
+    });
+    if (commit !== null) this.#catalogue.reload([id]);
+    return commit;
+  }
+
+  async #inTurn<T>(id: BotId, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(id) ?? Promise.resolve()).then(work, work);
+    this.#last.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#last.get(id) === turn) this.#last.delete(id);
+    }
+  }
+}
+
+/**
+ * A main page's text with values in it and `edited` set to `now`; the same text where it says so already.
+ * @throws {WritesUnavailable} when the file at the tip is no page that can be edited
+ */
+export function withValues(
+  path: string,
+  text: string | null,
+  values: Readonly<Record<string, unknown>>,
+  now: number,
+): string {
+  if (text === null) throw faulty(path, 'it is not in the last commit');
+  const { page, faults } = parsePage(path, Buffer.from(text));
+  const [fault = validate('main-page', page?.data)[0]] = faults;
+  if (page === undefined || fault !== undefined) throw faulty(path, fault?.message ?? 'it cannot be read');
+
+  const changed = Object.entries(values).filter(([key, value]) => page.data[key] !== value);
+  if (changed.length === 0) return text;
+  const edited = Math.max(now, Number(page.data['created']));
+  return editPage(text, { ...Object.fromEntries(changed), edited });
+}
+
+function faulty(path: string, why: string): WritesUnavailable {
+  return new WritesUnavailable(
+    `${path} is faulty (${why}): a maintainer has to mend it before the bot can be changed`,
+    { retryAfter: 3600 },
+  );
+}

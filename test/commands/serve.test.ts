@@ -1,0 +1,171 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainFile, startServiceProcess } from '../support/service-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** Runs `botshelf serve` where it cannot start. */
+function refused(env: Readonly<Record<string, string>>): { status: number | null; lines: string[] } {
+  const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
+    env: { ...process.env, PORT: '0', ...env },
+    encoding: 'utf8',
+    timeout: 15_000,
+  });
+  return {
+    status,
+    lines: stderr
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('{')),
+  };
+}
+
+function catalogue(): string {
+  const root = tempFolder();
+  writeFiles(root, { [pagePath('1')]: mainPage() });
+  return root;
+}
+
+describe('botshelf serve', () => {
+  it('ends with 2 and one clear line when the port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { status, lines } = refused({ BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) });
+    other.close();
+    strictEqual(status, 2);
+    deepStrictEqual(lines, [`port ${port} is in use: stop what listens there, or set PORT to another one`]);
+  });
+
+  it('ends with 2 and one clear line when there is no catalogue', () => {
+    const { status, lines } = refused({ BOTSHELF_CATALOGUE: tempFolder() });
+    strictEqual(status, 2);
+    strictEqual(lines.length, 1);
+    match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
+  });
+
+  it('names every bad value of the environment at once', () => {
+    const { status, lines } = refused({
+      PORT: 'http',
+      BOTSHELF_TRUST_PROXY: 'maybe',
+      BOTSHELF_BASE_URL: 'example.org',
+      BOTSHELF_RATE_LIMIT: '-1',
+    });
+    strictEqual(status, 2);
+    deepStrictEqual(
+      lines.map((line) => line.split(' ')[0]),
+      ['PORT', 'BOTSHELF_BASE_URL', 'BOTSHELF_TRUST_PROXY', 'BOTSHELF_RATE_LIMIT'],
+    );
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`answers what it has and ends with 0 on ${signal}`, async () => {
+      const service = await startServiceProcess(catalogue());
+      const answer = fetch(`${service.address}/api/v2/bots`);
+      await answer;
+      strictEqual(await service.end(signal), 0);
+      strictEqual((await answer).status, 200);
+    });
+  }
+
+  it('is alive at once and ready when the catalogue has been read', async () => {
+    const service = await startServiceProcess(catalogue());
+    strictEqual((await fetch(`${service.address}/healthz`)).status, 200);
+    strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
+    await service.end('SIGTERM');
+  });
+
+  it('shows an edited file, and logs a faulty one once', async () => {
+    const root = catalogue();
+    const service = await startServiceProcess(root);
+    const name = async (): Promise<string> => {
+      const response = await fetch(`${service.address}/api/v2/bots/1`);
+      return ((await response.json()) as { contents: { en: { name: string } } }).contents.en.name;
+    };
+    strictEqual(await name(), 'Homer');
+    writeFileSync(join(root, pagePath('1')), mainPage({ name: 'Bart' }));
+    await eventually(async () => strictEqual(await name(), 'Bart'));
+    writeFileSync(join(root, pagePath('1')), mainPage({ name: '' }));
+    await eventually(() => match(service.log(), /a file breaks a rule/));
+    strictEqual(await name(), 'Bart');
+    await service.end('SIGTERM');
+    strictEqual(service.log().split('a file breaks a rule').length, 2);
+  });
+
+  it('refuses a second service on the same clone, and names the first one', async () => {
+    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
+    const service = await startServiceProcess(root);
+    const { status, lines } = refused({ BOTSHELF_CATALOGUE: root });
+    strictEqual(status, 2);
+    match(lines.join('\n'), new RegExp(`\\b${service.process.pid}\\b`));
+    strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
+    await service.end('SIGTERM');
+  });
+});
+
+describe('botshelf token', () => {
+  const token = (
+    root: string,
+    ...args: string[]
+  ): { status: number | null; stdout: string; stderr: string } =>
+    spawnSync(process.execPath, [mainFile, 'token', ...args], {
+      env: { ...process.env, BOTSHELF_CATALOGUE: root },
+      encoding: 'utf8',
+    });
+
+  it('prints the token alone, and it works at once in a running service; --revoke ends it at once', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const service = await startServiceProcess(folder);
+    const post = async (authorization: string): Promise<number> => {
+      const headers = { authorization, 'content-type': 'application/json' };
+      return (
+        await fetch(`${service.address}/api/v2/bots/1`, {
+          method: 'POST',
+          headers,
+          body: '{"bot":{"count":1}}',
+        })
+      ).status;
+    };
+    const first = token(folder, '1');
+    match(first.stdout, /^bsh_[0-9A-Za-z]{49}\n$/);
+    strictEqual(await post(first.stdout.trim()), 200);
+    const second = token(folder, '1');
+    strictEqual(await post(first.stdout.trim()), 401);
+    strictEqual(await post(second.stdout.trim()), 200);
+    const revoked = token(folder, '1', '--revoke');
+    strictEqual(revoked.status, 0);
+    strictEqual(revoked.stdout, '');
+    strictEqual(await post(second.stdout.trim()), 401);
+    strictEqual(await service.end('SIGTERM'), 0);
+  });
+
+  it('ends with 2 and the fix for a bot that is not there, a bad id, and a catalogue that is in no repository', () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    for (const [root, id, fix] of [
+      [folder, '2', /add its page first/],
+      [folder, 'x', /give 1 to 20 digits/],
+      [catalogue(), '1', /git init/],
+    ] as const) {
+      const { status, stdout, stderr } = token(root, id);
+      strictEqual(status, 2);
+      strictEqual(stdout, '');
+      match(stderr, fix);
+      ok(!stderr.includes('    at '), 'no stack trace');
+    }
+  });
+
+  it('keeps only the digest: the token is nowhere in the repository', () => {
+    const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
+    const { stdout } = token(folder, '1');
+    const state = git('show', 'refs/botshelf/state:00/01.json');
+    match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+\}/);
+    ok(!state.includes(stdout.trim().slice(4)));
+    ok(!readFileSync(join(folder, pagePath('1')), 'utf8').includes('bsh_'));
+  });
+});

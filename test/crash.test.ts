@@ -1,0 +1,122 @@
+import { ok, strictEqual } from 'node:assert/strict';
+import { setTimeout as rest } from 'node:timers/promises';
+import { testRepository, type TestRepository } from './support/repository.ts';
+import { eventually } from './support/eventually.ts';
+import { mainPage, pagePath } from './support/sample.ts';
+import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
+import { issueTestToken } from './support/token.ts';
+
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 50);
+const categories = ['fun', 'games', 'music', 'news', 'other', 'utility'];
+
+/** An owner who posts ever greater numbers, as counts or as content, and remembers what was answered. */
+class Owner {
+  readonly id: string;
+  readonly token: string;
+  counts = { answered: 0, sent: 0 };
+  contents = { answered: 0, sent: 0 };
+
+  constructor(id: string, token: string) {
+    this.id = id;
+    this.token = token;
+  }
+
+  /** Posts one after the other until the service is gone. */
+  async post(address: string, kind: 'counts' | 'contents'): Promise<void> {
+    for (;;) {
+      const number = ++this[kind].sent;
+      const bot = kind === 'counts' ? { count: number } : contentOf(number);
+      try {
+        const response = await fetch(`${address}/api/v2/bots/${this.id}`, {
+          method: 'POST',
+          headers: { authorization: this.token, 'content-type': 'application/json' },
+          body: JSON.stringify({ bot }),
+        });
+        const text = await response.text();
+        strictEqual(response.status, 200, text);
+        this[kind].answered = number;
+      } catch (error) {
+        if (error instanceof TypeError) return;
+        throw error;
+      }
+    }
+  }
+}
+
+describe(`a service that is killed ${rounds} times while owners post`, () => {
+  let repo: TestRepository;
+  let owners: Owner[];
+  before(async () => {
+    repo = testRepository({
+      ...Object.fromEntries(['1', '2', '3', '4'].map((id) => [pagePath(id), mainPage({ website: null })])),
+      [pagePath('9')]: mainPage(),
+    });
+    owners = [];
+    for (const id of ['1', '2', '3', '4']) owners.push(new Owner(id, await issueTestToken(repo.folder, id)));
+  });
+
+  it('has every answered write after each restart, none half, and a sound repository', async function () {
+    this.timeout(rounds * 20_000);
+    for (let round = 0; round < rounds; round++) {
+      const service = await startServiceProcess(repo.folder, { BOTSHELF_STATE_SECONDS: '1' });
+      await holdsWhatWasAnswered(service);
+      const posting = owners.flatMap((owner) => [
+        owner.post(service.address, 'counts'),
+        owner.post(service.address, 'contents'),
+      ]);
+      await rest(Math.random() * 400);
+      await service.end('SIGKILL');
+      await Promise.all(posting);
+      if (round % 10 === 9) repo.git('fsck', '--strict');
+    }
+    const last = await startServiceProcess(repo.folder);
+    await holdsWhatWasAnswered(last);
+    await eventually(() => strictEqual(repo.status(), ''));
+    strictEqual(await last.end('SIGTERM'), 0);
+    repo.git('fsck', '--strict');
+    ok(owners.every(({ counts, contents }) => counts.answered > rounds && contents.answered > rounds / 2));
+  });
+
+  async function holdsWhatWasAnswered(service: ServiceProcess): Promise<void> {
+    const counts = await countsOf(service);
+    for (const owner of owners) {
+      const count = counts.get(owner.id) ?? 0;
+      ok(
+        count >= owner.counts.answered && count <= owner.counts.sent,
+        `count ${count}, ${JSON.stringify(owner.counts)}`,
+      );
+      const response = await fetch(`${service.address}/api/v2/bots/${owner.id}`);
+      const { website, category } = (await response.json()) as { website: string | null; category: string };
+      const number = Number(website?.split('/').at(-1) ?? 0);
+      ok(
+        number >= owner.contents.answered && number <= owner.contents.sent,
+        `${website}, ${JSON.stringify(owner.contents)}`,
+      );
+      if (number > 0) strictEqual(category, contentOf(number).category, 'a change is whole');
+    }
+  }
+});
+
+function contentOf(number: number): { website: string; category: string } {
+  return {
+    website: `https://example.org/${number}`,
+    category: categories[number % categories.length] ?? 'fun',
+  };
+}
+
+/** Counts are in no record; the cursor of a list in their order tells where it stands. */
+async function countsOf({ address }: ServiceProcess): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  let path: string | undefined = '/api/v2/bots?sort=-count&limit=1&fields=id';
+  while (path !== undefined) {
+    const response: Response = await fetch(address + path);
+    const [bot] = (await response.json()) as { id: string }[];
+    const next: string | undefined = response.headers.get('link')?.slice(1).split('>')[0];
+    const cursor = next === undefined ? null : new URL(next).searchParams.get('after');
+    const [value] =
+      cursor === null ? [0] : (JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [number]);
+    if (bot) counts.set(bot.id, Math.max(0, value));
+    path = next?.replace(/^https?:\/\/[^/]+/, '');
+  }
+  return counts;
+}
