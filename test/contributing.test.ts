@@ -1,0 +1,61 @@
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readSchema } from '../src/bot/schemas.ts';
+import { checkCatalogue } from '../src/catalogue/check.ts';
+import { parsePage } from '../src/catalogue/page.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import { pagePath, writeFiles } from './support/sample.ts';
+
+const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+
+describe('CONTRIBUTING.md', () => {
+  const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
+
+  it('gives an example that keeps every rule', () => {
+    const example = /^```\w+\n(---\n[^]*?)^```$/m.exec(text)?.[1] ?? '';
+    const catalogue = tempFolder();
+    writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
+    deepStrictEqual(checkCatalogue(catalogue, 'everything'), { files: 1, findings: [] });
+  });
+
+  it('explains every key and every category', () => {
+    for (const word of [...keys(), ...categories()]) ok(text.includes(`\`${word}\``), word);
+  });
+});
+
+describe('the sample catalogue', () => {
+  it('keeps every rule', () => {
+    deepStrictEqual(checkCatalogue(root, 'everything').findings, []);
+  });
+
+  it('shows every key and every category', () => {
+    const mains = mainPages();
+    ok(mains.length >= 10);
+    const shown = new Set(mains.flatMap((data) => Object.keys(data)));
+    deepStrictEqual(
+      keys().filter((key) => !shown.has(key)),
+      [],
+    );
+    deepStrictEqual(
+      categories().filter((category) => mains.every((data) => data['category'] !== category)),
+      [],
+    );
+  });
+});
+
+function keys(): string[] {
+  return Object.keys(readSchema('main-page')['properties'] as object);
+}
+
+function categories(): string[] {
+  const { category } = readSchema('definitions')['$defs'] as { category: { enum: string[] } };
+  return category.enum;
+}
+
+function mainPages(): Record<string, unknown>[] {
+  return readdirSync(`${root}/bots`, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => parsePage(path, readFileSync(`${root}/bots/${path}`)).page?.data ?? {})
+    .filter((data) => 'category' in data);
+}
