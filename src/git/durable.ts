@@ -35,7 +35,12 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 export async function fsyncFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const file = await open(path, 'r').catch(() => undefined);
-    await file?.sync().finally(async () => await file.close());
+    if (file === undefined) continue;
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   }
   await fsyncFolders(paths.map((path) => dirname(path)));
 }
