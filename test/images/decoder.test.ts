@@ -55,8 +55,10 @@ describe('the decoder process', () => {
   });
 });
 
-/** The processes that this one has started and that still run. */
+/** The decoders that this process has started and that still run. */
 function children(): string[] {
-  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
-  return pids.split(' ').filter((pid) => pid !== '');
+  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ');
+  return pids.filter(
+    (pid) => pid !== '' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-process'),
+  );
 }
