@@ -37,7 +37,7 @@ export async function startServer({ command, env, readyPath }: ServerOptions): P
   const running = watchOver(child);
   while (!(await isReady(address + readyPath))) {
     if (running.ended) throw new Error(`${script} ended before it was ready: ${running.lastWords()}`);
-    await rest(5);
+    await rest(20);
   }
   return {
     address,

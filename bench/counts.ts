@@ -2,7 +2,7 @@ import { alternate, type Contender, latencies, rates } from './comparison.ts';
 import { type ServerProcess, startServer } from './child.ts';
 import { sendLoad } from './load.ts';
 import { startPostgres } from './peers/postgres.ts';
-import { type LoadRequest, postCount, send } from './request.ts';
+import { type LoadRequest, postCount } from './request.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -12,7 +12,6 @@ import { median, medianRatio } from './statistics.ts';
 export async function* counts(stage: Stage): AsyncGenerator<Row> {
   const requests = stage.bots.slice(0, 1000).map(postCount);
   await using service = await startWholeService(stage);
-  for (const request of requests.slice(0, 1)) await send(service.address, request);
   await using database = await startPostgres(stage);
   await using peer =
     database &&

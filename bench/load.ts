@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { autocannonLoad } from './autocannon.ts';
 import { watchOver } from './child.ts';
-import { type LoadRequest, takeNumbers } from './request.ts';
+import { type LoadRequest, send, takeNumbers } from './request.ts';
 import { wrkScript } from './wrk-script.ts';
 
 /** Requests sent over and over, each connection waiting for its answer before its next request. */
@@ -30,12 +30,16 @@ export const loadProgram = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' 
 
 /**
  * Sends a load with wrk, else with autocannon.
- * @throws {Error} when any answer is missing or has a status above 399.
+ * @throws {Error} when any answer is missing or has a status above 399; it quotes one if that comes again.
  */
 export async function sendLoad(load: Load): Promise<LoadResult> {
   const { answers, seconds, latency, failures } =
     loadProgram === 'wrk' ? await wrkLoad(load) : await autocannonLoad(load);
-  if (failures > 0) throw new Error(`${failures} of ${answers} answers were errors or did not come`);
+  if (failures > 0) {
+    const [first] = load.requests;
+    if (first) await send(load.address, first);
+    throw new Error(`${failures} of ${answers} answers were errors or did not come`);
+  }
   return { rate: answers / seconds, latency };
 }
 

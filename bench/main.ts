@@ -34,12 +34,14 @@ async function run(names: readonly string[]): Promise<void> {
   say(
     `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
   );
-  const stage = setStage(bots);
+  const stage = await setStage(bots);
   say(headingLine());
   for (const name of names) await runGroup(name, stage);
 }
 
 async function runGroup(name: string, stage: Stage): Promise<void> {
+  // A collection of what the last group left would count as waiting in this one.
+  globalThis.gc?.();
   try {
     for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row));
   } catch (error) {

@@ -15,8 +15,8 @@ import { newToken, type Token, tokenDigest } from '../src/bot/token.ts';
 import { placeOf } from '../src/catalogue/layout.ts';
 import { State } from '../src/state/state.ts';
 import { shardNumber, shardPath, writeShard } from '../src/state/shards.ts';
-import { distPath } from './child.ts';
-import { seededRandom } from './statistics.ts';
+import { generateRepository } from './catalogue.ts';
+import { Random } from './random.ts';
 
 /** What all rows are measured on: a generated catalogue in a Git repository, each bot with a token. */
 export interface Stage {
@@ -38,14 +38,10 @@ export interface StageBot {
 }
 
 /** Generates the catalogue and gives every bot a token. */
-export function setStage(bots: number): Stage {
+export async function setStage(bots: number): Promise<Stage> {
   const root = tempFolder();
   const catalogue = join(root, 'catalogue');
-  execFileSync(
-    process.execPath,
-    [distPath('bench/catalogue.js'), catalogue, '--bots', String(bots), '--seed', '1', '--git'],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  await generateRepository(catalogue, { bots });
   const stageBots = shuffled(listBots(catalogue));
   commitTokens(catalogue, stageBots);
   return { catalogue, var: join(root, 'var'), bots: stageBots, tempFolder };
@@ -101,9 +97,9 @@ function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
 
 function shuffled<T>(values: readonly T[]): T[] {
   const result = [...values];
-  const random = seededRandom(1);
+  const random = new Random(1);
   for (let last = result.length - 1; last > 0; last--) {
-    const other = Math.floor(random() * (last + 1));
+    const other = random.integer(0, last);
     [result[last], result[other]] = [result[other] as T, result[last] as T];
   }
   return result;

@@ -16,14 +16,3 @@ export function percentile(values: readonly number[], share: number): number {
 export function medianRatio(ours: readonly number[], peer: readonly number[]): number {
   return median(ours.map((value, round) => value / (peer[round] ?? Number.NaN)));
 }
-
-/** Numbers in [0, 1) that are the same in every run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

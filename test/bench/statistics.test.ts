@@ -1,5 +1,5 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { median, medianRatio, percentile, seededRandom } from '../../bench/statistics.ts';
+import { strictEqual } from 'node:assert/strict';
+import { median, medianRatio, percentile } from '../../bench/statistics.ts';
 
 describe('the statistics of a benchmark', () => {
   it('take the middle value, whatever the order', () => {
@@ -17,14 +17,4 @@ describe('the statistics of a benchmark', () => {
   it('compare round by round, so that a slow round of both changes nothing', () => {
     strictEqual(medianRatio([200, 20, 200], [100, 10, 100]), 2);
   });
-
-  it('draw the same numbers from the same seed', () => {
-    deepStrictEqual(draw(1), draw(1));
-    strictEqual(draw(1).join() === draw(2).join(), false);
-    for (const number of draw(3)) strictEqual(number >= 0 && number < 1, true);
-  });
 });
-
-function draw(seed: number): number[] {
-  return Array.from({ length: 5 }, seededRandom(seed));
-}
