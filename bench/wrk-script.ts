@@ -32,11 +32,11 @@ function pacing(rate: number): string {
   return `local ffi = require("ffi")
 ffi.cdef("typedef struct { long s; long us; } botshelf_time; int gettimeofday(botshelf_time *, void *);")
 local time = ffi.new("botshelf_time")
-local slot = 0
+local slot
 function delay()
   ffi.C.gettimeofday(time, nil)
   local now = tonumber(time.s) * 1000 + tonumber(time.us) / 1000
-  slot = math.max(slot + ${1000 / rate}, now - 100)
+  slot = slot and math.max(slot + ${1000 / rate}, now - 100) or now
   return math.max(0, math.floor(slot - now))
 end
 `;
