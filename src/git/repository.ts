@@ -115,13 +115,14 @@ export function unavailableBecause(error: unknown): WritesUnavailable {
 function faultOf(error: unknown): string {
   if (error instanceof GitExit) {
     if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
+    if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
   }
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return 'the disk is full: make room, writes resume by themselves';
+      return diskFull;
     case 'EROFS':
     case 'EACCES':
     case 'EPERM':
@@ -130,6 +131,8 @@ function faultOf(error: unknown): string {
       return `the change could not be written (${messageOf(error)}): look at the disk and the repository`;
   }
 }
+
+const diskFull = 'the disk is full: make room, writes resume by themselves';
 
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';

@@ -16,12 +16,16 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Runs `botshelf serve` on a free port and waits until it is ready. */
+/**
+ * Runs `botshelf serve` on a free port and waits until it is ready.
+ * @param command what to run instead: it must end in an `exec` of the service
+ */
 export async function startServiceProcess(
   root: string,
   env: Readonly<Record<string, string>> = {},
+  [program, ...args]: readonly [string, ...string[]] = [process.execPath, mainFile, 'serve'],
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [mainFile, 'serve'], {
+  const child = spawn(program, args, {
     env: {
       ...process.env,
       BOTSHELF_CATALOGUE: root,

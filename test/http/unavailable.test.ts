@@ -1,0 +1,106 @@
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newToken } from '../../src/bot/token.ts';
+import { codeOf } from '../../src/system-error.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { mainFile, startServiceProcess } from '../support/service-process.ts';
+import { type Answer, startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
+
+type Post = (bot: object) => Promise<Answer>;
+
+function poster(request: (path: string, init: RequestInit) => Promise<Answer>, authorization: string): Post {
+  const headers = { authorization, 'content-type': 'application/json' };
+  return async (bot) =>
+    await request('/api/v2/bots/1', { method: 'POST', headers, body: JSON.stringify({ bot }) });
+}
+
+function refused({ status, headers, json }: Answer, why: RegExp): void {
+  strictEqual(status, 503);
+  ok(Number(headers.get('retry-after')) > 0);
+  match(json.detail, why);
+}
+
+describe('while nothing can be written', () => {
+  it('because the catalogue is in no repository, posts get 503 with what to do, and reads go on', async () => {
+    const service = await startTestService({ [pagePath('1')]: mainPage() });
+    refused(await poster(service.request, newToken())({ count: 1 }), /git init/);
+    strictEqual((await service.request('/api/v2/bots/1')).status, 200);
+  });
+
+  it('because HEAD is on no branch, content gets 503 until it is on one again, and counts go on', async () => {
+    const repo = testRepository({ [pagePath('1')]: mainPage() });
+    const service = await startTestService({}, { root: repo.folder });
+    const post = poster(service.request, await issueTestToken(repo.folder, '1'));
+    repo.git('switch', '-q', '--detach');
+    refused(await post({ category: 'music' }), /HEAD is on no branch/);
+    strictEqual((await post({ count: 5 })).status, 200);
+    strictEqual((await service.request('/api/v2/bots/1')).json.category, 'fun');
+    repo.git('switch', '-q', 'main');
+    strictEqual((await post({ category: 'music' })).status, 200);
+  });
+
+  it('because the page at the tip is faulty, its bot gets 503 that names the file, and others go on', async () => {
+    const repo = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
+    const service = await startTestService({}, { root: repo.folder });
+    const post = poster(service.request, await issueTestToken(repo.folder, '1'));
+    repo.commit({ [pagePath('1')]: mainPage({ invite: 'nowhere' }) });
+    refused(await post({ category: 'music' }), /bots\/001\/1\.en\.md is faulty/);
+    strictEqual((await post({ count: 5 })).status, 200);
+  });
+
+  it('because the disk is full, posts get 503, none is half there, reads go on, and writes resume by themselves', async function () {
+    this.timeout(60_000);
+    const template = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(template.folder, '1');
+    const disk = tempFolder();
+    // A disk of 6 MB that only the service sees; from outside it is reached through the service's own root.
+    const script =
+      'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
+    const service = await startServiceProcess(disk, {}, [
+      'unshare',
+      '-Urm',
+      'sh',
+      '-c',
+      script,
+      disk,
+      template.folder,
+      process.execPath,
+      mainFile,
+    ]);
+    const inside = join(`/proc/${service.process.pid}/root`, disk);
+    const request = async (path: string, init?: RequestInit): Promise<Answer> => {
+      const response = await fetch(service.address + path, init);
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+    };
+    const post = poster(request, token);
+    strictEqual((await post({ count: 1, category: 'music' })).status, 200);
+
+    const fill = join(inside, 'fill');
+    try {
+      writeFileSync(fill, Buffer.alloc(8_000_000));
+    } catch (error) {
+      strictEqual(codeOf(error), 'ENOSPC');
+    }
+    // The journal's last page on the disk still has room for some.
+    let answered = 1;
+    let answer = await post({ count: 2 });
+    for (; answer.status === 200; answer = await post({ count: answered + 1 })) answered += 1;
+    refused(answer, /disk is full|space/);
+    refused(await post({ category: 'games' }), /disk is full|space/);
+    strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
+    match(service.log(), /disk is full|space/);
+
+    rmSync(fill);
+    await eventually(async () =>
+      strictEqual((await post({ count: answered, category: 'news' })).status, 200),
+    );
+    strictEqual((await request('/api/v2/bots/1')).json.category, 'news');
+    strictEqual(await service.end('SIGTERM'), 0);
+  });
+});
