@@ -27,7 +27,7 @@ end
 `;
 }
 
-/** Gives every request a slot in time; one that is late goes at once. */
+/** Gives every request a slot in time; one that is late, by a second at most, goes at once. */
 function pacing(rate: number): string {
   return `local ffi = require("ffi")
 ffi.cdef("typedef struct { long s; long us; } botshelf_time; int gettimeofday(botshelf_time *, void *);")
@@ -36,7 +36,7 @@ local slot
 function delay()
   ffi.C.gettimeofday(time, nil)
   local now = tonumber(time.s) * 1000 + tonumber(time.us) / 1000
-  slot = slot and math.max(slot + ${1000 / rate}, now - 100) or now
+  slot = slot and math.max(slot + ${1000 / rate}, now - 1000) or now
   return math.max(0, math.floor(slot - now))
 end
 `;
