@@ -145,7 +145,9 @@ export class Committer {
       );
       if (file) files.set(path, { ...file, refusal });
     }
-    const plan = planBatch(changes, files, repository.hash);
+    const again = await this.#settler.takenBack(repository, tip, files);
+    const planned = planBatch([...again, ...changes], files, repository.hash);
+    const plan = { ...planned, outcomes: planned.outcomes.slice(again.length) };
     if (plan.edits.length === 0) {
       answer(batch, plan, null);
       return;
@@ -153,20 +155,22 @@ export class Committer {
     const end = await this.#begin(plan);
     let commit: string;
     try {
-      commit = await this.#import(repository, { branch, tip, plan });
+      commit = await this.#import(repository, { branch, tip, plan: planned });
     } catch (error) {
       end();
       throw error;
     }
-    const pending = plan.edits.map((edit) => this.#pendingOf(edit, commit, batch));
     // The work tree follows while the next batch is being committed, but never the one after the next.
     await this.#following;
-    this.#following = this.#settler.committed(pending, plan.edits, branch).then(() => {
-      failpoint('batch.after-worktree');
-      end();
-      answer(batch, plan, commit);
-      this.#options.committed?.();
-    });
+    this.#following = this.#follow({ batch, plan, branch, commit }).finally(end);
+  }
+
+  async #follow({ batch, plan, branch, commit }: Committed): Promise<void> {
+    const pending = plan.edits.map((edit) => this.#pendingOf(edit, commit, batch));
+    await this.#settler.committed(pending, plan.edits, branch);
+    failpoint('batch.after-worktree');
+    answer(batch, plan, commit);
+    this.#options.committed?.();
   }
 
   async #begin(plan: BatchPlan): Promise<() => void> {
@@ -200,6 +204,9 @@ export class Committer {
       known: [before],
       after,
       commit,
+      changes: batch.flatMap(({ change }) =>
+        prefix + change.path === path ? [{ ...change, path, apply: change.apply.bind(change) }] : [],
+      ),
       edit: async (current) => {
         try {
           return Buffer.from(edit.apply(current.toString()));
@@ -255,6 +262,13 @@ interface Planned {
   readonly branch: string;
   readonly tip: string | null;
   readonly plan: BatchPlan;
+}
+
+interface Committed {
+  readonly batch: readonly Waiting[];
+  readonly plan: BatchPlan;
+  readonly branch: string;
+  readonly commit: string;
 }
 
 /** Changes in one commit, at most. */

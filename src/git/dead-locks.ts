@@ -100,10 +100,13 @@ function commandOf({ args }: GitProcess): string {
   return args[i] ?? '';
 }
 
-/** Git processes with our settings that an earlier service has started. */
+/** Git processes that an earlier service has started, and that may yet move a ref. */
 async function orphans(repository: Repository): Promise<GitProcess[]> {
   const running = (await gitProcessesIn(repository)) ?? [];
-  return running.filter(({ args, parent }) => parent !== process.pid && args.includes(gitSettings[0] ?? ''));
+  return running.filter(
+    (git) =>
+      git.parent !== process.pid && git.args.includes(gitSettings[0] ?? '') && !lockless.has(commandOf(git)),
+  );
 }
 
 async function clearOwnIndexLock(repository: Repository, log: Log): Promise<void> {

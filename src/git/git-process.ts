@@ -8,8 +8,8 @@ export const gitSettings: readonly string[] = [
   'core.fsmonitor=false',
   'core.fsync=objects,derived-metadata,reference',
   'core.fsyncMethod=fsync',
-  'core.filesRefLockTimeout=3000',
-  'core.packedRefsTimeout=3000',
+  'core.filesRefLockTimeout=1000',
+  'core.packedRefsTimeout=1000',
   'commit.gpgSign=false',
   'gc.auto=0',
 ];

@@ -15,6 +15,7 @@ export function mergeEdit(repository: Repository, entry: Unsettled, log: Log): P
   return {
     ...entry,
     commit: null,
+    changes: [],
     again: () => undefined,
     edit: async (current) => {
       const bases = known.filter((id) => id !== null);

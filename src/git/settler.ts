@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import { blobId, type FileEdit, type TipFile } from './batch-plan.ts';
+import { blobId, type Change, type FileEdit, type TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
 import { followIndex } from './git-index.ts';
 import { withIndexLock } from './index-lock.ts';
@@ -19,7 +19,9 @@ export interface Pending extends Unsettled {
   readonly commit: string | null;
   /** Makes our change in another text of the file; undefined where that cannot be done. */
   edit(current: Buffer): Promise<Buffer | undefined>;
-  /** Makes our change once more, in a new commit. */
+  /** Our changes, to be made once more where they are taken back by accident; none after a crash. */
+  readonly changes: readonly Change[];
+  /** Asks for these changes once more, in a new commit. */
   again(): void;
 }
 
@@ -74,6 +76,23 @@ export class Settler {
       throw error;
     }
     return end;
+  }
+
+  /**
+   * The changes that a person's commit has taken back by accident, as the files at the tip show: whoever
+   * commits to those files next makes them first.
+   */
+  async takenBack(
+    repository: Repository,
+    tip: string | null,
+    files: ReadonlyMap<string, TipFile>,
+  ): Promise<Change[]> {
+    const changes: Change[] = [];
+    for (const [path, { id }] of files) {
+      const entry = this.#pending.get(path);
+      if (entry && (await wasTakenBack(repository, tip, entry, id))) changes.push(...entry.changes);
+    }
+    return changes;
   }
 
   /** Takes over what was committed. Resolves when the work tree has it, unless a person's git is at work. */
@@ -246,10 +265,8 @@ export class Settler {
     const kept: Pending[] = [];
     for (const entry of entries) {
       const id = files.get(entry.path)?.id ?? null;
-      const { commit, after, known } = entry;
-      const wentBack =
-        commit !== null && tip !== null && tip !== commit && id !== after && known.includes(id);
-      if (wentBack && (await hasCommit(repository, tip, commit)) && (await hasFile(repository, entry))) {
+      // A batch under way makes the change again itself, before its own.
+      if (this.#begun.size === 0 && (await wasTakenBack(repository, tip, entry, id))) {
         this.#log.warn(
           { path: entry.path },
           'a commit has taken back a change it did not know of: making it again',
@@ -290,6 +307,17 @@ export class Settler {
 /** Milliseconds after which a git command that had begun before is over, and its commit is seen. */
 const secondLook = 1000;
 
+async function wasTakenBack(
+  repository: Repository,
+  tip: string | null,
+  entry: Pending,
+  id: string | null,
+): Promise<boolean> {
+  const { commit, after, known } = entry;
+  if (commit === null || tip === null || tip === commit || id === after || !known.includes(id)) return false;
+  return (await hasCommit(repository, tip, commit)) && (await hasFile(repository, entry));
+}
+
 async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
   return (await repository.run(['rev-list', '--count', '--max-count=1', commit, `^${tip}`])).trim() === '0';
 }
@@ -311,5 +339,5 @@ function joined(earlier: Pending, later: Pending): Pending {
     earlier.again();
     later.again();
   };
-  return { ...join(earlier, later), edit, again };
+  return { ...join(earlier, later), edit, again, changes: [...earlier.changes, ...later.changes] };
 }
