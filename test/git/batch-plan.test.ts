@@ -1,0 +1,29 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { blobId, planBatch } from '../../src/git/batch-plan.ts';
+import { setKey } from './keys.ts';
+
+const file = { id: 'a'.repeat(40), mode: '100755', text: 'a: 1\n' };
+
+describe('the plan of a batch', () => {
+  it('applies the changes of a file one after the other, and replaces it once', () => {
+    const changes = [setKey('x', 'a', 2), setKey('x', 'b', 3), setKey('x', 'a', 4)];
+    const { edits, outcomes } = planBatch(changes, new Map([['x', file]]), 'sha1');
+    strictEqual(edits.length, 1);
+    strictEqual(edits[0]?.content.toString(), 'a: 4\nb: 3\n');
+    strictEqual(edits[0]?.mode, '100755');
+    strictEqual(edits[0]?.apply('c: 5\n'), 'c: 5\na: 4\nb: 3\n');
+    deepStrictEqual(
+      outcomes.map(({ kind }) => kind),
+      ['written', 'written', 'written'],
+    );
+  });
+
+  it('replaces nothing where the changes end where they began', () => {
+    const changes = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
+    strictEqual(planBatch(changes, new Map([['x', file]]), 'sha1').edits.length, 0);
+  });
+
+  it('knows the id that Git will give the text', () => {
+    strictEqual(blobId(Buffer.from('hello\n'), 'sha1'), 'ce013625030ba8dba906f756967f9e9ca394464a');
+  });
+});

@@ -1,0 +1,163 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { committerOn, settled } from './committing.ts';
+import { setKey } from './keys.ts';
+
+const files = { 'bots/001/1.en.md': 'name: One\n', 'bots/002/2.en.md': 'name: Two\n' };
+const child = fileURLToPath(new URL('crashing.js', import.meta.url));
+
+const failpoints = [
+  'batch.before-note',
+  'batch.before-import',
+  'batch.after-import',
+  'index.locked',
+  'batch.after-worktree',
+  'batch.before-index',
+  'batch.after-index',
+];
+
+describe('after a crash', () => {
+  for (const name of failpoints) {
+    it(`at ${name}, every answered change is there and everything is clean`, async () => {
+      const repository = testRepository(files);
+      const { answered, process } = start(repository.folder, name, 0);
+      await once(process, 'exit');
+      strictEqual(process.signalCode, 'SIGKILL', 'it has died at the failpoint');
+      ok(answered.length >= 2);
+      await isWhole(repository, answered);
+    });
+  }
+
+  it('at any instant, again and again, every answered change is there and everything is clean', async function () {
+    this.timeout(40_000);
+    const repository = testRepository(files);
+    const all: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      const { answered, process } = start(repository.folder, '', round * 1000);
+      while (answered.length === 0 && process.exitCode === null) await sleep(5);
+      await sleep(Math.random() * 80);
+      process.kill('SIGKILL');
+      if (process.exitCode === null) await once(process, 'close');
+      all.push(...answered);
+      await isWhole(repository, all);
+    }
+  });
+
+  it('with a file edited in the meantime, the edits stay and the change is in it', async () => {
+    const repository = testRepository({
+      ...files,
+      'bots/001/1.en.md': 'name: One\n\nlines\nbetween\n\nThe page.\n',
+    });
+    const { process } = start(repository.folder, 'batch.after-import', 0);
+    await once(process, 'exit');
+    const edited = repository.read('bots/001/1.en.md').replace('name: One', 'name: First');
+    repository.write('bots/001/1.en.md', edited);
+    const committer = committerOn(repository.folder);
+    await committer.recover();
+    await settled(committer);
+    const committed = repository.git('show', 'HEAD:bots/001/1.en.md');
+    strictEqual(repository.read('bots/001/1.en.md'), `${committed.replace('name: One', 'name: First')}\n`);
+    strictEqual(repository.status(), 'M bots/001/1.en.md');
+  });
+
+  it('with a file torn by a power loss, the file is written again', async () => {
+    const repository = testRepository(files);
+    const { process } = start(repository.folder, 'batch.after-worktree', 0);
+    await once(process, 'exit');
+    repository.write('bots/001/1.en.md', '');
+    await isWhole(repository, []);
+  });
+
+  it('of a git child, killed again and again, no change is lost and none needs to be sent again', async function () {
+    this.timeout(60_000);
+    const repository = testRepository(files);
+    const committer = committerOn(repository.folder);
+    const stop = new AbortController();
+    const killing = (async () => {
+      while (!stop.signal.aborted) {
+        for (const pid of gitChildren()) killIfThere(pid);
+        await sleep(100 + Math.random() * 200);
+      }
+    })();
+    const answered: number[] = [];
+    try {
+      for (let n = 0; n < 15; n++) {
+        await Promise.all(
+          Object.keys(files).map(async (path) => await committer.change(setKey(path, `key${n}`, n))),
+        );
+        answered.push(n);
+      }
+    } finally {
+      stop.abort();
+      await killing;
+    }
+    await committer.close();
+    await isWhole(repository, answered);
+  });
+
+  it('of a git that held the lock of a branch, the lock is cleared when the next change comes', async () => {
+    const repository = testRepository(files);
+    const committer = committerOn(repository.folder);
+    writeFileSync(join(repository.folder, '.git/refs/heads/main.lock'), '');
+    await committer.change(setKey('bots/001/1.en.md', 'key', 'value'));
+    await settled(committer);
+    strictEqual(repository.status(), '');
+  });
+});
+
+function start(
+  folder: string,
+  failpoint: string,
+  first: number,
+): { answered: number[]; process: ChildProcess } {
+  const process = spawn('node', [child, folder, failpoint, String(first)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const answered: number[] = [];
+  process.stdout.on('data', (chunk) => answered.push(...String(chunk).trim().split('\n').map(Number)));
+  return { answered, process };
+}
+
+async function isWhole(repository: TestRepository, answered: readonly number[]): Promise<void> {
+  const committer = committerOn(repository.folder);
+  await committer.recover();
+  await settled(committer);
+  for (const path of Object.keys(files)) {
+    const lines = new Set(repository.git('show', `HEAD:${path}`).split('\n'));
+    deepStrictEqual(
+      answered.filter((n) => !lines.has(`key${n}: ${n}`)),
+      [],
+      `answered changes are lost from ${path}`,
+    );
+  }
+  const [one = '', two = ''] = Object.keys(files).map((path) => repository.git('show', `HEAD:${path}`));
+  strictEqual(one.replace('One', 'Two'), two, 'no batch is half there');
+  strictEqual(repository.status(), '');
+  strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  const left = readdirSync(join(repository.folder, '.git'), { recursive: true, encoding: 'utf8' });
+  deepStrictEqual(
+    left.filter((name) => /\.(lock|keep)$|tmp_/.test(name)),
+    [],
+  );
+  await committer.close();
+}
+
+function gitChildren(): number[] {
+  const children = `/proc/${process.pid}/task/${process.pid}/children`;
+  if (!existsSync(children)) return [];
+  return readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { armFailpoint } from '../../src/failpoint.ts';
+import { Committer } from '../../src/git/committer.ts';
+import { RepositoryDoor } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/log.ts';
+import { setKey } from './keys.ts';
+
+/**
+ * A process for the crash tests: commits changes of two files, one after the other, prints the number of each
+ * that was answered, and dies at the failpoint it was given, reached for the second time, or when it is killed.
+ */
+const [catalogue = '', failpointName = '', first = '0'] = process.argv.slice(2);
+const door = new RepositoryDoor(catalogue);
+const committer = new Committer({ door, var: join(catalogue, 'var'), log: silentLog });
+await committer.recover();
+for (let n = Number(first); ; n++) {
+  if (n === Number(first) + 2 && failpointName !== '') armFailpoint(failpointName);
+  await Promise.all(
+    ['bots/001/1.en.md', 'bots/002/2.en.md'].map(
+      async (path) => await committer.change(setKey(path, `key${n}`, n)),
+    ),
+  );
+  process.stdout.write(`${n}\n`);
+  await new Promise((resolve) => setTimeout(resolve, n % 3 === 0 ? 40 : 0));
+}

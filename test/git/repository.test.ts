@@ -1,0 +1,119 @@
+import { ok, rejects, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fastImport } from '../../src/git/fast-import.ts';
+import { GitExit } from '../../src/git/git-exit.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+
+describe('simple-git', () => {
+  it('does not pass a git that was killed by a signal off as success', async () => {
+    const { opened } = await open();
+    const running = opened.run(['cat-file', '--batch-check']);
+    const rejected = rejects(running, (error) => error instanceof GitExit && error.exitCode === null);
+    await killChild('--batch-check');
+    await rejected;
+  });
+
+  it('does not pass a git that failed without a word off as success', async () => {
+    const { opened } = await open();
+    const silent = opened.run(['rev-parse', '--verify', '--quiet', 'refs/heads/none']);
+    await rejects(silent, (error) => error instanceof GitExit && error.exitCode === 1 && error.stderr === '');
+  });
+
+  it('says which command failed, how, and what git said', async () => {
+    const { opened } = await open();
+    await rejects(
+      opened.run(['show', 'nothing']),
+      /git show nothing ended with 128: fatal: ambiguous argument/,
+    );
+  });
+
+  it('would leave git waiting for an empty input, so there is none', async () => {
+    const { opened } = await open();
+    await rejects(opened.run([...fastImport], { input: '' }), RangeError);
+  });
+
+  it('hands on no GIT_ variable that would point at another repository', async () => {
+    const elsewhere = testRepository({ other: 'text' });
+    const { opened, repository } = await open();
+    process.env['GIT_DIR'] = join(elsewhere.folder, '.git');
+    process.env['GIT_INDEX_FILE'] = join(elsewhere.folder, '.git/index');
+    try {
+      strictEqual((await opened.run(['ls-files'])).includes('other'), false);
+      strictEqual((await openRepository(repository.folder)).gitDir, join(repository.folder, '.git'));
+      strictEqual((await opened.objects.readOne('HEAD:file'))?.content.toString(), 'text');
+    } finally {
+      delete process.env['GIT_DIR'];
+      delete process.env['GIT_INDEX_FILE'];
+      opened.objects.close();
+    }
+  });
+
+  it('costs nothing more for a silent command on the way to an answer, as fast-import prints the commit', async () => {
+    const { opened, repository } = await open();
+    const input = 'commit refs/heads/new\nmark :1\ncommitter B <b@l> 1 +0000\ndata 0\n\nget-mark :1\ndone\n';
+    const printed = await opened.run([...fastImport], { input });
+    strictEqual(printed.trim(), repository.git('rev-parse', 'new'));
+  });
+
+  it('runs no hook and no fsmonitor of the repository', async () => {
+    const { opened, repository } = await open();
+    const hook = join(repository.folder, '.git/hooks/reference-transaction');
+    writeFileSync(hook, `#!/bin/sh\ntouch ${repository.folder}/hooked\n`, { mode: 0o755 });
+    repository.git('config', 'core.fsmonitor', `touch ${repository.folder}/monitored; false`);
+    await opened.run(['update-ref', 'refs/heads/new', 'HEAD']);
+    await opened.run(['update-index', '-q', '--refresh']);
+    strictEqual(readdirSync(repository.folder).toSorted().join(' '), '.git .gitignore file');
+  });
+});
+
+describe('the objects of a repository', () => {
+  it('are read through one git, which sees what others write and move', async () => {
+    const { opened, repository } = await open();
+    strictEqual((await opened.objects.readOne('refs/heads/main'))?.id, repository.git('rev-parse', 'HEAD'));
+    const next = repository.commit({ file: 'newer' });
+    repository.git('gc', '-q');
+    strictEqual((await opened.objects.readOne('refs/heads/main'))?.id, next);
+    const read = await opened.objects.read(['HEAD:file', 'HEAD:none', 'HEAD:.gitignore']);
+    strictEqual(read.map((object) => object?.content.toString()).join('|'), 'newer||/var/\n');
+    opened.objects.close();
+  });
+
+  it('are read again after the git was killed', async () => {
+    const { opened } = await open();
+    await opened.objects.readOne('HEAD');
+    await killChild('cat-file');
+    while (true) {
+      const found = await opened.objects.readOne('HEAD').catch(() => undefined);
+      if (found) break;
+    }
+    opened.objects.close();
+  });
+
+  it('are asked for by names without line breaks', async () => {
+    const { opened } = await open();
+    await rejects(opened.objects.readOne('HEAD\nHEAD'), RangeError);
+  });
+});
+
+async function open(): Promise<{ opened: Repository; repository: TestRepository }> {
+  const repository = testRepository({ file: 'text' });
+  return { opened: await openRepository(repository.folder), repository };
+}
+
+async function killChild(command: string): Promise<void> {
+  for (let waited = 0; waited < 5000; waited += 10) {
+    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean);
+    for (const pid of pids.map(Number)) {
+      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(command)) continue;
+      process.kill(pid, 'SIGKILL');
+      return;
+    }
+    await sleep(10);
+  }
+  ok(false, `there is no ${command} to kill`);
+}
