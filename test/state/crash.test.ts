@@ -17,7 +17,7 @@ describe('after a kill, every answered count is there', () => {
   for (const failpoint of [
     'journal.before-write',
     'journal.after-write',
-    'journal.after-sync',
+
     'journal.after-rotate',
     'fold.before-commit',
     'fold.after-commit',

@@ -17,7 +17,7 @@ describe('a disk that takes no more', () => {
   it('has nobody answered, has reads go on, and writes resume by themselves when it is over', async () => {
     const root = tempFolder();
     const [folder, refPath] = [join(root, 'journal'), join(root, 'ref')];
-    child = spawn('sh', ['-c', 'ulimit -S -f 8; exec "$@"', 'sh', ...childOf(folder, refPath)], {
+    child = spawn('sh', ['-c', 'ulimit -S -f 3000; exec "$@"', 'sh', ...childOf(folder, refPath)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const full = (await answerOf(child)) as Full;

@@ -105,6 +105,14 @@ describe('a journal that a crash left behind', () => {
     });
   }
 
+  it('ends where the zeros begin that nothing was written over', async () => {
+    const folder = await journalOf(3);
+    appendFileSync(join(folder, '000000000001.ndjson'), Buffer.alloc(100_000));
+    const log = recordedLog();
+    deepStrictEqual(await replayed(folder, log), [0, 1, 2].map(entry));
+    deepStrictEqual(log.lines, []);
+  });
+
   it('loses at most the last line wherever it is cut', async () => {
     const folder = await journalOf(3);
     const path = join(folder, '000000000001.ndjson');
