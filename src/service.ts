@@ -68,14 +68,6 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const committer = new Committer({ door, var: config.var, log, committed });
   onClose(async () => await committer.close());
   await committer.recover();
-  const state = await StateStore.open({
-    folder: join(config.var, 'journal'),
-    ref: toldOfCommits(createStateRef(door, log), committed),
-    stateSeconds: config.stateSeconds,
-    log,
-  });
-  onClose(async () => await state.close());
-
   const pictures = config.images ? await openPictures(config, log, onClose) : null;
   const catalogue = new Catalogue({
     root: config.catalogue,
@@ -84,6 +76,16 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
   onClose(async () => await catalogue.close());
+  // Read while git reads the state: each waits for the disk half of the time.
+  const loading = catalogue.load();
+  loading.catch(() => {});
+  const state = await StateStore.open({
+    folder: join(config.var, 'journal'),
+    ref: toldOfCommits(createStateRef(door, log), committed),
+    stateSeconds: config.stateSeconds,
+    log,
+  });
+  onClose(async () => await state.close());
   const app = createApp({
     catalogue,
     counts: state,
@@ -101,7 +103,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     throw new OperatorFault(addressFault(error, config));
   });
   onClose(async () => await server.close());
-  await catalogue.load().catch((error: unknown) => {
+  await loading.catch((error: unknown) => {
     const { catalogue: folder } = config;
     throw new OperatorFault(
       `the catalogue ${folder} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,

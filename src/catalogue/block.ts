@@ -1,4 +1,6 @@
-import type { IndexedBot } from './bot-index.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Locale } from '../bot/locale.ts';
+import type { BotFacts, IndexedBot, IndexedFile } from './bot-index.ts';
 
 /** Bots in a form that can leave the process: what is small as plain data, all bytes in one piece. */
 export interface Block {
@@ -6,19 +8,24 @@ export interface Block {
   readonly blob: Uint8Array;
 }
 
-/** A bot without its bytes; their lengths say where in the blob they are, one after the other. */
-export type BotMeta = Omit<IndexedBot, 'record' | 'element'> & {
-  readonly record: number;
-  readonly element: number;
-};
+/**
+ * A bot without its bytes; their lengths say where in the blob they are, one after the other. Lists, not objects:
+ * there are a hundred thousand of them to be read at a start.
+ */
+export type BotMeta = readonly [
+  id: BotId,
+  digest: string,
+  record: number,
+  element: number,
+  facts: BotFacts,
+  files: readonly FileMeta[],
+];
+
+type FileMeta = readonly [locale: Locale, main: boolean, size: number, sha: string, tail: number];
 
 export function toBlock(bots: readonly IndexedBot[]): Block {
   return {
-    meta: bots.map(({ record, element, ...rest }) => ({
-      ...rest,
-      record: record.length,
-      element: element.length,
-    })),
+    meta: bots.map(metaOf),
     blob: Buffer.concat(bots.flatMap(({ record, element }) => [record, element])),
   };
 }
@@ -27,9 +34,21 @@ export function toBlock(bots: readonly IndexedBot[]): Block {
 export function fromBlock({ meta, blob }: Block): IndexedBot[] {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   let offset = 0;
-  return meta.map(({ record, element, ...rest }) => ({
-    ...rest,
+  return meta.map(([id, digest, record, element, facts, files]) => ({
+    id,
     record: bytes.subarray(offset, (offset += record)),
     element: bytes.subarray(offset, (offset += element)),
+    digest,
+    facts,
+    files: files.map(fileOf),
   }));
+}
+
+function metaOf({ id, digest, record, element, facts, files }: IndexedBot): BotMeta {
+  const metas = files.map(({ locale, main, size, sha, tail }): FileMeta => [locale, main, size, sha, tail]);
+  return [id, digest, record.length, element.length, facts, metas];
+}
+
+function fileOf([locale, main, size, sha, tail]: FileMeta): IndexedFile {
+  return { locale, main, size, sha, tail };
 }

@@ -27,7 +27,7 @@ export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntr
     let count = 0;
     for (const block of blocksOf(entries)) {
       const { meta, blob } = toBlock(block.map(({ bot }) => bot));
-      await writeBlock(file, { bots: meta, stamps: block.map(({ stamps }) => stamps) }, blob);
+      await writeBlock(file, { bots: meta, stamps: block.map(({ stamps }) => stamps.map(metaOf)) }, blob);
       count += block.length;
     }
     await writeBlock(file, count, new Uint8Array());
@@ -55,18 +55,13 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
     const expected = Buffer.from(magic());
     if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
     const entries: SnapshotEntry[] = [];
-    for (;;) {
-      const block = await readBlock(file);
-      if (block === undefined) return undefined;
-      if (typeof block.meta === 'number') {
-        const whole = block.meta === entries.length && (await readExactly(file, 1)) === undefined;
-        return whole ? entries : undefined;
-      }
-      const { bots, stamps } = block.meta;
-      fromBlock({ meta: bots, blob: block.blob }).forEach((bot, i) =>
-        entries.push({ bot, stamps: stamps[i] ?? [] }),
+    for await (const { meta, blob, isLast } of readBlocks(file)) {
+      if (typeof meta === 'number') return isLast && meta === entries.length ? entries : undefined;
+      fromBlock({ meta: meta.bots, blob }).forEach((bot, i) =>
+        entries.push({ bot, stamps: (meta.stamps[i] ?? []).map(stampOf) }),
       );
     }
+    return undefined;
   } catch {
     return undefined;
   } finally {
@@ -77,8 +72,10 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
 /** What a block of the file says beside its bytes. */
 interface BlockMeta {
   readonly bots: readonly BotMeta[];
-  readonly stamps: readonly (readonly Stamp[])[];
+  readonly stamps: readonly (readonly StampMeta[])[];
 }
+
+type StampMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
 
 /** A block is closed once it holds so many bytes. */
 const blockSize = 2 * 1024 * 1024;
@@ -111,36 +108,97 @@ function* blocksOf(entries: Iterable<SnapshotEntry>): Generator<SnapshotEntry[]>
   if (block.length > 0) yield block;
 }
 
+function metaOf({ size, mtimeMs, ctimeMs, ino }: Stamp): StampMeta {
+  return [size, mtimeMs, ctimeMs, ino];
+}
+
+function stampOf([size, mtimeMs, ctimeMs, ino]: StampMeta): Stamp {
+  return { size, mtimeMs, ctimeMs, ino };
+}
+
 /** A block: the lengths of meta and blob and a checksum of both, 4 bytes each; the meta as JSON; the blob. */
 async function writeBlock(file: FileHandle, meta: BlockMeta | number, blob: Uint8Array): Promise<void> {
   const json = Buffer.from(JSON.stringify(meta));
   const header = Buffer.alloc(12);
   header.writeUInt32LE(json.length, 0);
   header.writeUInt32LE(blob.length, 4);
-  header.writeUInt32LE(crc32(blob, crc32(json)), 8);
+  header.writeUInt32LE(checksum(json, blob), 8);
   await file.writev([header, json, blob]);
 }
 
-async function readBlock(file: FileHandle): Promise<{ meta: BlockMeta | number; blob: Buffer } | undefined> {
-  const header = await readExactly(file, 12);
-  if (header === undefined) return undefined;
-  const metaLength = header.readUInt32LE(0);
-  const json = await readExactly(file, metaLength);
-  const blob = await readExactly(file, header.readUInt32LE(4));
-  if (json === undefined || blob === undefined || crc32(blob, crc32(json)) !== header.readUInt32LE(8))
-    return undefined;
-  return { meta: JSON.parse(json.toString()) as BlockMeta | number, blob };
+/** zlib takes an empty buffer for a fresh start when there is no memory behind it. */
+function checksum(meta: Buffer, blob: Uint8Array): number {
+  return blob.length > 0 ? crc32(blob, crc32(meta)) : crc32(meta);
 }
 
-/** The next `length` bytes of the file, undefined when it ends before; a length no block has is torn too. */
-async function readExactly(file: FileHandle, length: number): Promise<Buffer | undefined> {
-  if (length > 2 ** 30) return undefined;
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, null);
-    if (bytesRead === 0) return undefined;
-    filled += bytesRead;
+interface ReadBlock {
+  readonly meta: BlockMeta | number;
+  readonly blob: Buffer;
+  /** Whether the file ends here. */
+  readonly isLast: boolean;
+}
+
+/** The blocks of the file up to its end, or to the first that is not whole. One is read while the one before is used. */
+async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
+  let header = await readExactly(file, headerSize);
+  let reading = header && readBody(file, header);
+  while (header && reading) {
+    const { meta, blob, next, filled } = await reading;
+    if (filled < meta.length + blob.length || checksum(meta, blob) !== header.readUInt32LE(8)) return;
+    const isLast = filled === meta.length + blob.length;
+    header = filled === meta.length + blob.length + next.length ? next : undefined;
+    reading = header && readBody(file, header);
+    yield { meta: JSON.parse(meta.toString()) as BlockMeta | number, blob, isLast };
   }
-  return bytes;
+}
+
+const headerSize = 12;
+
+interface Body {
+  readonly meta: Buffer;
+  readonly blob: Buffer;
+  /** The header of the block behind this one. */
+  readonly next: Buffer;
+  /** So many bytes there were, of all three. */
+  readonly filled: number;
+}
+
+async function readBody(file: FileHandle, header: Buffer): Promise<Body> {
+  const [meta, blob] = [bufferOf(header.readUInt32LE(0)), bufferOf(header.readUInt32LE(4))];
+  const next = bufferOf(headerSize);
+  return { meta, blob, next, filled: await fill(file, [meta, blob, next]) };
+}
+
+async function readExactly(file: FileHandle, length: number): Promise<Buffer | undefined> {
+  const bytes = bufferOf(length);
+  return (await fill(file, [bytes])) === length ? bytes : undefined;
+}
+
+/** No block has more than a gigabyte: a length that says so is damaged, and its block is not whole. */
+function bufferOf(length: number): Buffer {
+  return Buffer.allocUnsafeSlow(length > 2 ** 30 ? 0 : length);
+}
+
+/** Fills the buffers, one after the other, with what comes next in the file; gives how many bytes there were. */
+async function fill(file: FileHandle, buffers: readonly Buffer[]): Promise<number> {
+  const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
+  let filled = 0;
+  let rest = buffers;
+  while (filled < wanted) {
+    const { bytesRead } = await file.readv(rest);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+    rest = behind(rest, bytesRead);
+  }
+  return filled;
+}
+
+/** What is left of the buffers behind their first `bytes` bytes. */
+function behind(buffers: readonly Buffer[], bytes: number): Buffer[] {
+  let skip = bytes;
+  return buffers.flatMap((buffer) => {
+    const left = buffer.subarray(Math.min(skip, buffer.length));
+    skip -= buffer.length - left.length;
+    return left.length > 0 ? [left] : [];
+  });
 }
