@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Catalogue } from './catalogue/catalogue.ts';
 import type { Config } from './config.ts';
 import { Committer } from './git/committer.ts';
+import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
 import { takeInstanceLock } from './git/instance-lock.ts';
 import { RepositoryDoor } from './git/repository.ts';
@@ -60,7 +61,9 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   });
   onClose(async () => await lock.release());
 
-  const door = new RepositoryDoor(config.catalogue);
+  const runner = new GitRunner();
+  onClose(() => runner.close());
+  const door = new RepositoryDoor(config.catalogue, runner);
   onClose(async () => door.close());
   const housekeeping = new Housekeeping({ door, log, stateDays: config.stateDays });
   onClose(async () => await housekeeping.close());

@@ -105,7 +105,9 @@ async function orphans(repository: Repository): Promise<GitProcess[]> {
   const running = (await gitProcessesIn(repository)) ?? [];
   return running.filter(
     (git) =>
-      git.parent !== process.pid && git.args.includes(gitSettings[0] ?? '') && !lockless.has(commandOf(git)),
+      !repository.isOwn(git.parent) &&
+      git.args.includes(gitSettings[0] ?? '') &&
+      !lockless.has(commandOf(git)),
   );
 }
 

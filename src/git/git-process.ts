@@ -16,7 +16,7 @@ export const gitSettings: readonly string[] = [
 
 /**
  * Starts a git that is talked with while it runs, or that runs for long; simple-git, which feeds standard input
- * once and waits for the end, runs all others (repository.ts).
+ * once and waits for the end, runs all others (git-client.ts).
  */
 export function spawnGit(folder: string, args: readonly string[]): ChildProcessWithoutNullStreams {
   const settings = gitSettings.flatMap((setting) => ['-c', setting]);

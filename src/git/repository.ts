@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { simpleGit } from 'simple-git';
 import { WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
+import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
-import { gitEnvironment, gitSettings } from './git-process.ts';
 import { ObjectReader } from './object-reader.ts';
 
 /** The Git repository that holds the catalogue, and the one way to run git in it. */
@@ -24,6 +23,9 @@ export interface Repository {
   readonly staging: string;
   readonly objects: ObjectReader;
 
+  /** Whether a git process with this parent was started by this service. */
+  isOwn(parent: number): boolean;
+
   /**
    * Runs one git command and gives its standard output.
    * @throws {GitExit} when it fails or is killed.
@@ -37,19 +39,17 @@ export interface Repository {
   branch(): string;
 }
 
-export interface RunOptions {
-  /** For its standard input; never empty, as simple-git would leave git waiting for it. */
-  readonly input?: string | Buffer;
-  /** Another index than the work tree's own. */
-  readonly indexFile?: string;
-}
+export type RunOptions = Pick<GitCommand, 'input' | 'indexFile'>;
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
  * @throws {WritesUnavailable} when there is none that commits can be made in.
  */
-export async function openRepository(catalogue: string): Promise<Repository> {
-  const facts = await askGit(catalogue);
+export async function openRepository(
+  catalogue: string,
+  client: GitClient = directClient,
+): Promise<Repository> {
+  const facts = await askGit(catalogue, client);
   if (facts.bare)
     throw new WritesUnavailable(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
@@ -57,19 +57,14 @@ export async function openRepository(catalogue: string): Promise<Repository> {
   const { folder, gitDir } = facts;
   return {
     ...facts,
-    identity: await readIdentity(folder),
+    identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf'),
     objects: new ObjectReader(folder),
-    run: async (args, options = {}) => await runGit(folder, args, options),
+    isOwn: (parent) => parent === process.pid || parent === client.pid,
+    run: async (args, options = {}) => (await client.run({ folder, args, ...options })).toString(),
     catFile: async (names, indexFile) => {
       const options = { input: names, ...(indexFile === undefined ? {} : { indexFile }) };
-      const args = ['--batch'];
-      return await withClient(
-        folder,
-        ['cat-file', ...args],
-        options,
-        async (git) => await git.binaryCatFile(args),
-      );
+      return await client.run({ folder, args: ['cat-file', '--batch'], ...options });
     },
     branch: () => branchOf(gitDir),
   };
@@ -78,10 +73,12 @@ export async function openRepository(catalogue: string): Promise<Repository> {
 /** Opens the repository when it is first needed, and again after it could not be or has gone away. */
 export class RepositoryDoor {
   readonly #catalogue: string;
+  readonly #client: GitClient;
   #opened: Repository | undefined;
 
-  constructor(catalogue: string) {
+  constructor(catalogue: string, client: GitClient = directClient) {
     this.#catalogue = catalogue;
+    this.#client = client;
   }
 
   /** The repository if it has been opened. */
@@ -94,7 +91,7 @@ export class RepositoryDoor {
     if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
       this.close();
     }
-    this.#opened ??= await openRepository(this.#catalogue);
+    this.#opened ??= await openRepository(this.#catalogue, this.#client);
     return this.#opened;
   }
 
@@ -142,9 +139,11 @@ interface Facts extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commo
   readonly bare: boolean;
 }
 
-async function askGit(catalogue: string): Promise<Facts> {
+async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
   const ask = async (...args: string[]): Promise<string[]> =>
-    (await runGit(catalogue, ['rev-parse', '--path-format=absolute', ...args])).split('\n');
+    (await client.run({ folder: catalogue, args: ['rev-parse', '--path-format=absolute', ...args] }))
+      .toString()
+      .split('\n');
   try {
     const [bare, inside, gitDir = '', commonDir = '', hash] = await ask(
       '--is-bare-repository',
@@ -171,9 +170,10 @@ function noRepository(catalogue: string, error: unknown): string {
 }
 
 /** The repository's own identity when it has one; a maintainer's personal one is not put under API edits. */
-async function readIdentity(folder: string): Promise<string> {
+async function readIdentity(folder: string, client: GitClient): Promise<string> {
   const read = async (key: string, fallback: string): Promise<string> =>
-    (await runGit(folder, ['config', '--local', '--default', fallback, '--get', key]))
+    (await client.run({ folder, args: ['config', '--local', '--default', fallback, '--get', key] }))
+      .toString()
       .replace(/[<>\n]/g, '')
       .trim();
   return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
@@ -196,38 +196,4 @@ function branchOf(gitDir: string): string {
     throw new WritesUnavailable('HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
   }
   return branch;
-}
-
-async function runGit(folder: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
-  return await withClient(folder, args, options, async (git) => await git.raw([...args]));
-}
-
-/** simple-git wraps what its error plugin gives, so what is known of the failure is kept beside it. */
-async function withClient<T>(
-  folder: string,
-  args: readonly string[],
-  { input, indexFile }: RunOptions,
-  work: (git: ReturnType<typeof simpleGit>) => Promise<T>,
-): Promise<T> {
-  if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
-  let failure: GitExit | undefined;
-  const git = simpleGit({
-    baseDir: folder,
-    config: [...gitSettings],
-    unsafe: { allowUnsafeHooksPath: true, allowUnsafeFsMonitor: true },
-    completion: { onClose: true, onExit: false },
-    allowEnvironment: ['GIT_INDEX_FILE'],
-    errors: (_, { exitCode, stdErr }) => {
-      if (exitCode !== 0) failure = new GitExit(args, exitCode, Buffer.concat(stdErr).toString());
-      return failure;
-    },
-    ...(input === undefined ? {} : { input: () => input }),
-  });
-  const environment = gitEnvironment();
-  git.env(indexFile === undefined ? environment : { ...environment, GIT_INDEX_FILE: indexFile });
-  try {
-    return await work(git);
-  } catch (error) {
-    throw failure ?? error;
-  }
 }
