@@ -12,7 +12,11 @@ export class Agenda {
     this.#work = work;
   }
 
-  /** Whether nothing is waiting, due or not. */
+  /** How many names are waiting, due or not. */
+  get size(): number {
+    return this.#due.size;
+  }
+
   get idle(): boolean {
     return this.#due.size === 0;
   }

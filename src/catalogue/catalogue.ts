@@ -5,9 +5,10 @@ import { Agenda } from './agenda.ts';
 import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
-import { comparePlaces, type Fault, fileFault } from './fault.ts';
+import { type Fault, fileFault } from './fault.ts';
+import { FaultList } from './fault-list.ts';
 import { groupByBot, isFolder, listFolder, listTop, type Stamp, stampOf } from './folder.ts';
-import { botsFolder, fileName, folderOf, isFolderName, type Place, strayMessage } from './layout.ts';
+import { botsFolder, fileName, folderOf, isFolderName, type Place, placeOf, strayMessage } from './layout.ts';
 import { readPageFile } from './page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
 import { readFolders } from './parallel-reading.ts';
@@ -44,9 +45,8 @@ export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #index = new MutableBotIndex();
   readonly #folders = new Map<string, SeenFolder>();
-  /** Bot id, or path of a file that is no bot's → what is wrong with it. */
-  readonly #faults = new Map<string, readonly Fault[]>();
-  readonly #agenda = new Agenda((folder) => this.#look(folder));
+  readonly #faults: FaultList;
+  readonly #agenda = new Agenda((path) => this.#lookAt(path));
   readonly #listeners: ((id: BotId) => void)[] = [];
   readonly #closing = new AbortController();
   #watch: Watch | undefined;
@@ -58,6 +58,7 @@ export class Catalogue {
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
+    this.#faults = new FaultList(options.log);
   }
 
   get bots(): BotIndex {
@@ -70,7 +71,7 @@ export class Catalogue {
 
   /** Every fault of every file, by path, then by line and column. */
   faults(): Fault[] {
-    return [...this.#faults.values()].flat().toSorted(comparePlaces);
+    return this.#faults.all();
   }
 
   /** Calls back with each bot that is served anew, differently, or no more. */
@@ -90,7 +91,7 @@ export class Catalogue {
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
     this.#watch = watchFolders(`${this.#options.root}/${botsFolder}`, {
-      onHint: (folder) => this.#agenda.add(folder, coalescing),
+      onHint: (folder, name) => this.#plan(folder, name, coalescing),
       onMiss: () => void this.#lookAtAll(),
       onFault: (fault) => this.#noteWatcher(fault),
     });
@@ -100,14 +101,8 @@ export class Catalogue {
   /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
   reload(ids: Iterable<BotId>): void {
     for (const id of ids) {
-      const folder = folderOf(id);
-      const places =
-        groupByBot(folder, [...(this.#folders.get(folder)?.names ?? [])].toSorted()).bots.get(id) ?? [];
-      const stamps = places.flatMap((place) => {
-        const stamp = stampOf(this.#options.root, place);
-        return stamp ? [[fileName(place), stamp] as const] : [];
-      });
-      this.#lookAtBot(id, places, new Map(stamps), false);
+      const places = this.#placesOf(id);
+      this.#lookAtBot(id, places, this.#stampsOf(places), false);
     }
   }
 
@@ -161,7 +156,7 @@ export class Catalogue {
       for (const [name, stamp] of stamps)
         if (seen.settle(name, stamp, at)) this.#agenda.add(folder, clockTick);
       for (const bot of fromBlock(bots)) this.#index.set(bot);
-      for (const [key, found] of faults) this.#report(key, found);
+      for (const [key, found] of faults) this.#faults.report(key, found);
     });
   }
 
@@ -211,13 +206,57 @@ export class Catalogue {
         .filter((name) => !isFolderName(name) || !isFolder(this.#options.root, name))
         .map((name) => `${botsFolder}/${name}`);
       for (const path of this.#faults.keys())
-        if (isTopPath(path) && !strays.includes(path)) this.#report(path, []);
-      for (const path of strays) this.#report(path, [fileFault(path, 'stray-file', strayMessage)]);
+        if (isTopPath(path) && !strays.includes(path)) this.#faults.report(path, []);
+      for (const path of strays) this.#faults.report(path, [fileFault(path, 'stray-file', strayMessage)]);
       return new Set([...this.#folders.keys(), ...names.filter(isFolderName)]);
     } catch (error) {
       this.#noteFolder(error);
       return new Set();
     }
+  }
+
+  /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
+  #plan(folder: string, name: string | undefined, delay: number): void {
+    const one = name !== undefined && this.#agenda.size < manyNames;
+    this.#agenda.add(one ? `${folder}/${name}` : folder, delay);
+  }
+
+  #lookAt(path: string): void {
+    const [folder = '', name] = path.split('/');
+    const place = name === undefined ? undefined : placeOf(folder, name);
+    if (place && 'id' in place && isFolder(this.#options.root, folder)) this.#lookAtFile(folder, place);
+    else this.#look(folder);
+  }
+
+  /** Compares a file with what was seen of it, and reads its bot where it differs. */
+  #lookAtFile(folder: string, place: Place): void {
+    const seen = this.#seenIn(folder);
+    const name = fileName(place);
+    const stamp = stampOf(this.#options.root, place);
+    if (seen.isRecent(name, stamp, Date.now())) {
+      this.#plan(folder, name, clockTick);
+    } else if (seen.differs(name, stamp)) {
+      const places = this.#placesOf(place.id, place);
+      this.#lookAtBot(place.id, places, this.#stampsOf(places), true);
+    }
+    if (seen.isEmpty) this.#folders.delete(folder);
+  }
+
+  /** Where the files of a bot are that were seen, and this one. */
+  #placesOf(id: BotId, also?: Place): Place[] {
+    const folder = folderOf(id);
+    const seen = [...(this.#folders.get(folder)?.names ?? [])].filter((name) => name.startsWith(`${id}.`));
+    const names = new Set(also ? [...seen, fileName(also)] : seen);
+    return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
+  }
+
+  #stampsOf(places: readonly Place[]): Map<string, Stamp> {
+    const stamps = new Map<string, Stamp>();
+    for (const place of places) {
+      const stamp = stampOf(this.#options.root, place);
+      if (stamp) stamps.set(fileName(place), stamp);
+    }
+    return stamps;
   }
 
   /** Compares a folder with what was seen of it, and reads the bots of which anything differs. */
@@ -237,7 +276,7 @@ export class Catalogue {
       for (const [name, { rule, message }] of misplaced) {
         const path = `${botsFolder}/${folder}/${name}`;
         seen.settle(name, stamps.get(name), Number.POSITIVE_INFINITY);
-        this.#report(path, stamps.has(name) ? [fileFault(path, rule, message)] : []);
+        this.#faults.report(path, stamps.has(name) ? [fileFault(path, rule, message)] : []);
       }
       for (const [id, places] of bots) {
         if (places.some((place) => changed.has(fileName(place)))) this.#lookAtBot(id, places, stamps, settle);
@@ -265,16 +304,17 @@ export class Catalogue {
     const wait = settle ? Math.max(...reads.map((read) => read.wait)) : 0;
     if (wait > 0) {
       for (const { name, stamp } of reads) seen.postpone(name, stamp, now);
-      this.#agenda.add(folderOf(id), wait);
+      this.#plan(folderOf(id), reads[0]?.name, wait);
       return;
     }
-    const recent = reads.filter(({ name, stamp }) => seen.settle(name, stamp, now));
-    if (recent.length > 0) this.#agenda.add(folderOf(id), clockTick);
+    for (const { name, stamp } of reads) {
+      if (seen.settle(name, stamp, now)) this.#plan(folderOf(id), name, clockTick);
+    }
 
     const files = reads.flatMap(({ file }) => file ?? []);
     const { bot, faults } =
       files.length > 0 ? readBot(id, files, previous, this.#options.cachedImages) : nothing;
-    this.#report(id, faults);
+    this.#faults.report(id, faults);
     this.#serve(id, bot);
   }
 
@@ -284,17 +324,6 @@ export class Catalogue {
     if (bot) this.#index.set(bot);
     else this.#index.delete(id);
     for (const listener of this.#listeners) listener(id);
-  }
-
-  /** Notes what is wrong, and says it once. */
-  #report(key: string, faults: readonly Fault[]): void {
-    const before = this.#faults.get(key) ?? [];
-    if (faults.length > 0) this.#faults.set(key, faults);
-    else this.#faults.delete(key);
-    for (const fault of faults) {
-      if (before.some(({ path, message }) => path === fault.path && message === fault.message)) continue;
-      this.#options.log.warn({ ...fault }, 'a file breaks a rule');
-    }
   }
 
   #noteFolder(error: unknown): void {
@@ -326,6 +355,9 @@ const nothing = { bot: undefined, faults: [] };
 
 /** Milliseconds a hint waits for the others that come with it: one save is two or three events. */
 const coalescing = 5;
+
+/** Names waiting to be looked at above which their folders are. */
+const manyNames = 1000;
 
 /** Milliseconds of work before others get their turn. */
 const slice = 8;

@@ -22,11 +22,24 @@ export class SeenFolder {
   changed(stamps: ReadonlyMap<string, Stamp>): Set<string> {
     const names = new Set<string>();
     for (const [name, stamp] of stamps) {
-      const seen = this.#files.get(name);
-      if (seen === undefined || seen.unsure || !sameStamp(seen, stamp)) names.add(name);
+      if (this.differs(name, stamp)) names.add(name);
     }
     for (const name of this.#files.keys()) if (!stamps.has(name)) names.add(name);
     return names;
+  }
+
+  /** Whether a file is not as it was seen, or may not be. */
+  differs(name: string, stamp: Stamp | undefined): boolean {
+    const seen = this.#files.get(name);
+    if (seen === undefined || stamp === undefined) return seen !== undefined || stamp !== undefined;
+    return seen.unsure === true || !sameStamp(seen, stamp);
+  }
+
+  /** Whether a file was read a moment ago, and by its stamp not changed since: it is too early to be sure. */
+  isRecent(name: string, stamp: Stamp | undefined, now: number): boolean {
+    const seen = this.#files.get(name);
+    if (seen?.unsure !== true || seen.missingSince !== undefined || stamp === undefined) return false;
+    return sameStamp(seen, stamp) && isWithinTick(stamp, now);
   }
 
   /**
@@ -69,7 +82,7 @@ export class SeenFolder {
       this.#files.delete(name);
       return false;
     }
-    const unsure = Math.abs(now - Math.max(stamp.mtimeMs, stamp.ctimeMs)) < clockTick;
+    const unsure = isWithinTick(stamp, now);
     this.#files.set(name, unsure ? { ...stamp, unsure } : stamp);
     return unsure;
   }
@@ -89,6 +102,10 @@ export class SeenFolder {
 interface Seen extends Stamp {
   readonly unsure?: boolean;
   readonly missingSince?: number;
+}
+
+function isWithinTick({ mtimeMs, ctimeMs }: Stamp, now: number): boolean {
+  return Math.abs(now - Math.max(mtimeMs, ctimeMs)) < clockTick;
 }
 
 const never: Stamp = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };

@@ -23,7 +23,7 @@ export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntr
   const temporary = `${path}.${process.pid}.tmp`;
   const file = await open(temporary, 'w');
   try {
-    await file.write(magic());
+    await file.write(magic);
     let count = 0;
     for (const block of blocksOf(entries)) {
       const { meta, blob } = toBlock(block.map(({ bot }) => bot));
@@ -52,7 +52,7 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
     return undefined;
   }
   try {
-    const expected = Buffer.from(magic());
+    const expected = Buffer.from(magic);
     if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
     const entries: SnapshotEntry[] = [];
     for await (const { meta, blob, isLast } of readBlocks(file)) {
@@ -80,8 +80,13 @@ type StampMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: 
 /** A block is closed once it holds so many bytes. */
 const blockSize = 2 * 1024 * 1024;
 
-/** Names the format, the code that makes records and the schemas: a snapshot of another making is no good. */
-function magic(): string {
+/**
+ * Names the format, the code that makes records and the schemas: a snapshot of another making is no good. Taken at
+ * the start, as the files of the code may be others by the time a snapshot is written.
+ */
+const magic = nameOfCode();
+
+function nameOfCode(): string {
   const code = ['../bot/', './'].flatMap((folder) => {
     const url = new URL(folder, import.meta.url);
     return readdirSync(url)
@@ -142,13 +147,18 @@ interface ReadBlock {
 async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
   let header = await readExactly(file, headerSize);
   let reading = header && readBody(file, header);
-  while (header && reading) {
-    const { meta, blob, next, filled } = await reading;
-    if (filled < meta.length + blob.length || checksum(meta, blob) !== header.readUInt32LE(8)) return;
-    const isLast = filled === meta.length + blob.length;
-    header = filled === meta.length + blob.length + next.length ? next : undefined;
-    reading = header && readBody(file, header);
-    yield { meta: JSON.parse(meta.toString()) as BlockMeta | number, blob, isLast };
+  try {
+    while (header && reading) {
+      const { meta, blob, next, filled } = await reading;
+      if (filled < meta.length + blob.length || checksum(meta, blob) !== header.readUInt32LE(8)) return;
+      const isLast = filled === meta.length + blob.length;
+      header = filled === meta.length + blob.length + next.length ? next : undefined;
+      reading = header && readBody(file, header);
+      yield { meta: JSON.parse(meta.toString()) as BlockMeta | number, blob, isLast };
+    }
+  } finally {
+    // Whoever has seen enough closes the file: the block that was read ahead must be in by then.
+    await reading?.catch(() => undefined);
   }
 }
 

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import type { WritesUnavailable } from '../bot/errors.ts';
 import type { Subject } from './commit-message.ts';
+import { blobId, type HashName } from './object-id.ts';
 
 /** A change to one file of the catalogue. */
 export interface Change {
@@ -51,7 +51,7 @@ export type Outcome =
 export function planBatch(
   changes: readonly Change[],
   files: ReadonlyMap<string, TipFile>,
-  algorithm: 'sha1' | 'sha256',
+  algorithm: HashName,
 ): BatchPlan {
   const texts = new Map([...files].map(([path, { text }]) => [path, text]));
   const applied = new Map<string, Change[]>();
@@ -80,9 +80,4 @@ export function planBatch(
     edits.push({ path, mode, before, after: blobId(content, algorithm), content, apply });
   }
   return { edits, outcomes };
-}
-
-/** The id that Git gives a file of these bytes. */
-export function blobId(content: Buffer, algorithm: 'sha1' | 'sha256'): string {
-  return hash(algorithm, Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
 }

@@ -160,6 +160,11 @@ export class Committer {
       end();
       throw error;
     }
+    if (tip !== null)
+      await repository.trees.foresee(
+        tip,
+        plan.edits.map(({ path, after }) => [path, after]),
+      );
     // The work tree follows while the next batch is being committed, but never the one after the next.
     await this.#following;
     this.#following = this.#follow({ batch, plan, branch, commit }).finally(end);

@@ -46,7 +46,7 @@ async function runHere({ folder, args, input, indexFile }: GitCommand): Promise<
   git.env(indexFile === undefined ? environment : { ...environment, GIT_INDEX_FILE: indexFile });
   try {
     const [command, ...rest] = args;
-    if (command === 'cat-file') return await git.binaryCatFile([...rest]);
+    if (command === 'cat-file' && rest[0] === '--batch') return await git.binaryCatFile([...rest]);
     return Buffer.from(await git.raw([...args]));
   } catch (error) {
     throw failure ?? error;

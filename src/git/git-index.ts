@@ -5,7 +5,6 @@ import { codeOf } from '../system-error.ts';
 import { fsyncFiles } from './durable.ts';
 import { GitExit } from './git-exit.ts';
 import { withIndexLock } from './index-lock.ts';
-import { parseAnswer } from './object-reader.ts';
 import type { Repository } from './repository.ts';
 import type { Unsettled } from './unsettled.ts';
 
@@ -20,11 +19,13 @@ export interface FollowingEntry extends Unsettled {
  * Brings entries of Git's own index to the tip. What a person has staged stays staged, with our change made
  * in it too; entries that are gone or in conflict are left alone. The work is done on a copy, the index is
  * locked for the swap only. False when it was locked, or changed meanwhile: nothing was done, try later.
+ * @param stamps - whose files' stamps it takes over; without them `git status` has to read these files again
  * @throws {GitExit} and system errors
  */
 export async function followIndex(
   repository: Repository,
   entries: readonly FollowingEntry[],
+  stamps: 'none' | 'changed' | 'all',
 ): Promise<boolean> {
   const index = join(repository.gitDir, 'index');
   const copy = join(repository.staging, 'index');
@@ -35,10 +36,10 @@ export async function followIndex(
   if (seen === undefined) await rm(copy, { force: true });
   else await copyIndex(index, copy);
   const changed = await changedEntries(repository, entries, copy);
-  if (changed.length === 0) return true;
+  if (changed.length === 0 && stamps !== 'all') return true;
   const input = changed.map(({ mode, id, path }) => `${mode} ${id}\t${path}\0`).join('');
-  await repository.run(['update-index', '-z', '--index-info'], { input, indexFile: copy });
-  await refresh(repository, changed, copy);
+  if (input !== '') await repository.run(['update-index', '-z', '--index-info'], { input, indexFile: copy });
+  if (stamps !== 'none') await refresh(repository, stamps === 'all' ? undefined : changed, copy);
   await fsyncFiles([copy]);
   return await withIndexLock(repository, async () => {
     if ((await markOf(index)) !== seen) return false;
@@ -63,16 +64,17 @@ async function changedEntries(
   for (const [i, entry] of entries.entries()) {
     const { path, target, known, after } = entry;
     const found = staged[i] ?? null;
-    if (found?.id === target.id) continue;
+    if (found === target.id) continue;
     if (
       found === null
         ? known.includes(null) && !(await isInConflict(repository, path, indexFile))
-        : known.includes(found.id) || found.id === after
+        : known.includes(found) || found === after
     ) {
       changed.push({ path, ...target });
-    } else if (found && target.id === after) {
-      const text = await entry.edit(found.content);
-      if (text === undefined || text.equals(found.content)) continue;
+    } else if (found !== null && target.id === after) {
+      const content = (await repository.objects.readOne(found))?.content ?? Buffer.alloc(0);
+      const text = await entry.edit(content);
+      if (text === undefined || text.equals(content)) continue;
       const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: text })).trim();
       changed.push({ path, mode: target.mode, id });
     }
@@ -80,30 +82,31 @@ async function changedEntries(
   return changed;
 }
 
-/** What the index has at each path, without conflicts. */
+/** The blob that the index has at each path, undefined where there is none or a conflict. */
 async function readStaged(
   repository: Repository,
   entries: readonly Unsettled[],
   indexFile: string,
-): Promise<({ id: string; content: Buffer } | undefined)[]> {
-  let answers = await repository.catFile(entries.map(({ path }) => `:0:${path}\n`).join(''), indexFile);
-  return entries.map(() => {
-    const answer = parseAnswer(answers);
-    if (typeof answer === 'number') throw new RangeError('git cat-file has answered less than it was asked');
-    answers = answers.subarray(answer.length);
-    return answer.object;
-  });
+): Promise<(string | undefined)[]> {
+  const input = entries.map(({ path }) => `:0:${path}\n`).join('');
+  const answers = await repository.run(['cat-file', '--batch-check=%(objectname)'], { input, indexFile });
+  return answers.split('\n').map((answer) => (/^[0-9a-f]+$/.test(answer) ? answer : undefined));
 }
 
 async function isInConflict(repository: Repository, path: string, indexFile: string): Promise<boolean> {
   return (await repository.run(['ls-files', '--unmerged', '-z', '--', path], { indexFile })) !== '';
 }
 
-/** Gives the entries the stamps of their files, so that no git has to read these again. */
-async function refresh(repository: Repository, entries: readonly Entry[], indexFile: string): Promise<void> {
+/** Gives the entries the stamps of their files: all of them, or where they are few just these. */
+async function refresh(
+  repository: Repository,
+  entries: readonly Entry[] | undefined,
+  indexFile: string,
+): Promise<void> {
   const some = ['--literal-pathspecs', 'add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
   try {
-    if (entries.length > 200) await repository.run(['update-index', '-q', '--refresh'], { indexFile });
+    if (entries === undefined || entries.length > 200)
+      await repository.run(['update-index', '-q', '--refresh'], { indexFile });
     else await repository.run(some, { input: entries.map(({ path }) => `${path}\0`).join(''), indexFile });
   } catch (error) {
     if (!(error instanceof GitExit)) throw error;

@@ -5,6 +5,7 @@ import { codeOf, messageOf } from '../system-error.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
 import { ObjectReader } from './object-reader.ts';
+import { TreeCache } from './tree-cache.ts';
 
 /** The Git repository that holds the catalogue, and the one way to run git in it. */
 export interface Repository {
@@ -22,6 +23,7 @@ export interface Repository {
   /** A folder of ours for files that are not whole yet. It may not exist. */
   readonly staging: string;
   readonly objects: ObjectReader;
+  readonly trees: TreeCache;
 
   /** Whether a git process with this parent was started by this service. */
   isOwn(parent: number): boolean;
@@ -55,11 +57,13 @@ export async function openRepository(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
     );
   const { folder, gitDir } = facts;
+  const objects = new ObjectReader(folder);
   return {
     ...facts,
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf'),
-    objects: new ObjectReader(folder),
+    objects,
+    trees: new TreeCache(objects, facts.hash),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
     run: async (args, options = {}) => (await client.run({ folder, args, ...options })).toString(),
     catFile: async (names, indexFile) => {

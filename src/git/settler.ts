@@ -4,10 +4,11 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import { blobId, type Change, type FileEdit, type TipFile } from './batch-plan.ts';
+import type { Change, FileEdit, TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
 import { followIndex } from './git-index.ts';
 import { withIndexLock } from './index-lock.ts';
+import { blobId } from './object-id.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { readTipFiles } from './tip-files.ts';
 import { join, type Unsettled, type UnsettledNote } from './unsettled.ts';
@@ -43,6 +44,8 @@ export class Settler {
   #timer: NodeJS.Timeout | undefined;
   #pass: Promise<boolean> | undefined;
   #lastDuration = 0;
+  /** Whether entries of the index lack the stamps of their files: while there is more to come they wait. */
+  #lacksStamps = false;
   /** Passes in a row that could not settle everything. */
   #tries = 0;
   #closed = false;
@@ -98,11 +101,13 @@ export class Settler {
   /** Takes over what was committed. Resolves when the work tree has it, unless a person's git is at work. */
   async committed(pending: readonly Pending[], edits: readonly FileEdit[], branch: string): Promise<void> {
     for (const entry of pending) this.#add(entry);
+    // Joined with what has not reached the work tree yet, so that an older text of ours is not taken for a person's.
+    const joint = pending.map((entry) => this.#pending.get(entry.path) ?? entry);
     const contents = new Map(edits.map(({ path, after, content }) => [path, { id: after, content }]));
     try {
       const repository = await this.#door.open();
       for (let attempt = 0; attempt < 10; attempt++) {
-        if (await this.#followFiles(repository, branch, pending, (path) => contents.get(path))) return;
+        if (await this.#followFiles(repository, branch, joint, (path) => contents.get(path))) return;
         await sleep(5);
       }
     } catch (error) {
@@ -149,7 +154,7 @@ export class Settler {
     if (this.#closed || this.#timer !== undefined || this.#pass !== undefined || this.#pending.size === 0)
       return;
     const patience = this.#tries === 0 ? 0 : Math.min(1000, 10 * 2 ** this.#tries);
-    const delay = this.settled ? secondLook : Math.max(20, 2 * this.#lastDuration, patience);
+    const delay = this.settled ? secondLook : Math.max(20, 4 * this.#lastDuration, patience);
     this.#timer = setTimeout(() => void this.settle(), delay);
     this.#timer.unref();
   }
@@ -175,7 +180,7 @@ export class Settler {
       const tip = (await repository.objects.readOne(branch))?.id ?? null;
       const open = entries.filter((entry) => !this.#done.has(entry) || this.#done.get(entry)?.tip !== tip);
       for (const entry of entries) if (!open.includes(entry)) this.#forget(entry);
-      if (open.length > 0) {
+      if (open.length > 0 || (this.#lacksStamps && this.#begun.size === 0)) {
         const files = await readTipFiles(
           repository,
           tip,
@@ -220,7 +225,12 @@ export class Settler {
       const { id, mode = '100644' } = files.get(entry.path) ?? {};
       return id === undefined || id === null ? [] : [{ ...entry, target: { id, mode } }];
     });
-    return following.length === 0 || (await followIndex(repository, following));
+    const isBusy = this.#begun.size > 0;
+    if (following.length === 0 && (isBusy || !this.#lacksStamps)) return true;
+    const stamps = this.#lacksStamps ? 'all' : 'changed';
+    const followed = await followIndex(repository, following, isBusy ? 'none' : stamps);
+    if (followed) this.#lacksStamps = isBusy;
+    return followed;
   }
 
   async #followFiles(

@@ -7,7 +7,7 @@ import { importCommit, type NewCommit, TipMoved } from './fast-import.ts';
 import { GitExit } from './git-exit.ts';
 import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
-import { blobId } from './batch-plan.ts';
+import { blobId } from './object-id.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
 export const stateRef = 'refs/botshelf/state';

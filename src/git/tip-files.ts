@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { TipFile } from './batch-plan.ts';
-import type { ObjectReader } from './object-reader.ts';
 import type { Repository } from './repository.ts';
-import { parseTree, type TreeEntry } from './tree.ts';
+import { entryOf, type TreeEntry } from './tree.ts';
+import { readIfBlob } from './work-tree.ts';
 
 /**
  * The files at `paths` as they are in the commit `tip`, null being the empty history. Paths are from the top of
@@ -10,36 +11,34 @@ import { parseTree, type TreeEntry } from './tree.ts';
  * @throws {GitExit}
  */
 export async function readTipFiles(
-  { objects, hash }: Pick<Repository, 'objects' | 'hash'>,
+  repository: Repository,
   tip: string | null,
   paths: readonly string[],
 ): Promise<Map<string, TipFile>> {
-  const entries = tip === null ? new Map<string, TreeEntry>() : await readEntries(objects, tip, paths, hash);
+  const entries = tip === null ? new Map<string, TreeEntry>() : await readEntries(repository, tip, paths);
   const blobs = [...entries].filter(([, { mode }]) => mode.startsWith('100'));
-  const contents = await objects.read(blobs.map(([, { id }]) => id));
-  const texts = new Map(blobs.map(([path], i) => [path, contents[i]?.content]));
+  const texts = await readBlobs(repository, blobs);
   return new Map(paths.map((path) => [path, tipFile(path, entries.get(path), texts.get(path))]));
 }
 
 /** Goes down from the top, level by level, so that git opens each folder on the way once. */
 async function readEntries(
-  objects: ObjectReader,
+  { trees, hash }: Repository,
   tip: string,
   paths: readonly string[],
-  hash: 'sha1' | 'sha256',
 ): Promise<Map<string, TreeEntry>> {
   let folders = new Map<string, { id: string; paths: readonly string[] }>([
     ['', { id: `${tip}^{tree}`, paths }],
   ]);
   const entries = new Map<string, TreeEntry>();
   while (folders.size > 0) {
-    const trees = await objects.read([...folders.values()].map(({ id }) => id));
+    const read = await trees.read([...folders.values()].map(({ id }) => id));
     const below = new Map<string, { id: string; paths: string[] }>();
     for (const [i, [folder, inside]] of [...folders].entries()) {
-      const tree = parseTree(trees[i]?.content ?? Buffer.alloc(0), hash);
+      const tree = read[i] ?? Buffer.alloc(0);
       for (const path of inside.paths) {
         const slash = path.indexOf('/', folder.length);
-        const entry = tree.get(path.slice(folder.length, slash === -1 ? undefined : slash));
+        const entry = entryOf(tree, path.slice(folder.length, slash === -1 ? undefined : slash), hash);
         if (entry === undefined) continue;
         if (slash === -1) entries.set(path, entry);
         else if (isFolder(entry)) mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
@@ -48,6 +47,18 @@ async function readEntries(
     folders = below;
   }
   return entries;
+}
+
+/** Most files are in the work tree as they are at the tip, and read faster there. */
+async function readBlobs(
+  { objects, folder, hash }: Repository,
+  blobs: readonly (readonly [path: string, entry: TreeEntry])[],
+): Promise<Map<string, Buffer | undefined>> {
+  const texts = new Map(blobs.map(([path, { id }]) => [path, readIfBlob(join(folder, path), id, hash)]));
+  const others = blobs.filter(([path]) => texts.get(path) === undefined);
+  const contents = await objects.read(others.map(([, { id }]) => id));
+  for (const [i, [path]] of others.entries()) texts.set(path, contents[i]?.content);
+  return texts;
 }
 
 function mapPath(

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../system-error.ts';
-import { blobId } from './batch-plan.ts';
+import { blobId, type HashName } from './object-id.ts';
 import type { Unsettled } from './unsettled.ts';
 
 /** A file of the work tree that follows the tip. */
@@ -35,7 +35,7 @@ export type Followed = 'same' | 'replaced' | 'edited' | 'left';
  * @param staging - a folder for the new text until it is whole, on the same file system if possible
  * @throws a system error
  */
-export async function follow(file: Following, staging: string, hash: 'sha1' | 'sha256'): Promise<Followed> {
+export async function follow(file: Following, staging: string, hash: HashName): Promise<Followed> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const stat = statOf(file.absolute);
     if (stat === undefined) {
@@ -59,6 +59,17 @@ export async function follow(file: Following, staging: string, hash: 'sha1' | 's
 
 async function editedByPerson(file: Following, content: Buffer): Promise<Buffer | undefined> {
   return file.target.id === file.after ? await file.edit(content) : undefined;
+}
+
+/** The file's bytes if they are those of this blob, so that git need not be asked for it. */
+export function readIfBlob(absolute: string, id: string, hash: HashName): Buffer | undefined {
+  try {
+    if (statOf(absolute)?.isFile() !== true) return undefined;
+    const content = readFileSync(absolute);
+    return blobId(content, hash) === id ? content : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isTorn(content: Buffer): boolean {

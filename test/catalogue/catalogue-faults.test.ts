@@ -113,7 +113,7 @@ describe('a catalogue whose watcher does not work at all', () => {
 
   afterEach(() => program?.stop());
 
-  it('says so, and follows its files by rounds', async () => {
+  it('says so, follows its files by rounds, and watches them once it can', async () => {
     const root = tempFolder();
     writeFiles(root, { ...good, [pagePath('30')]: mainPage({ name: 'Old' }) });
     const module = fileURLToPath(new URL('../support/print-catalogue.js', import.meta.url));
@@ -131,5 +131,7 @@ describe('a catalogue whose watcher does not work at all', () => {
     rmSync(join(root, pagePath('7')));
     await eventually(() => deepStrictEqual(state().names, ['Eight', 'New']));
     match(state().watcherFault ?? '', /^the limit of inotify /);
+    started.giveWatches();
+    await eventually(() => strictEqual(state().watcherFault, null));
   });
 });

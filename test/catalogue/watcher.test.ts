@@ -83,9 +83,10 @@ describe('the watcher', () => {
   });
 
   it('hints at a folder that takes the place of another at once', async () => {
-    rmSync(join(bots, '002'), { recursive: true });
-    mkdirSync(join(bots, '002'));
-    await eventually(() => misses > 1);
+    await hinted('002', () => {
+      rmSync(join(bots, '002'), { recursive: true });
+      mkdirSync(join(bots, '002'));
+    });
     await hintedForGood('002');
   });
 

@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { blobId, planBatch } from '../../src/git/batch-plan.ts';
+import { planBatch } from '../../src/git/batch-plan.ts';
+import { blobId } from '../../src/git/object-id.ts';
 import { setKey } from './keys.ts';
 
 const file = { id: 'a'.repeat(40), mode: '100755', text: 'a: 1\n' };

@@ -1,10 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 
 /** A Node program that runs where inotify gives it nothing. */
 export interface WatchlessProgram {
   /** How the limit was reached. */
   readonly way: string;
+  /** Lifts the limit. */
+  giveWatches(): void;
   /** The last line that the program printed. */
   lastLine(): string;
   stop(): void;
@@ -19,12 +22,22 @@ export function runWithoutWatches(module: string, args: readonly string[]): Watc
   const takers = namespaces ? [] : takeEveryInstance();
   const command = [process.execPath, module, ...args];
   const program = namespaces
-    ? spawn('unshare', ['-Ur', 'sh', '-c', `${noWatches} && exec "$0" "$@"`, ...command])
-    : spawn(process.execPath, command.slice(1));
+    ? spawn(
+        'unshare',
+        ['-Ur', 'sh', '-c', `${noWatches} && (${watchesWhenTold}) & exec "$0" "$@"`, ...command],
+        {
+          stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+        },
+      )
+    : spawn(process.execPath, command.slice(1), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [program.stdout, program.stderr])
     stream.on('data', (data) => (output += String(data)));
   return {
+    giveWatches: () => {
+      (program.stdio[3] as Writable).end('\n');
+      for (const process of takers) process.kill('SIGKILL');
+    },
     way: namespaces ? 'a user namespace without inotify watches' : 'every inotify instance taken',
     lastLine: () => output.trimEnd().split('\n').at(-1) ?? '',
     stop: () => {
@@ -34,6 +47,8 @@ export function runWithoutWatches(module: string, args: readonly string[]): Watc
 }
 
 const noWatches = 'echo 0 > /proc/sys/user/max_inotify_watches';
+
+const watchesWhenTold = 'read -r _ <&3 && echo 1000 > /proc/sys/user/max_inotify_watches';
 
 function hasUserNamespaces(): boolean {
   try {
