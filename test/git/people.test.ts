@@ -168,24 +168,6 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('takes its own text for its own where the work tree is several changes behind', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    const lock = join(repository.folder, '.git/index.lock');
-    writeFileSync(lock, '');
-    let edited = 0;
-    for (const category of ['music', 'games']) {
-      const change = setKey(path, 'category', category);
-      const apply = (current: string | null): string =>
-        setKey(path, 'edited', ++edited).apply(change.apply(current));
-      await committer.change({ ...change, apply });
-    }
-    rmSync(lock);
-    await settled(committer);
-    strictEqual(repository.read(path), `${text.replace('fun', 'games')}edited: 2\n`);
-    strictEqual(repository.status(), '');
-  });
-
   it('goes on while a person collects garbage and rebases', async () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
