@@ -112,7 +112,13 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
       `the catalogue ${folder} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
     );
   });
-  if (pictures) onClose(followPictures(catalogue, pictures));
+  if (pictures) {
+    let stop = (): void => undefined;
+    onClose(() => stop());
+    void catalogue.unpacked().then((open) => {
+      if (open) stop = followPictures(catalogue, pictures);
+    });
+  }
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
 }
 

@@ -3,6 +3,7 @@ import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import { defaultLocale, listElement } from '../bot/record.ts';
 import type { BotRecord, Category } from '../bot/schema-types.ts';
+import { folderOf } from './layout.ts';
 
 /** A bot as it is served: bytes ready to send, and the few facts that lists filter and sort by. */
 export interface IndexedBot {
@@ -104,6 +105,9 @@ export class MutableBotIndex implements BotIndex {
   readonly #bots = new Map<BotId, IndexedBot>();
   /** The sorted array of this version, or of an earlier one that had the same bots. */
   #sorted: IndexedBot[] | undefined;
+  /** Folders of bots that are there and have not been needed yet. */
+  readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
+  #expectedSize = 0;
   /** Bots that changed since `#sorted` was handed out, none added or removed. */
   readonly #replaced = new Set<BotId>();
 
@@ -112,14 +116,33 @@ export class MutableBotIndex implements BotIndex {
   }
 
   get size(): number {
-    return this.#bots.size;
+    return this.#bots.size + this.#expectedSize;
   }
 
   get(id: BotId): IndexedBot | undefined {
+    if (this.#expected.size > 0) this.fill(folderOf(id));
     return this.#bots.get(id);
   }
 
+  /** Takes over the bots of a folder that are made when they are first needed. */
+  expect(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
+    this.#expected.set(folder, { size, bots });
+    this.#expectedSize += size;
+    this.#sorted = undefined;
+    this.#version += 1;
+  }
+
+  /** Makes the bots of a folder that are expected. */
+  fill(folder: string): void {
+    const expected = this.#expected.get(folder);
+    if (expected === undefined) return;
+    this.#expected.delete(folder);
+    this.#expectedSize -= expected.size;
+    for (const bot of expected.bots()) this.#bots.set(bot.id, bot);
+  }
+
   all(): readonly IndexedBot[] {
+    for (const folder of this.#expected.keys()) this.fill(folder);
     if (this.#sorted === undefined) {
       this.#sorted = [...this.#bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
     } else if (this.#replaced.size > 0) {
@@ -130,6 +153,7 @@ export class MutableBotIndex implements BotIndex {
   }
 
   set(bot: IndexedBot): void {
+    this.fill(folderOf(bot.id));
     if (this.#bots.has(bot.id)) this.#replaced.add(bot.id);
     else this.#sorted = undefined;
     this.#bots.set(bot.id, bot);
@@ -137,6 +161,7 @@ export class MutableBotIndex implements BotIndex {
   }
 
   delete(id: BotId): void {
+    this.fill(folderOf(id));
     if (!this.#bots.delete(id)) return;
     this.#sorted = undefined;
     this.#version += 1;

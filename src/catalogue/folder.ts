@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
@@ -31,6 +32,12 @@ export function listFolder(root: string, folder: string): Map<string, Stamp> {
   return stamps;
 }
 
+/** Whether the folders have so few files that a thread for them would take longer to start than to look. */
+export function hasFewFiles(root: string, folders: readonly string[]): boolean {
+  let files = 0;
+  return folders.every((folder) => (files += countNames(root, folder)) < 10_000);
+}
+
 /** How many names there are in `bots/<folder>/`; 0 where it cannot be read. */
 export function countNames(root: string, folder: string): number {
   try {
@@ -57,6 +64,14 @@ export function stampOf(root: string, { id, locale }: Place): Stamp | undefined 
 
 export function sameStamp(a: Stamp, b: Stamp): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
+}
+
+/** One word for the names and stamps of a whole folder, whatever their order. */
+export function digestOf(stamps: ReadonlyMap<string, Stamp>): string {
+  const lines = [...stamps].map(
+    ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
+  );
+  return hash('sha1', lines.toSorted().join(''), 'base64url');
 }
 
 /** Sorts a folder's names into the places of each bot and what has no place. */

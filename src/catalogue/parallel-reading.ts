@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { countNames } from './folder.ts';
+import { hasFewFiles } from './folder.ts';
 import { type FolderReading, readFolder } from './folder-reading.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function readFolders(
   folders: readonly string[],
   onReading: (reading: FolderReading) => void,
 ): Promise<void> {
-  if (isSmall(root, folders)) {
+  if (hasFewFiles(root, folders)) {
     for (const folder of folders) readInto(root, folder, onReading);
     return;
   }
@@ -23,14 +23,6 @@ export async function readFolders(
       await readInThread({ root, folders: share }, onReading);
     }),
   );
-}
-
-/** Threads take half a second to start: below so many files one is faster. */
-const small = 10_000;
-
-function isSmall(root: string, folders: readonly string[]): boolean {
-  let files = 0;
-  return folders.every((folder) => (files += countNames(root, folder)) < small);
 }
 
 function readInto(root: string, folder: string, onReading: (reading: FolderReading) => void): void {

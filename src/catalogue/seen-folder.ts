@@ -92,6 +92,11 @@ export class SeenFolder {
     this.#files.set(name, { ...never, unsure: true });
   }
 
+  /** The stamps of all files; undefined while there is one that cannot be recognised by its stamp. */
+  stamps(): ReadonlyMap<string, Stamp> | undefined {
+    return [...this.#files.values()].some(({ unsure }) => unsure) ? undefined : this.#files;
+  }
+
   /** The stamp by which a file can be recognised without reading it, if there is one. */
   stamp(name: string): Stamp | undefined {
     const seen = this.#files.get(name);

@@ -14,23 +14,42 @@ export interface SnapshotEntry {
   readonly stamps: readonly Stamp[];
 }
 
+/** A folder as it was served. */
+export interface SnapshotFolder {
+  readonly folder: string;
+  /** Names and stamps of all its files in one word; empty where it must be looked at. */
+  readonly digest: string;
+  readonly entries: readonly SnapshotEntry[];
+}
+
+/** A folder of a snapshot, still packed: making a hundred thousand bots at a start would take a second. */
+export interface PackedFolder {
+  readonly folder: string;
+  readonly digest: string;
+  /** How many bots it has. */
+  readonly size: number;
+  /** @throws when it is not what was packed */
+  unpack(): SnapshotEntry[];
+}
+
 /**
  * Writes a snapshot of the index to `path`, replacing the one there at once or not at all. It is a cache:
  * nothing is fsynced, every block carries a checksum instead.
  */
-export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntry>): Promise<void> {
+export async function writeSnapshot(path: string, folders: Iterable<SnapshotFolder>): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   const file = await open(temporary, 'w');
   try {
     await file.write(magic);
     let count = 0;
-    for (const block of blocksOf(entries)) {
-      const { meta, blob } = toBlock(block.map(({ bot }) => bot));
-      await writeBlock(file, { bots: meta, stamps: block.map(({ stamps }) => stamps.map(metaOf)) }, blob);
-      count += block.length;
+    for (const { folder, digest, entries } of folders) {
+      const { meta, blob } = toBlock(entries.map(({ bot }) => bot));
+      const stamps = entries.map((entry) => entry.stamps.map(metaOf));
+      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stamps }, blob);
+      count += 1;
     }
-    await writeBlock(file, count, new Uint8Array());
+    await writeBlock(file, count, null, new Uint8Array());
   } catch (error) {
     await file.close();
     await rm(temporary, { force: true });
@@ -44,7 +63,7 @@ export async function writeSnapshot(path: string, entries: Iterable<SnapshotEntr
  * Reads the snapshot at `path`. Undefined when there is none, when it was made by other code or other
  * schemas, when it is torn, or when any checksum is wrong: then nothing of it is used.
  */
-export async function readSnapshot(path: string): Promise<SnapshotEntry[] | undefined> {
+export async function readSnapshot(path: string): Promise<PackedFolder[] | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, 'r');
@@ -54,12 +73,10 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
   try {
     const expected = Buffer.from(magic);
     if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
-    const entries: SnapshotEntry[] = [];
-    for await (const { meta, blob, isLast } of readBlocks(file)) {
-      if (typeof meta === 'number') return isLast && meta === entries.length ? entries : undefined;
-      fromBlock({ meta: meta.bots, blob }).forEach((bot, i) =>
-        entries.push({ bot, stamps: (meta.stamps[i] ?? []).map(stampOf) }),
-      );
+    const folders: PackedFolder[] = [];
+    for await (const { head, meta, blob, isLast } of readBlocks(file)) {
+      if (typeof head === 'number') return isLast && head === folders.length ? folders : undefined;
+      folders.push({ ...head, unpack: () => unpack(meta, blob) });
     }
     return undefined;
   } catch {
@@ -69,6 +86,14 @@ export async function readSnapshot(path: string): Promise<SnapshotEntry[] | unde
   }
 }
 
+function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
+  const { bots, stamps } = JSON.parse(meta.toString()) as BlockMeta;
+  return fromBlock({ meta: bots, blob }).map((bot, i) => ({ bot, stamps: (stamps[i] ?? []).map(stampOf) }));
+}
+
+/** What a block of the file says of its folder; the last one says how many there are. */
+type BlockHead = Pick<SnapshotFolder, 'folder' | 'digest'> & { readonly size: number };
+
 /** What a block of the file says beside its bytes. */
 interface BlockMeta {
   readonly bots: readonly BotMeta[];
@@ -76,9 +101,6 @@ interface BlockMeta {
 }
 
 type StampMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
-
-/** A block is closed once it holds so many bytes. */
-const blockSize = 2 * 1024 * 1024;
 
 /**
  * Names the format, the code that makes records and the schemas: a snapshot of another making is no good. Taken at
@@ -99,20 +121,6 @@ function nameOfCode(): string {
   return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}\n`;
 }
 
-function* blocksOf(entries: Iterable<SnapshotEntry>): Generator<SnapshotEntry[]> {
-  let block: SnapshotEntry[] = [];
-  let size = 0;
-  for (const entry of entries) {
-    block.push(entry);
-    size += entry.bot.record.length + entry.bot.element.length;
-    if (size < blockSize) continue;
-    yield block;
-    block = [];
-    size = 0;
-  }
-  if (block.length > 0) yield block;
-}
-
 function metaOf({ size, mtimeMs, ctimeMs, ino }: Stamp): StampMeta {
   return [size, mtimeMs, ctimeMs, ino];
 }
@@ -121,23 +129,28 @@ function stampOf([size, mtimeMs, ctimeMs, ino]: StampMeta): Stamp {
   return { size, mtimeMs, ctimeMs, ino };
 }
 
-/** A block: the lengths of meta and blob and a checksum of both, 4 bytes each; the meta as JSON; the blob. */
-async function writeBlock(file: FileHandle, meta: BlockMeta | number, blob: Uint8Array): Promise<void> {
-  const json = Buffer.from(JSON.stringify(meta));
-  const header = Buffer.alloc(12);
-  header.writeUInt32LE(json.length, 0);
-  header.writeUInt32LE(blob.length, 4);
-  header.writeUInt32LE(checksum(json, blob), 8);
-  await file.writev([header, json, blob]);
+/** A block: the lengths of head, meta and blob and a checksum of all, 4 bytes each; head and meta as JSON; the blob. */
+async function writeBlock(
+  file: FileHandle,
+  head: BlockHead | number,
+  meta: BlockMeta | null,
+  blob: Uint8Array,
+): Promise<void> {
+  const parts = [Buffer.from(JSON.stringify(head)), Buffer.from(JSON.stringify(meta)), blob];
+  const header = Buffer.alloc(headerSize);
+  for (const [i, { length }] of parts.entries()) header.writeUInt32LE(length, 4 * i);
+  header.writeUInt32LE(checksum(parts), headerSize - 4);
+  await file.writev([header, ...parts]);
 }
 
 /** zlib takes an empty buffer for a fresh start when there is no memory behind it. */
-function checksum(meta: Buffer, blob: Uint8Array): number {
-  return blob.length > 0 ? crc32(blob, crc32(meta)) : crc32(meta);
+function checksum(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
 
 interface ReadBlock {
-  readonly meta: BlockMeta | number;
+  readonly head: BlockHead | number;
+  readonly meta: Buffer;
   readonly blob: Buffer;
   /** Whether the file ends here. */
   readonly isLast: boolean;
@@ -149,12 +162,13 @@ async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
   let reading = header && readBody(file, header);
   try {
     while (header && reading) {
-      const { meta, blob, next, filled } = await reading;
-      if (filled < meta.length + blob.length || checksum(meta, blob) !== header.readUInt32LE(8)) return;
-      const isLast = filled === meta.length + blob.length;
-      header = filled === meta.length + blob.length + next.length ? next : undefined;
+      const { parts, next, filled } = await reading;
+      const [head, meta, blob] = parts;
+      const size = head.length + meta.length + blob.length;
+      if (filled < size || checksum(parts) !== header.readUInt32LE(headerSize - 4)) return;
+      header = filled === size + next.length ? next : undefined;
       reading = header && readBody(file, header);
-      yield { meta: JSON.parse(meta.toString()) as BlockMeta | number, blob, isLast };
+      yield { head: JSON.parse(head.toString()) as BlockHead | number, meta, blob, isLast: filled === size };
     }
   } finally {
     // Whoever has seen enough closes the file: the block that was read ahead must be in by then.
@@ -162,21 +176,21 @@ async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
   }
 }
 
-const headerSize = 12;
+const headerSize = 16;
 
 interface Body {
-  readonly meta: Buffer;
-  readonly blob: Buffer;
+  readonly parts: readonly [head: Buffer, meta: Buffer, blob: Buffer];
   /** The header of the block behind this one. */
   readonly next: Buffer;
-  /** So many bytes there were, of all three. */
+  /** So many bytes there were, of all of them. */
   readonly filled: number;
 }
 
 async function readBody(file: FileHandle, header: Buffer): Promise<Body> {
-  const [meta, blob] = [bufferOf(header.readUInt32LE(0)), bufferOf(header.readUInt32LE(4))];
+  const part = (i: number): Buffer => bufferOf(header.readUInt32LE(4 * i));
+  const parts = [part(0), part(1), part(2)] as const;
   const next = bufferOf(headerSize);
-  return { meta, blob, next, filled: await fill(file, [meta, blob, next]) };
+  return { parts, next, filled: await fill(file, [...parts, next]) };
 }
 
 async function readExactly(file: FileHandle, length: number): Promise<Buffer | undefined> {

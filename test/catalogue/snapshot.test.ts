@@ -1,10 +1,11 @@
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { readSnapshot, type SnapshotEntry, writeSnapshot } from '../../src/catalogue/snapshot.ts';
+import { digestOf, listFolder } from '../../src/catalogue/folder.ts';
+import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../src/catalogue/snapshot.ts';
 import { silentLog } from '../../src/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
@@ -13,7 +14,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 describe('a snapshot', () => {
   let path: string;
   let bytes: Buffer;
-  let entries: SnapshotEntry[];
+  let folders: SnapshotFolder[];
 
   before(async () => {
     const root = tempFolder();
@@ -27,17 +28,20 @@ describe('a snapshot', () => {
     path = join(root, 'var', 'index.snapshot');
     const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
     await catalogue.load();
-    entries = await saved(catalogue, path);
+    folders = await saved(catalogue, path);
     await catalogue.close();
     bytes = readFileSync(path);
-    strictEqual(entries.length, 301);
+    strictEqual(folders.flatMap(({ entries }) => entries).length, 301);
   });
 
   it('gives back what was written, bytes, facts, files and stamps', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
-    await writeSnapshot(copy, entries);
-    deepStrictEqual(await readSnapshot(copy), entries);
-    for (const { bot, stamps } of entries) strictEqual(stamps.length, bot.files.length, bot.id);
+    await writeSnapshot(copy, folders);
+    deepStrictEqual(await unpacked(copy), folders);
+    for (const { digest, entries } of folders) {
+      match(digest, /./);
+      for (const { bot, stamps } of entries) strictEqual(stamps.length, bot.files.length, bot.id);
+    }
   });
 
   it('may be empty', async () => {
@@ -85,7 +89,7 @@ describe('a snapshot', () => {
 
   it('is not trusted when a bit of a block length or checksum is flipped', async () => {
     const [header = 0] = blockEnds(bytes);
-    for (let offset = header; offset < header + 12; offset++) {
+    for (let offset = header; offset < header + 16; offset++) {
       for (const bit of [0, 7]) {
         const flipped = Buffer.from(bytes);
         flipped.writeUInt8(flipped.readUInt8(offset) ^ (1 << bit), offset);
@@ -110,9 +114,9 @@ describe('a snapshot', () => {
   it('is not trusted when a whole block is none of ours, while the block behind it is being read', async () => {
     const [start = 0, end = 0] = blockEnds(bytes);
     const meta = Buffer.from('{}');
-    const header = Buffer.alloc(12);
-    header.writeUInt32LE(meta.length, 0);
-    header.writeUInt32LE(crc32(meta), 8);
+    const header = Buffer.alloc(16);
+    header.writeUInt32LE(meta.length, 4);
+    header.writeUInt32LE(crc32(meta), 12);
     const other = Buffer.concat([bytes.subarray(0, start), header, meta, bytes.subarray(end)]);
     for (let n = 0; n < 20; n++) strictEqual(await reading(other), undefined);
   });
@@ -123,29 +127,34 @@ describe('a snapshot', () => {
 });
 
 /** What is read from a snapshot file of these bytes. */
-async function reading(bytes: Buffer): Promise<SnapshotEntry[] | undefined> {
+async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
   const copy = join(tempFolder(), 'copy');
   writeFileSync(copy, bytes);
-  return await readSnapshot(copy);
+  return await unpacked(copy);
+}
+
+async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
+  const folders = await readSnapshot(path);
+  return folders?.map(({ folder, digest, unpack }) => ({ folder, digest, entries: unpack() }));
 }
 
 /** Where the first line and each block of a snapshot end. */
 function blockEnds(bytes: Buffer): number[] {
   const ends = [bytes.indexOf('\n') + 1];
   for (let end = ends[0] ?? 0; end < bytes.length; ends.push(end))
-    end += 12 + bytes.readUInt32LE(end) + bytes.readUInt32LE(end + 4);
+    end += 16 + bytes.readUInt32LE(end) + bytes.readUInt32LE(end + 4) + bytes.readUInt32LE(end + 8);
   return ends;
 }
 
 /** Saves the index once every file's stamp is to be trusted: none changed a moment ago. */
-async function saved(catalogue: Catalogue, path: string): Promise<SnapshotEntry[]> {
-  let entries: SnapshotEntry[] = [];
+async function saved(catalogue: Catalogue, path: string): Promise<SnapshotFolder[]> {
+  let folders: SnapshotFolder[] = [];
   await eventually(async () => {
     await catalogue.saveSnapshot();
-    entries = (await readSnapshot(path)) ?? [];
-    return entries.every(({ bot, stamps }) => stamps.length === bot.files.length);
+    folders = (await unpacked(path)) ?? [];
+    return folders.every(({ digest }) => digest !== '');
   });
-  return entries;
+  return folders;
 }
 
 describe('a restart with a snapshot', () => {
@@ -178,13 +187,43 @@ describe('a restart with a snapshot', () => {
       [pagePath('7')]: mainPage({ name: 'New' }),
       [pagePath('30')]: mainPage({ name: 'New' }),
     });
-    const entries = (await readSnapshot(path)) ?? [];
+    const folders = (await unpacked(path)) ?? [];
     const { size, mtimeMs, ctimeMs, ino } = statSync(join(root, pagePath('7')));
-    const pretended = entries.map((entry) =>
-      entry.bot.id === '7' ? { ...entry, stamps: [{ size, mtimeMs, ctimeMs, ino }] } : entry,
-    );
+    const pretended = folders.map((kept) => {
+      const [entry] = kept.entries;
+      if (entry?.bot.id !== '7') return kept;
+      return { ...kept, entries: [{ ...entry, stamps: [{ size, mtimeMs, ctimeMs, ino }] }] };
+    });
     await writeSnapshot(path, pretended);
     deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
+  });
+
+  it('looks into no folder in which names and stamps are the same', async () => {
+    writeFiles(root, { [pagePath('7')]: mainPage({ name: 'New' }) });
+    const digest = digestOf(listFolder(root, '007'));
+    const folders = (await unpacked(path)) ?? [];
+    await writeSnapshot(
+      path,
+      folders.map((kept) => (kept.folder === '007' ? { ...kept, digest } : kept)),
+    );
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+  });
+
+  it('reads a folder anew whose part of the snapshot is none', async () => {
+    const folders = (await unpacked(path)) ?? [];
+    await writeSnapshot(path, folders);
+    const bytes = readFileSync(path);
+    const bots = bytes.indexOf('{"bots":');
+    const [start = 0] = blockEnds(bytes);
+    bytes.write('[', bots);
+    const [head, meta, blob] = [0, 4, 8].map((at) => bytes.readUInt32LE(start + at));
+    const body = bytes.subarray(start + 16, start + 16 + (head ?? 0) + (meta ?? 0) + (blob ?? 0));
+    bytes.writeUInt32LE(crc32(body), start + 12);
+    writeFileSync(path, bytes);
+    await started(
+      async (catalogue) =>
+        await eventually(() => deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old'])),
+    );
   });
 
   it('finds files that came and went, and whole folders', async () => {
@@ -217,7 +256,7 @@ describe('a restart with a snapshot', () => {
   it('with a wrong one reads everything, and writes a good one', async () => {
     writeFileSync(path, 'botshelf snapshot 0\n');
     deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
-    strictEqual((await readSnapshot(path))?.length, 3);
+    strictEqual((await unpacked(path))?.length, 3);
   });
 
   it('goes without one where it cannot be written', async () => {

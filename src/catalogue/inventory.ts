@@ -1,0 +1,261 @@
+import type { BotId } from '../bot/id.ts';
+import { Agenda } from './agenda.ts';
+import { fromBlock } from './block.ts';
+import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
+import { type ImageLookup, readBot } from './bot-reader.ts';
+import { fileFault } from './fault.ts';
+import type { FaultList } from './fault-list.ts';
+import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from './folder.ts';
+import type { FolderReading } from './folder-reading.ts';
+import { botsFolder, fileName, folderOf, type Place, placeOf } from './layout.ts';
+import { readPageFile } from './page-file.ts';
+import { clockTick, SeenFolder } from './seen-folder.ts';
+import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
+
+export interface InventoryOptions {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly faults: FaultList;
+  readonly cachedImages: ImageLookup | undefined;
+  /** Told of each bot that is served anew, differently, or no more. */
+  onChange(id: BotId): void;
+  /** Told that a folder cannot be listed. */
+  onFault(error: unknown): void;
+}
+
+/**
+ * What was seen of every folder, and what is served of it. To look at a folder or a file is to compare it with what
+ * was seen, and to read the bots of which anything differs.
+ */
+export class Inventory {
+  readonly #options: InventoryOptions;
+  readonly #index = new MutableBotIndex();
+  readonly #folders = new Map<string, SeenFolder>();
+  readonly #agenda = new Agenda((path) => this.#lookAt(path));
+
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+  }
+
+  get bots(): BotIndex {
+    return this.#index;
+  }
+
+  /** The folders that something was seen in. */
+  folders(): Iterable<string> {
+    return this.#folders.keys();
+  }
+
+  /** Takes over what an earlier run has seen. A folder is unpacked when it is first needed. */
+  restore(packed: PackedFolder): void {
+    const { folder, size } = packed;
+    this.#folders.set(folder, new SeenFolder());
+    this.#index.expect(folder, size, () => this.#unpack(packed));
+  }
+
+  /** Unpacks a folder that was restored and not needed yet. */
+  unpack(folder: string): void {
+    this.#index.fill(folder);
+  }
+
+  /** Takes over a folder that another thread has read. */
+  take({ folder, at, stamps, bots, faults }: FolderReading): void {
+    const seen = this.#seenIn(folder);
+    for (const [name, stamp] of stamps) if (seen.settle(name, stamp, at)) this.#agenda.add(folder, clockTick);
+    for (const bot of fromBlock(bots)) this.#index.set(bot);
+    for (const [key, found] of faults) this.#options.faults.report(key, found);
+  }
+
+  /** Every folder as it is served. One in which something is wrong, or was seen just now, is looked at by whoever restores it. */
+  *toKeep(): Generator<SnapshotFolder> {
+    const faulty = new Set([...this.#options.faults.keys()].map(folderOfKey));
+    const byFolder = new Map<string, IndexedBot[]>();
+    for (const bot of this.#index.all()) {
+      const bots = byFolder.get(folderOf(bot.id));
+      if (bots) bots.push(bot);
+      else byFolder.set(folderOf(bot.id), [bot]);
+    }
+    for (const [folder, bots] of byFolder) {
+      const seen = this.#seenIn(folder);
+      const entries = bots.map((bot) => {
+        const stamps = bot.files.flatMap(({ locale }) => seen.stamp(fileName({ id: bot.id, locale })) ?? []);
+        const isSure = stamps.length === bot.files.length && !this.#options.faults.has(bot.id);
+        return { bot, stamps: isSure ? stamps : [] };
+      });
+      const stamps = faulty.has(folder) ? undefined : seen.stamps();
+      yield { folder, digest: stamps ? digestOf(stamps) : '', entries };
+    }
+  }
+
+  /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
+  reload(ids: Iterable<BotId>): void {
+    for (const id of ids) {
+      const places = this.#placesOf(id);
+      this.#lookAtBot(id, places, this.#stampsOf(places), false);
+    }
+  }
+
+  /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
+  plan(folder: string, name: string | undefined, delay: number): void {
+    const one = name !== undefined && this.#agenda.size < manyNames;
+    this.#agenda.add(one ? `${folder}/${name}` : folder, delay);
+  }
+
+  /**
+   * Compares a folder with what was seen of it, and reads the bots of which anything differs.
+   * @param settle - whether a file that may still be in the making is left alone for a moment
+   */
+  look(folder: string, settle = true): void {
+    let stamps: ReadonlyMap<string, Stamp>;
+    try {
+      stamps = listFolder(this.#options.root, folder);
+    } catch (error) {
+      this.#options.onFault(error);
+      return;
+    }
+    const seen = this.#seenIn(folder);
+    const changed = seen.changed(stamps);
+    if (changed.size > 0) {
+      const names = new Set([...seen.names, ...stamps.keys()]);
+      const { bots, misplaced } = groupByBot(folder, [...names].toSorted());
+      for (const [name, { rule, message }] of misplaced) {
+        const path = `${botsFolder}/${folder}/${name}`;
+        seen.settle(name, stamps.get(name), Number.POSITIVE_INFINITY);
+        this.#options.faults.report(path, stamps.has(name) ? [fileFault(path, rule, message)] : []);
+      }
+      for (const [id, places] of bots) {
+        if (places.some((place) => changed.has(fileName(place)))) this.#lookAtBot(id, places, stamps, settle);
+      }
+    }
+    if (seen.isEmpty) this.#folders.delete(folder);
+  }
+
+  close(): void {
+    this.#agenda.close();
+  }
+
+  #unpack(packed: PackedFolder): IndexedBot[] {
+    const seen = this.#seenIn(packed.folder);
+    try {
+      return packed.unpack().map(({ bot, stamps }) => {
+        for (const [i, { locale }] of bot.files.entries()) {
+          const stamp = stamps[i];
+          const name = fileName({ id: bot.id, locale });
+          if (stamp) seen.settle(name, stamp, Number.POSITIVE_INFINITY);
+          else seen.expect(name);
+        }
+        return bot;
+      });
+    } catch {
+      this.#agenda.add(packed.folder, 0);
+      return [];
+    }
+  }
+
+  #lookAt(path: string): void {
+    const [folder = '', name] = path.split('/');
+    const place = name === undefined ? undefined : placeOf(folder, name);
+    if (place && 'id' in place && isFolder(this.#options.root, folder)) this.#lookAtFile(folder, place);
+    else this.look(folder);
+  }
+
+  /** Compares a file with what was seen of it, and reads its bot where it differs. */
+  #lookAtFile(folder: string, place: Place): void {
+    const seen = this.#seenIn(folder);
+    const name = fileName(place);
+    const stamp = stampOf(this.#options.root, place);
+    if (seen.isRecent(name, stamp, Date.now())) {
+      this.plan(folder, name, clockTick);
+    } else if (seen.differs(name, stamp)) {
+      const places = this.#placesOf(place.id, place);
+      this.#lookAtBot(place.id, places, this.#stampsOf(places), true);
+    }
+    if (seen.isEmpty) this.#folders.delete(folder);
+  }
+
+  /** Where the files of a bot are that were seen, and this one. */
+  #placesOf(id: BotId, also?: Place): Place[] {
+    const folder = folderOf(id);
+    const seen = [...this.#seenIn(folder).names].filter((name) => name.startsWith(`${id}.`));
+    const names = new Set(also ? [...seen, fileName(also)] : seen);
+    return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
+  }
+
+  #stampsOf(places: readonly Place[]): Map<string, Stamp> {
+    const stamps = new Map<string, Stamp>();
+    for (const place of places) {
+      const stamp = stampOf(this.#options.root, place);
+      if (stamp) stamps.set(fileName(place), stamp);
+    }
+    return stamps;
+  }
+
+  /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
+  #lookAtBot(id: BotId, places: readonly Place[], stamps: ReadonlyMap<string, Stamp>, settle: boolean): void {
+    const seen = this.#seenIn(folderOf(id));
+    const previous = this.#index.get(id);
+    const now = Date.now();
+    const reads = places.map((place) => {
+      const name = fileName(place);
+      const file = readPageFile(this.#options.root, place);
+      const served = previous?.files.find(({ locale }) => locale === place.locale);
+      return {
+        name,
+        file,
+        stamp: stamps.get(name),
+        wait: seen.quietFor(name, stamps.get(name), file, served, now),
+      };
+    });
+    const wait = settle ? Math.max(...reads.map((read) => read.wait)) : 0;
+    if (wait > 0) {
+      for (const { name, stamp } of reads) seen.postpone(name, stamp, now);
+      this.plan(folderOf(id), reads[0]?.name, wait);
+      return;
+    }
+    for (const { name, stamp } of reads) {
+      if (seen.settle(name, stamp, now)) this.plan(folderOf(id), name, clockTick);
+    }
+
+    const files = reads.flatMap(({ file }) => file ?? []);
+    const { bot, faults } =
+      files.length > 0 ? readBot(id, files, previous, this.#options.cachedImages) : nothing;
+    this.#options.faults.report(id, faults);
+    this.#serve(id, bot);
+  }
+
+  #serve(id: BotId, bot: IndexedBot | undefined): void {
+    const previous = this.#index.get(id);
+    if (bot === previous || (bot && previous && isSame(bot, previous))) return;
+    if (bot) this.#index.set(bot);
+    else this.#index.delete(id);
+    this.#options.onChange(id);
+  }
+
+  #seenIn(folder: string): SeenFolder {
+    this.#index.fill(folder);
+    let seen = this.#folders.get(folder);
+    if (seen === undefined) this.#folders.set(folder, (seen = new SeenFolder()));
+    return seen;
+  }
+}
+
+const nothing = { bot: undefined, faults: [] };
+
+/** Names waiting to be looked at above which their folders are. */
+const manyNames = 1000;
+
+/** The folder of a bot's id, or of a path. */
+function folderOfKey(key: string): string {
+  return key.split('/')[1] ?? folderOf(key as BotId);
+}
+
+function isSame(a: IndexedBot, b: IndexedBot): boolean {
+  return (
+    a.digest === b.digest &&
+    a.files.length === b.files.length &&
+    a.files.every(({ locale, main, sha }, i) => {
+      const other = b.files[i];
+      return other?.locale === locale && other.main === main && other.sha === sha;
+    })
+  );
+}
