@@ -113,8 +113,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     );
   });
   if (pictures) {
-    let stop = (): void => undefined;
-    onClose(() => stop());
+    let stop: (() => void) | undefined;
+    onClose(() => stop?.());
     void catalogue.unpacked().then((open) => {
       if (open) stop = followPictures(catalogue, pictures);
     });
