@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
+import { day } from './day.ts';
 import { loadProgram } from './load.ts';
 import { mixed } from './mixed.ts';
 import { reads } from './reads.ts';
@@ -10,24 +11,28 @@ import { failureLine, headingLine, type RowGroup, rowLine } from './row.ts';
 import { setStage, type Stage } from './stage.ts';
 import { starts } from './starts.ts';
 
-const groups: Readonly<Record<string, RowGroup>> = { starts, check, reads, counts, content, mixed };
-
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { bots: { type: 'string', default: '100000' } },
+  options: {
+    bots: { type: 'string', default: '100000' },
+    hours: { type: 'string', default: '24' },
+  },
 });
+/** What is measured when no group is named. */
+const usual: Readonly<Record<string, RowGroup>> = { starts, check, reads, counts, content, mixed };
+const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);
 if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {
   process.stderr.write(
-    `usage: npm run bench -- [--bots N] [${Object.keys(groups).join(' | ')}]…\nunknown: ${unknown.join(' ')}\n`,
+    `usage: npm run bench -- [--bots N] [--hours N] [${Object.keys(groups).join(' | ')}]…\nunknown: ${unknown.join(' ')}\n`,
   );
   process.exitCode = 2;
 } else {
-  await run(positionals.length > 0 ? positionals : Object.keys(groups));
+  await run(positionals.length > 0 ? positionals : Object.keys(usual));
 }
 
 async function run(names: readonly string[]): Promise<void> {

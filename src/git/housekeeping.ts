@@ -17,8 +17,8 @@ export interface HousekeepingOptions {
 
 /**
  * Keeps the repository fast while it is written to: every commit of ours is a pack of its own, so they are
- * consolidated early and often, at the lowest priority, one step at a time. Nothing is pruned: what no ref
- * reaches may be what a person is looking for.
+ * consolidated early and often, at the lowest priority, one step at a time. What neither a ref nor a reflog reaches
+ * is pruned after some days, as a person may be looking for it.
  */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
@@ -60,7 +60,10 @@ export class Housekeeping {
       if (this.#thinnedOn === today || this.#stop.signal.aborted) return;
       this.#thinnedOn = today;
       const gone = await thinState(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
-      if (gone > 0) log.info({ commits: gone }, 'thinned the old history of the state to a commit a day');
+      if (gone === 0) return;
+      log.info({ commits: gone }, 'thinned the old history of the state to a commit a day');
+      await this.#writeGraph(repository, '--split=replace');
+      await this.#repack(repository, prune);
     } catch (error) {
       if (!this.#stop.signal.aborted)
         log.warn({ err: error }, `housekeeping will be tried again: ${messageOf(error)}`);
@@ -72,13 +75,21 @@ export class Housekeeping {
     // A person's gc does the same work, and more.
     if (existsSync(join(commonDir, 'gc.pid')) || existsSync(join(gitDir, 'gc.pid'))) return;
     const packs = join(commonDir, 'objects/pack');
-    if ((await countPacks(packs)) >= packsAllowed) {
-      await runInBackground(folder, repack, this.#stop.signal);
-      await fsyncFolders([packs]);
-    }
+    if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, merge);
     await runInBackground(folder, ['pack-refs', '--all', '--prune'], this.#stop.signal);
-    const graph = ['commit-graph', 'write', '--reachable', '--split', '--no-progress'];
-    await runInBackground(folder, graph, this.#stop.signal);
+    await this.#writeGraph(repository, '--split');
+  }
+
+  /** A graph that is replaced forgets the commits that are to be pruned: git takes one that it cannot find for damage. */
+  async #writeGraph({ folder }: Repository, split: '--split' | '--split=replace'): Promise<void> {
+    const write = ['commit-graph', 'write', '--reachable', split, '--no-progress'];
+    await runInBackground(folder, write, this.#stop.signal);
+  }
+
+  async #repack({ folder, commonDir }: Repository, how: readonly string[]): Promise<void> {
+    const few = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
+    await runInBackground(folder, [...few, 'repack', '-q', ...how], this.#stop.signal);
+    await fsyncFolders([join(commonDir, 'objects/pack')]);
   }
 }
 
@@ -89,17 +100,10 @@ const commitsBetween = 32;
 const packsAllowed = 16;
 
 /** Merges small packs into larger ones so that each is at least twice the next; the large are left alone. */
-const repack = [
-  '-c',
-  'pack.threads=1',
-  '-c',
-  'pack.windowMemory=64m',
-  'repack',
-  '--geometric=2',
-  '-d',
-  '-l',
-  '-q',
-];
+const merge = ['--geometric=2', '-d', '-l'];
+
+/** Makes one pack of all that is reached, and keeps the rest apart for three days. */
+const prune = ['--cruft', '--cruft-expiration=3.days.ago', '-d', '-l'];
 
 async function countPacks(folder: string): Promise<number> {
   const names = await readdir(folder);

@@ -1,12 +1,13 @@
-import { ok, strictEqual } from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/committer.ts';
 import { Housekeeping } from '../../src/git/housekeeping.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/git/state-ref.ts';
 import { silentLog } from '../../src/log.ts';
-import { testRepository } from '../support/repository.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
 import { setKey } from './keys.ts';
 
 const path = 'bots/001/1.en.md';
@@ -44,4 +45,44 @@ describe('housekeeping', () => {
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
   });
+
+  it('prunes what was thinned out of the state, but nothing that was reached three days ago', async () => {
+    const repository = testRepository({ [path]: 'name: One\n' });
+    const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
+    const tree = repository.git('rev-parse', `${commitState(repository, 4, 'kept')}^{tree}`);
+    const objects = join(repository.folder, '.git/objects');
+    const fourDaysAgo = Date.now() / 1000 - 4 * 24 * 60 * 60;
+    for (const file of readdirSync(objects, { recursive: true, encoding: 'utf8' })) {
+      utimesSync(join(objects, file), fourDaysAgo, fourDaysAgo);
+    }
+    const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
+    const door = new RepositoryDoor(repository.folder);
+    const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
+    await housekeeping.run();
+    await housekeeping.close();
+    door.close();
+    strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
+    const all = repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split('\n');
+    deepStrictEqual(
+      old.filter((commit) => all.includes(commit)),
+      [],
+    );
+    ok(all.includes(lost));
+    strictEqual(repository.git('rev-parse', 'refs/botshelf/state^{tree}'), tree);
+    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  });
 });
+
+/** Commits a state as if at this hour forty days ago, and gives the commit. */
+function commitState(repository: TestRepository, hour: number, text: string): string {
+  const time = (Math.floor(Date.now() / 86_400_000) - 40) * 86_400 + hour * 3600;
+  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;
+  const from =
+    repository.git('for-each-ref', 'refs/botshelf/state') === '' ? '' : 'from refs/botshelf/state^0\n';
+  const input = `commit refs/botshelf/state\ncommitter Botshelf <botshelf@localhost> ${time} +0000\n${data('Count 1 bot')}${from}M 100644 inline 00/01.json\n${data(text)}`;
+  execFileSync('git', ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet'], {
+    cwd: repository.folder,
+    input,
+  });
+  return repository.git('rev-parse', 'refs/botshelf/state');
+}
