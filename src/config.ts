@@ -95,7 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rateLimit: integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
     badTokenLimit: integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
     stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
-    stateDays: integer('BOTSHELF_STATE_DAYS', 30, 1, 36500),
+    stateDays: integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
     images: flag('BOTSHELF_IMAGES', true),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
   };

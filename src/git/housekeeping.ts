@@ -18,7 +18,7 @@ export interface HousekeepingOptions {
 /**
  * Keeps the repository fast while it is written to: every commit of ours is a pack of its own, so they are
  * consolidated early and often, at the lowest priority, one step at a time. What neither a ref nor a reflog reaches
- * is pruned after some days, as a person may be looking for it.
+ * is pruned after a day, as a person may be looking for it.
  */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
@@ -102,8 +102,8 @@ const packsAllowed = 16;
 /** Merges small packs into larger ones so that each is at least twice the next; the large are left alone. */
 const merge = ['--geometric=2', '-d', '-l'];
 
-/** Makes one pack of all that is reached, and keeps the rest apart for three days. */
-const prune = ['--cruft', '--cruft-expiration=3.days.ago', '-d', '-l'];
+/** Makes one pack of all that is reached, and keeps the rest apart for a day. */
+const prune = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
 
 async function countPacks(folder: string): Promise<number> {
   const names = await readdir(folder);

@@ -46,7 +46,7 @@ describe('housekeeping', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('prunes what was thinned out of the state, but nothing that was reached three days ago', async () => {
+  it('prunes what was thinned out of the state, but nothing that was reached yesterday', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
     const tree = repository.git('rev-parse', `${commitState(repository, 4, 'kept')}^{tree}`);
