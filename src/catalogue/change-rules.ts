@@ -1,45 +1,74 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { asError, type Finding, submoduleMessage } from './check.ts';
-import { fileFault } from './fault.ts';
+import { fileFault, quoted } from './fault.ts';
 import { botsFolder, type Place, placeOf, splitPath } from './layout.ts';
 import { type Page, parsePage } from './page.ts';
 import type { PageFile } from './page-file.ts';
-import { isMainPage, isReadable } from './rules.ts';
+import { isMainPage, isReadable, type ReadablePage } from './rules.ts';
+import { holdsToken, tokenRule } from './token-search.ts';
 
-/** The main pages of the changed bots as they were, of those whose main page is among the changed files. */
-export function formerMainPages(changes: readonly ChangedFile[]): ReadonlyMap<BotId, Page> {
-  const pages = new Map<BotId, Page>();
-  for (const { previousPath, before } of changes) {
-    const place = previousPath === null ? undefined : placeOfPath(previousPath);
-    const page = place && before ? parsePage(previousPath ?? '', before).page : undefined;
-    if (place && page && isMainPage({ page })) pages.set(place.id, page);
+/** A main page as it was before the change. */
+export interface FormerPage {
+  readonly path: string;
+  readonly page: Page;
+}
+
+/**
+ * The main pages of the changed bots as they were, of those whose main page is among the changed files. `blobs`
+ * has the former bytes by blob id.
+ */
+export function formerMainPages(
+  changes: readonly ChangedFile[],
+  blobs: ReadonlyMap<string, Buffer>,
+): ReadonlyMap<BotId, FormerPage> {
+  const pages = new Map<BotId, FormerPage>();
+  for (const { previousPath: path, previousBlob } of changes) {
+    const place = path === null ? undefined : placeOfPath(path);
+    const before = previousBlob === null ? undefined : blobs.get(previousBlob);
+    const page = path !== null && before ? parsePage(path, before).page : undefined;
+    if (path !== null && place && page && isMainPage({ page })) pages.set(place.id, { path, page });
   }
   return pages;
 }
 
-/** What a bot's main page may not change, and what a maintainer wants to know: `former` is as it was, if it was. */
-export function findingsOfChange(
+/** The main page of a bot, if it is among the changed files. */
+export function changedMainPage(
   files: readonly PageFile[],
-  former: Page | undefined,
   changed: ReadonlySet<string>,
-): Finding[] {
-  return files
-    .filter(isReadable)
-    .filter((file) => changed.has(file.path) && isMainPage(file))
-    .flatMap(({ page }) => [
-      ...ensureCreatedStays(page, former),
-      ...tellServiceOwned(page, former, 'verified'),
-      ...tellServiceOwned(page, former, 'legacy'),
-    ]);
+): ReadablePage | undefined {
+  return files.filter(isReadable).find((file) => changed.has(file.path) && isMainPage(file));
+}
+
+/** What a main page may not change, and what a maintainer wants to know: `former` is as it was, if it was. */
+export function findingsOfChange({ page }: ReadablePage, former: Page | undefined): Finding[] {
+  return [
+    ...ensureCreatedStays(page, former),
+    ...tellServiceOwned(page, former, 'verified'),
+    ...tellServiceOwned(page, former, 'legacy'),
+    ...tellNewAuthors(page, former),
+  ];
+}
+
+/** What a maintainer wants to know of a bot that the change takes out. */
+export function findingsOfRemoval({ path, page }: FormerPage): Finding[] {
+  const message = `this takes ${quoted(page.data['name'])} out of the catalogue: that is for its authors or a maintainer to decide`;
+  return [{ ...fileFault(path, 'bot-removed', message), severity: 'notice' }];
 }
 
 /** What the changed paths themselves do wrong, whatever is in the files. */
 export function findingsOfPath(change: ChangedFile): Finding[] {
-  return pathRules.flatMap((rule) => rule(change));
+  return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
 }
 
-const pathRules = [ensureIdStays, ensureNoSubmodule, ensureFolderStays];
+const pathRules = [
+  ensureIdStays,
+  ensureNoSubmodule,
+  ensureNoLink,
+  ensureFolderStays,
+  ensureNotOfTheService,
+  ensurePlainName,
+];
 
 function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
   const before = former?.data['created'];
@@ -56,8 +85,19 @@ function tellServiceOwned(page: Page, former: Page | undefined, key: 'verified' 
   return [{ ...page.faultAt([key], `${key}-changed`, message), severity: 'notice' }];
 }
 
-function ensureIdStays({ path, previousPath, kind }: ChangedFile): Finding[] {
-  if (previousPath === null || previousPath === path || kind === 'gone') return [];
+/** Authors may have a token made. */
+function tellNewAuthors(page: Page, former: Page | undefined): Finding[] {
+  const { authors } = page.data;
+  const before = former?.data['authors'];
+  if (!Array.isArray(authors) || !Array.isArray(before)) return [];
+  const news = authors.filter((author) => !before.includes(author));
+  if (news.length === 0) return [];
+  const message = `authors has ${news.map(quoted).join(', ')} added, who may manage the bot from then on: that is for its present authors to ask for`;
+  return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
+}
+
+function ensureIdStays({ path, previousPath }: ChangedFile): Finding[] {
+  if (previousPath === null || previousPath === path) return [];
   const before = placeOfPath(previousPath);
   const now = placeOfPath(path);
   if (!before || !now || before.id === now.id) return [];
@@ -67,14 +107,37 @@ function ensureIdStays({ path, previousPath, kind }: ChangedFile): Finding[] {
 
 /** A submodule that was not checked out is an empty folder: only Git can tell. */
 function ensureNoSubmodule({ path, kind }: ChangedFile): Finding[] {
-  if (kind !== 'submodule' || !isBelowBots(path)) return [];
+  if (kind !== 'submodule' && path !== '.gitmodules') return [];
   return [asError(fileFault(path.replace(/\/$/, ''), 'submodule', submoduleMessage))];
 }
 
-function ensureFolderStays({ path, kind }: ChangedFile): Finding[] {
-  if (path !== botsFolder || kind === 'gone') return [];
+/** Links in place of pages are found with the pages. */
+function ensureNoLink({ path, kind }: ChangedFile): Finding[] {
+  if (kind !== 'symlink' || isBelowBots(path)) return [];
+  const message = 'this is a symbolic link: put the file itself here, a link may lead anywhere';
+  return [asError(fileFault(path, 'regular-file', message))];
+}
+
+function ensureFolderStays({ path }: ChangedFile): Finding[] {
+  if (path !== botsFolder) return [];
   const message = `${botsFolder} is no folder any more: make it one again, with the pages in it`;
   return [asError(fileFault(path, 'regular-file', message))];
+}
+
+function ensureNotOfTheService({ path }: ChangedFile): Finding[] {
+  if (path !== 'var' && !path.startsWith('var/')) return [];
+  const message = 'var/ is where a running service keeps its own files: take this out of the change';
+  return [asError(fileFault(path, 'service-folder', message))];
+}
+
+/** Names of pages are held to a far stricter rule. */
+function ensurePlainName({ path }: ChangedFile): Finding[] {
+  const leaks = holdsToken(path)
+    ? [asError(fileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'))]
+    : [];
+  if (isBelowBots(path) || !/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path)) return leaks;
+  const message = 'the name has characters that cannot be seen: rename the file, with letters and digits';
+  return [...leaks, asError(fileFault(path, 'file-name', message))];
 }
 
 function isBelowBots(path: string): boolean {

@@ -1,43 +1,140 @@
-import type { ChangedFile } from '../git/changed-files.ts';
-import { findingsOfChange, findingsOfPath, formerMainPages } from './change-rules.ts';
-import { byPlace, checkCatalogue, type CheckReport } from './check.ts';
+import { type ChangedFile, changesInCommits, changesInWorkTree } from '../git/changed-files.ts';
+import { readObjects } from '../git/objects.ts';
+import type { RevisionRange } from '../git/revision-range.ts';
+import { findingsOfAttributes } from './attribute-rules.ts';
+import {
+  changedMainPage,
+  findingsOfChange,
+  findingsOfPath,
+  findingsOfRemoval,
+  formerMainPages,
+} from './change-rules.ts';
+import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from './check.ts';
+import { openCommitSource } from './commit-source.ts';
+import { searchOnDisk } from './disk-search.ts';
+import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
+import { fileFault } from './fault.ts';
+import { findingsOfHistory, largestFile } from './history-rules.ts';
 import { botsFolder } from './layout.ts';
-import { maxFileSize } from './page.ts';
+import { maxFileSize, type Page } from './page.ts';
 import { isInScope, type Scope, scopeOf } from './scope.ts';
-import { findingsOfLeak } from './token-leak.ts';
+import { folderSource } from './source.ts';
+import { tokenRule } from './token-search.ts';
+
+/** Which change is checked. */
+export interface Change {
+  readonly root: string;
+  readonly range: RevisionRange;
+  /** Whether it ends in the working tree as it lies there, else in the range's last commit, read from Git's objects. */
+  readonly inWorkTree: boolean;
+}
+
+/** A change may touch so many files; a larger one is refused unread. */
+export const mostFiles = 1000;
 
 /**
  * Holds the bots of which a file changed against every rule, and the change itself against the rules about
- * change. Of `changes`, what is outside `bots/` is looked through for tokens only, and that when `scope` is everything.
+ * change. What is outside `bots/` is looked at when `scope` is everything, and held to the latter.
  * @throws when `bots/` or a folder in it cannot be read.
  */
-export function checkChanges(
-  root: string,
+export async function checkChanges(
+  change: Change,
   scope: Scope,
-  changes: readonly ChangedFile[],
   onProgress?: (files: number) => void,
-): CheckReport {
+): Promise<CheckReport> {
+  const { root, range, inWorkTree } = change;
+  const changes = await (inWorkTree
+    ? changesInWorkTree(root, range, botsFolder)
+    : changesInCommits(root, range));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
-  const own = inScope.flatMap((change) => [
-    ...findingsOfPath(change),
-    ...(change.kind === 'file' ? findingsOfLeak(root, change.path, sizeLimit(change)) : []),
-  ]);
+  if (inScope.length > mostFiles) {
+    return { files: inScope.length, findings: [tooManyFiles(inScope)] };
+  }
+  const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
+  const own = [
+    ...inScope.flatMap(findingsOfPath),
+    ...(await findingsOfAttributes(root, inScope)),
+    ...withoutRepeats(inWorkTree ? inScope.flatMap((file) => findingsOnDisk(root, file)) : [], history),
+  ];
   if (inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')) {
     return { files: inScope.length, findings: own.toSorted(byPlace) };
   }
-  const former = formerMainPages(changes);
-  const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
-  const changed = new Set(paths);
-  const report = checkCatalogue(root, scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`))), {
-    rulesOfBot: (id, files) => findingsOfChange(files, former.get(id), changed),
-    ...(onProgress && { onProgress }),
-  });
+  const { files, findings } = await checkBots(change, inScope, changes, onProgress);
   const said = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
-  const others = report.findings.filter(({ path }) => !said.has(`submodule ${path}`));
-  return { files: report.files, findings: [...own, ...others].toSorted(byPlace) };
+  const others = findings.filter(({ path }) => !said.has(`submodule ${path}`));
+  return { files, findings: [...own, ...others].toSorted(byPlace) };
 }
 
-/** A page that is too large is refused for that. */
-function sizeLimit({ path }: ChangedFile): number {
-  return path.startsWith(`${botsFolder}/`) ? maxFileSize : Number.POSITIVE_INFINITY;
+/** The bots of the changed files as they are after the change, each as a whole. */
+async function checkBots(
+  { root, range, inWorkTree }: Change,
+  inScope: readonly ChangedFile[],
+  changes: readonly ChangedFile[],
+  onProgress: ((files: number) => void) | undefined,
+): Promise<CheckReport> {
+  const blobs = changes
+    .filter(({ previousPath }) => previousPath?.startsWith(`${botsFolder}/`))
+    .flatMap(({ previousBlob }) => previousBlob ?? []);
+  const former = formerMainPages(changes, await readObjects(root, blobs, maxFileSize));
+  const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
+  const changed = new Set(paths);
+  const bots = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
+  const seen = new Set<string>();
+  const newcomers: Newcomer[] = [];
+  const source = inWorkTree ? folderSource(root) : await openCommitSource(root, range.head, bots);
+  const report = await checkCatalogue(source, bots, {
+    rulesOfBot: (id, files) => {
+      seen.add(id);
+      const main = changedMainPage(files, changed);
+      if (main === undefined) return [];
+      const before = former.get(id)?.page;
+      newcomers.push({ id, page: main.page, keys: newKeys(main.page, before) });
+      return findingsOfChange(main, before);
+    },
+    ...(onProgress && { onProgress }),
+  }).finally(() => source.close?.());
+  const gone = new Set(inScope.filter(({ kind }) => kind === 'gone').map(({ path }) => path));
+  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && gone.has(path));
+  const findings = [
+    ...report.findings,
+    ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
+    ...(await findingsOfDuplicates(root, inWorkTree ? null : range.head, newcomers)),
+  ];
+  return { files: report.files, findings };
+}
+
+function newKeys(page: Page, former: Page | undefined): Newcomer['keys'] {
+  return (['name', 'invite'] as const).filter((key) => page.data[key] !== former?.data[key]);
+}
+
+function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
+  if (kind !== 'file') return [];
+  const found = searchOnDisk(root, path, largestFile);
+  if (found === undefined) return [];
+  if (found === 'too large') {
+    // A page of that size is refused with the pages.
+    if (path.startsWith(`${botsFolder}/`)) return [];
+    const message = `the file has more than ${largestFile / 1024 / 1024} MiB: leave it out, every clone would carry it for good`;
+    return [asError(fileFault(path, 'file-size', message))];
+  }
+  return [asError({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
+}
+
+const leakMessage =
+  'this looks like a bot token: remove it and make a new one (botshelf token, or the Token button), as others may have read it';
+
+/** What stands in a file now need not be said again of the commits that it comes from. */
+function withoutRepeats(now: readonly Finding[], history: readonly Finding[]): Finding[] {
+  const said = new Set(now.map(({ path }) => path));
+  const once = new Map(
+    history
+      .filter(({ path, rule }) => rule !== tokenRule || !said.has(path))
+      .map((finding) => [`${finding.rule} ${finding.path}`, finding]),
+  );
+  return [...now, ...once.values()];
+}
+
+function tooManyFiles(changes: readonly ChangedFile[]): Finding {
+  const message = `this change touches ${changes.length} files, ${mostFiles} are the most that are looked at: split it into several pull requests`;
+  return asError(fileFault(changes[0]?.path ?? botsFolder, 'change-size', message));
 }

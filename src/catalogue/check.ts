@@ -1,16 +1,18 @@
-import { existsSync, lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import { type Fault, fileFault } from './fault.ts';
-import { groupByBot, listNames, listTop } from './folder.ts';
+import { groupByBot } from './folder.ts';
 import { botsFolder, isFolderName, strayMessage } from './layout.ts';
-import { type PageFile, readPageFile } from './page-file.ts';
+import type { PageFile } from './page-file.ts';
 import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './rules.ts';
 import { namesInScope, type Scope } from './scope.ts';
+import type { CatalogueSource } from './source.ts';
 
-/** What a check has to say of a file: a fault fails the check, a notice is for a maintainer to look at. */
+/**
+ * What a check has to say of a file: an error fails the check, a warning may be a mistake, a notice is for a
+ * maintainer to look at.
+ */
 export interface Finding extends Fault {
-  readonly severity: 'error' | 'notice';
+  readonly severity: 'error' | 'warning' | 'notice';
 }
 
 export interface CheckReport {
@@ -28,36 +30,40 @@ export interface CheckOptions {
 }
 
 /**
- * Holds every file of a part of the catalogue below `root` against every rule. A bot is looked at as a whole
+ * Holds every file of a part of a catalogue against every rule. A bot is looked at as a whole
  * when one of its files is in the part, as some rules are about its files together.
  * @throws when `bots/` or a folder in it cannot be read.
  */
-export function checkCatalogue(root: string, scope: Scope, options: CheckOptions = {}): CheckReport {
+export async function checkCatalogue(
+  source: CatalogueSource,
+  scope: Scope,
+  options: CheckOptions = {},
+): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
   const note = (faults: readonly Fault[]): void => {
     for (const fault of faults) findings.push(asError(fault));
   };
-  for (const top of listTop(root)) {
+  for (const top of source.listTop()) {
     const names = namesInScope(scope, top);
     if (names === undefined) continue;
-    const topFault = faultOfTop(root, top);
+    const topFault = faultOfTop(source, top);
     if (topFault) {
       files += 1;
       note([topFault]);
       continue;
     }
-    const { bots, misplaced } = groupByBot(top, listNames(root, top));
+    const { bots, misplaced } = groupByBot(top, source.listNames(top));
     const wanted = names === 'everything' ? bots : groupByBot(top, names).bots;
     for (const [name, { rule, message }] of misplaced) {
       if (names !== 'everything' && !names.has(name)) continue;
       const path = `${botsFolder}/${top}/${name}`;
       files += 1;
-      note([hazardOf(root, path) ?? fileFault(path, rule, message)]);
+      note([hazardOf(source, path) ?? fileFault(path, rule, message)]);
     }
     for (const [id, places] of bots) {
       if (!wanted.has(id)) continue;
-      const pages = places.flatMap((place) => readPageFile(root, place) ?? []);
+      const pages = await source.readPages(places);
       files += pages.length;
       note(faultsOfFiles(pages));
       findings.push(...(options.rulesOfBot?.(id, pages) ?? []));
@@ -92,29 +98,25 @@ function faultsOfFiles(files: readonly PageFile[]): Fault[] {
 }
 
 /** Why something that lies in `bots/` itself is no folder of pages. */
-function faultOfTop(root: string, top: string): Fault | undefined {
+function faultOfTop(source: CatalogueSource, top: string): Fault | undefined {
   const path = `${botsFolder}/${top}`;
-  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
-  if (stat === undefined || (stat.isDirectory() && isFolderName(top))) return undefined;
-  return hazardOf(root, path) ?? fileFault(path, 'stray-file', strayMessage);
+  const kind = source.kindOf(path);
+  if (kind === undefined || (kind === 'folder' && isFolderName(top))) return undefined;
+  return hazardOf(source, path) ?? fileFault(path, 'stray-file', strayMessage);
 }
 
-/** A file without a place in the catalogue that is worse than astray. */
-function hazardOf(root: string, path: string): Fault | undefined {
+/** What has no place in the catalogue and is worse than astray. */
+function hazardOf(source: CatalogueSource, path: string): Fault | undefined {
   const fault = (rule: string, message: string): Fault => fileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
-  if (stat?.isSymbolicLink()) {
+  const kind = source.kindOf(path);
+  if (kind === 'symlink') {
     return fault('regular-file', 'this is a symbolic link: remove it, pages are regular files');
   }
-  if (name === '.git' || (stat?.isDirectory() && existsSync(join(root, path, '.git')))) {
-    return fault('submodule', submoduleMessage);
-  }
+  if (kind === 'submodule' || name === '.git') return fault('submodule', submoduleMessage);
   if (name === '.gitattributes' || name === '.gitmodules') {
     return fault('git-attributes', `${name} changes what Git does with the catalogue: remove it`);
   }
-  if (stat && !stat.isFile() && !stat.isDirectory()) {
-    return fault('regular-file', 'this is no regular file: remove it');
-  }
+  if (kind === 'other') return fault('regular-file', 'this is no regular file: remove it');
   return undefined;
 }

@@ -29,20 +29,21 @@ export function readPageFile(root: string, place: Place): PageFile | undefined {
   const path = pathOf(place.id, place.locale);
   const bytes = readRegularFile(join(root, path));
   if (bytes === undefined) return undefined;
-  if (typeof bytes === 'string') {
-    return {
-      ...place,
-      path,
-      size: 0,
-      sha: '',
-      tail: 0,
-      page: undefined,
-      faults: [fileFault(path, 'regular-file', bytes)],
-    };
-  }
+  if (typeof bytes === 'string') return refusedPageFile(place, fileFault(path, 'regular-file', bytes));
+  return pageFileOf(place, bytes);
+}
+
+/** The page file at `place` that has these bytes. */
+export function pageFileOf(place: Place, bytes: Buffer): PageFile {
+  const path = pathOf(place.id, place.locale);
   const { page, faults } = parsePage(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
   return { ...place, path, size: bytes.length, sha: blobId(bytes), tail, page, faults };
+}
+
+/** What lies at `place` and is not read, for a fault. */
+export function refusedPageFile(place: Place, fault: Fault): PageFile {
+  return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
 /** The id that Git gives a file of these bytes. */

@@ -81,14 +81,17 @@ export function rewriteFrontMatter(text: string, rewrite: (json: string) => stri
   return `---\n${json}\n${text.slice(split.end).replace(/^---\r?\n?/, '---\n')}`;
 }
 
+/** What is wrong with a page file of more than maxFileSize bytes. */
+export function sizeFault(path: string): Fault {
+  return fileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
+}
+
 // gray-matter evaluates a file that begins with ---js. Nothing here ever asks it to; nothing shall be able to.
 const { engines } = matter as unknown as { engines: Record<string, unknown> };
 for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
 
 function refusal(path: string, bytes: Buffer): Fault | undefined {
-  if (bytes.length > maxFileSize) {
-    return fileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
-  }
+  if (bytes.length > maxFileSize) return sizeFault(path);
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
     return fileFault(
       path,

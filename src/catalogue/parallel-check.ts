@@ -3,6 +3,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { byPlace, checkCatalogue, type CheckReport } from './check.ts';
 import { listTop } from './folder.ts';
 import { namesInScope, type Scope } from './scope.ts';
+import { folderSource } from './source.ts';
 
 /** As checkCatalogue, without more rules; a large part of the catalogue is shared out among the processors. */
 export async function checkOnAllProcessors(
@@ -12,7 +13,7 @@ export async function checkOnAllProcessors(
 ): Promise<CheckReport> {
   const tops = listTop(root).filter((top) => namesInScope(scope, top) !== undefined);
   const workers = Math.min(availableParallelism(), most, Math.floor(tops.length / foldersWorthAWorker));
-  if (workers < 2) return checkCatalogue(root, scope, { onProgress });
+  if (workers < 2) return await checkCatalogue(folderSource(root), scope, { onProgress });
 
   const progress = Array.from({ length: workers }, () => 0);
   const reports = await Promise.all(
@@ -60,5 +61,6 @@ if (!isMainThread && parentPort) {
   const { root, scope } = workerData as Share;
   const port = parentPort;
   const onProgress = (files: number): void => port.postMessage({ files } satisfies Message);
-  port.postMessage({ report: checkCatalogue(root, scope, { onProgress }) } satisfies Message);
+  const report = await checkCatalogue(folderSource(root), scope, { onProgress });
+  port.postMessage({ report } satisfies Message);
 }

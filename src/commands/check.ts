@@ -2,9 +2,10 @@ import { type Command, Option } from 'commander';
 import type { CheckReport } from '../catalogue/check.ts';
 import { checkChanges } from '../catalogue/check-changes.ts';
 import { checkOnAllProcessors } from '../catalogue/parallel-check.ts';
-import { botsFolder } from '../catalogue/layout.ts';
+import type { Scope } from '../catalogue/scope.ts';
 import { readConfig } from '../config.ts';
-import { changedFiles } from '../git/changed-files.ts';
+import { revisionRange } from '../git/revision-range.ts';
+import { OperatorFault } from '../operator-fault.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat, reportFormats } from './check-report.ts';
 import { progressOn } from './progress.ts';
@@ -16,6 +17,10 @@ export function addCheck(program: Command): void {
     .description('hold the catalogue against its rules and name every fault with its fix')
     .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
     .option('--base <revision>', 'look at what changed since it branched off, and add the rules about change')
+    .option(
+      '--head <revision>',
+      'with --base: look at this commit in the place of the working tree, checking nothing out',
+    )
     .addOption(
       new Option('--format <format>', 'how to report: lines, GitHub annotations, one JSON document')
         .choices(reportFormats)
@@ -27,11 +32,15 @@ export function addCheck(program: Command): void {
 
 interface CheckOptions {
   readonly base?: string;
+  readonly head?: string;
   readonly format: ReportFormat;
 }
 
-async function check(paths: string[], { base, format }: CheckOptions): Promise<void> {
+async function check(paths: string[], { base, head, format }: CheckOptions): Promise<void> {
   const { catalogue: root } = readConfig();
+  if (head !== undefined && base === undefined) {
+    throw new OperatorFault('--head needs --base: name the revision to compare it with');
+  }
   const scope = catalogueScope(root, paths);
   const progress = progressOn(process.stderr);
   const onProgress = (files: number): void => progress.show(`${files} files checked`);
@@ -40,10 +49,20 @@ async function check(paths: string[], { base, format }: CheckOptions): Promise<v
     report =
       base === undefined
         ? await checkOnAllProcessors(root, scope, onProgress)
-        : checkChanges(root, scope, await changedFiles(root, base, botsFolder), onProgress);
+        : await checkChange(root, scope, { base, head }, onProgress);
   } finally {
     progress.end();
   }
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;
+}
+
+async function checkChange(
+  root: string,
+  scope: Scope,
+  { base, head }: { readonly base: string; readonly head: string | undefined },
+  onProgress: (files: number) => void,
+): Promise<CheckReport> {
+  const range = await revisionRange(root, base, head);
+  return await checkChanges({ root, range, inWorkTree: head === undefined }, scope, onProgress);
 }

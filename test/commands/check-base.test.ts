@@ -107,7 +107,7 @@ describe('botshelf check --base', () => {
     const root = repository();
     writeFiles(root, {
       [pagePath(homer)]: mainPage({ verified: true, legacy: false }),
-      'bots/002/2.en.md': mainPage({ legacy: true }),
+      'bots/002/2.en.md': mainPage({ name: 'Two', invite: 'https://example.org/two', legacy: true }),
     });
     const { code, found } = await check(root);
     strictEqual(code, 0);
@@ -136,7 +136,11 @@ describe('botshelf check --base', () => {
     renameSync(join(root, pagePath(homer, 'fr')), join(root, pagePath(homer, 'fr-CA')));
     rmSync(join(root, pagePath(lenny)));
     git(root, 'add', '--all');
-    deepStrictEqual(await check(root), { code: 0, files: 2, found: [] });
+    deepStrictEqual(await check(root), {
+      code: 0,
+      files: 2,
+      found: [`${pagePath(lenny)} bot-removed notice`],
+    });
   });
 
   it('finds a token anywhere in the change, and does not repeat it', async () => {

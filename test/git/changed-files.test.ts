@@ -1,7 +1,9 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { changedFiles } from '../../src/git/changed-files.ts';
+import { changesInWorkTree } from '../../src/git/changed-files.ts';
+import { readObjects } from '../../src/git/objects.ts';
+import { revisionRange } from '../../src/git/revision-range.ts';
 import { OperatorFault } from '../../src/operator-fault.ts';
 import { commitAll, git } from '../support/command-line.ts';
 import { writeFiles } from '../support/sample.ts';
@@ -10,11 +12,16 @@ import { tempFolder } from '../support/temp-folder.ts';
 const long = Array.from({ length: 50 }, (_, i) => `line ${String(i)}\n`).join('');
 
 async function changes(folder: string): Promise<Record<string, unknown[]>> {
-  const files = await changedFiles(folder, 'HEAD', 'bots');
+  const files = await changesInWorkTree(folder, await revisionRange(folder, 'HEAD'), 'bots');
+  const blobs = await readObjects(
+    folder,
+    files.flatMap(({ previousBlob }) => previousBlob ?? []),
+    1000,
+  );
   return Object.fromEntries(
-    files.map(({ path, previousPath, kind, before }) => [
+    files.map(({ path, previousPath, kind, previousBlob }) => [
       path,
-      [previousPath, kind, before?.toString() ?? null],
+      [previousPath, kind, blobs.get(previousBlob ?? '')?.toString() ?? null],
     ]),
   );
 }
@@ -36,7 +43,7 @@ describe('the files that changed since a revision', () => {
       'bots/d': ['bots/d', 'symlink', 'd'],
       'bots/moved': ['bots/c', 'file', long],
       'bots/new\n': [null, 'file', null],
-      e: ['e', 'file', null],
+      e: ['e', 'file', 'e'],
     });
   });
 
@@ -60,7 +67,7 @@ describe('the files that changed since a revision', () => {
     commitAll(root);
     const target = join(root, 'written');
     for (const revision of [`--output=${target}`, '--all', '-h', 'HEAD\nHEAD', 'HEAD..HEAD', '', '^HEAD']) {
-      await rejects(changedFiles(root, revision, 'bots'), OperatorFault, revision);
+      await rejects(revisionRange(root, revision), OperatorFault, revision);
     }
     strictEqual(existsSync(target), false);
   });

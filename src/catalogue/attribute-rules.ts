@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChangedFile } from '../git/changed-files.ts';
+import { readObjects } from '../git/objects.ts';
+import { codeOf } from '../system-error.ts';
+import { asError, type Finding } from './check.ts';
+import { fileFault, positionAt, quoted } from './fault.ts';
+import { botsFolder } from './layout.ts';
+
+/**
+ * Refuses a `.gitattributes` of the change, outside `bots/` where none is allowed at all, that has Git run a
+ * program or rewrite files.
+ */
+export async function findingsOfAttributes(
+  root: string,
+  changes: readonly ChangedFile[],
+): Promise<Finding[]> {
+  const files = changes.filter(
+    ({ path, kind }) =>
+      kind === 'file' && /(?:^|\/)\.gitattributes$/.test(path) && !path.startsWith(`${botsFolder}/`),
+  );
+  const blobs = await readObjects(
+    root,
+    files.flatMap(({ blob }) => blob ?? []),
+    largest,
+  );
+  return files.flatMap(({ path, blob }) => {
+    const bytes = blob === null ? readOnDisk(join(root, path)) : blobs.get(blob);
+    const message = `${path} has more than ${largest} bytes: shorten it`;
+    return bytes
+      ? refuseDrivers(path, bytes.toString())
+      : [asError(fileFault(path, 'git-attributes', message))];
+  });
+}
+
+const largest = 64 * 1024;
+
+/** Undefined when it is too large. */
+function readOnDisk(path: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(path);
+    return bytes.length > largest ? undefined : bytes;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return Buffer.alloc(0);
+  }
+}
+
+function refuseDrivers(path: string, text: string): Finding[] {
+  const [, before = '', attribute] = driver.exec(text) ?? [];
+  if (attribute === undefined) return [];
+  const place = positionAt(text, text.search(driver) + before.length);
+  const message = `${quoted(attribute)} has Git run a program or rewrite files: remove it; text, eol and binary are fine`;
+  return [asError({ path, ...place, rule: 'git-attributes', message })];
+}
+
+/** Not in a comment. A driver's name is in the configuration of whoever has the clone, as git-lfs's is. */
+const driver = /^((?!\s*#).*?\s)((?:filter|diff|merge|working-tree-encoding)=\S+|ident)(?=\s|$)/m;

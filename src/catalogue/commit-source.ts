@@ -1,0 +1,82 @@
+import { ObjectReader } from '../git/object-reader.ts';
+import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { fileFault } from './fault.ts';
+import { botsFolder, isFolderName, pathOf, type Place } from './layout.ts';
+import { maxFileSize, sizeFault } from './page.ts';
+import { type PageFile, pageFileOf, refusedPageFile } from './page-file.ts';
+import { namesInScope, type Scope } from './scope.ts';
+import type { CatalogueSource, EntryKind } from './source.ts';
+
+/**
+ * The part `scope` of the catalogue in a commit, read from Git's objects: nothing is checked out, so no link is
+ * followed, no attribute takes effect, and what is too large is not read.
+ * @throws {OperatorFault} when there is no `bots/` in the commit.
+ */
+export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
+  const top = await listTrees(root, commit, [botsFolder]);
+  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in the commit ${commit}`);
+  const folders = top
+    .filter(({ mode, path }) => isTree(mode) && isFolderName(nameOf(path)))
+    .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)
+    .map(({ path }) => path);
+  const inside = await listTrees(root, commit, folders);
+  const entries = new Map([...top, ...inside].map((entry) => [entry.path, entry]));
+  const objects = new ObjectReader(root);
+  return {
+    listTop: () => namesOf(top),
+    listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
+    kindOf: (path) => kindOfMode(entries.get(path)?.mode),
+    readPages: async (places) => {
+      const files = await Promise.all(
+        places.map(
+          async (place) => await readPage(objects, place, entries.get(pathOf(place.id, place.locale))),
+        ),
+      );
+      return files.filter((file) => file !== undefined);
+    },
+    close: () => objects.close(),
+  };
+}
+
+async function readPage(
+  objects: ObjectReader,
+  place: Place,
+  entry: ListedEntry | undefined,
+): Promise<PageFile | undefined> {
+  if (entry === undefined) return undefined;
+  const { path, mode, id, size } = entry;
+  const refused = refusals[kindOfMode(mode) ?? 'other'];
+  if (refused !== undefined) return refusedPageFile(place, fileFault(path, 'regular-file', refused));
+  if (size > maxFileSize) return refusedPageFile(place, sizeFault(path));
+  const object = await objects.readOne(id);
+  return pageFileOf(place, object?.content ?? Buffer.alloc(0));
+}
+
+const refusals: Readonly<Record<EntryKind, string | undefined>> = {
+  file: undefined,
+  folder: 'this is a folder: put the page itself here',
+  symlink: 'this is a symbolic link: put the page itself here',
+  submodule: 'this is a submodule: put the page itself here',
+  other: 'this is no regular file: put the page itself here',
+};
+
+function kindOfMode(mode: string | undefined): EntryKind | undefined {
+  if (mode === undefined) return undefined;
+  if (isTree(mode)) return 'folder';
+  if (mode === '120000') return 'symlink';
+  if (mode === '160000') return 'submodule';
+  return 'file';
+}
+
+function isTree(mode: string): boolean {
+  return mode === '040000';
+}
+
+function namesOf(entries: readonly ListedEntry[]): string[] {
+  return entries.map(({ path }) => nameOf(path)).toSorted();
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,41 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../system-error.ts';
+import { type TextPlace, TokenSearch } from './token-search.ts';
+
+/** What was found in a file on disk that no reader should ever have to take in whole. */
+export type DiskFinding = { readonly leak: TextPlace } | 'too large' | undefined;
+
+/**
+ * Looks through a file on disk for what looks like a token. One of more than `largest` bytes is not read, nor is
+ * what is no regular file or is not there. Memory stays bounded.
+ */
+export function searchOnDisk(root: string, path: string, largest: number): DiskFinding {
+  let descriptor: number;
+  try {
+    descriptor = openSync(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return undefined;
+    if (stat.size > largest) return 'too large';
+    const leak = placeOfToken(descriptor);
+    return leak && { leak };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const piece = Buffer.allocUnsafeSlow(1024 * 1024);
+
+function placeOfToken(descriptor: number): TextPlace | undefined {
+  const search = new TokenSearch();
+  for (;;) {
+    const read = readSync(descriptor, piece, 0, piece.length, null);
+    if (read === 0) return search.end();
+    search.push(piece.subarray(0, read));
+  }
+}

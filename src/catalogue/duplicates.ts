@@ -1,0 +1,92 @@
+import type { BotId } from '../bot/id.ts';
+import { inviteKey, nameKey } from '../bot/likeness.ts';
+import { grepLines } from '../git/grep.ts';
+import type { Finding } from './check.ts';
+import { quoted } from './fault.ts';
+import { botsFolder, placeOf, splitPath } from './layout.ts';
+import type { Page } from './page.ts';
+
+/** A main page that says of itself what no page said before. */
+export interface Newcomer {
+  readonly id: BotId;
+  readonly page: Page;
+  /** The keys that are new. */
+  readonly keys: readonly ('name' | 'invite')[];
+}
+
+/**
+ * Warns of newcomers whose name or invite another bot has already. Every page of the commit, or of the working
+ * tree when it is null, is searched for the two keys and none is parsed: what only looks like a key is taken for one.
+ */
+export async function findingsOfDuplicates(
+  root: string,
+  commit: string | null,
+  newcomers: readonly Newcomer[],
+): Promise<Finding[]> {
+  const wanted = new Map<string, Likeness[]>();
+  for (const { id, page, keys } of newcomers) {
+    for (const key of keys) {
+      const likeness = likenessOf(key, page.data[key]);
+      if (likeness !== undefined) mapList(wanted, likeness).push({ id, page, key, others: new Set() });
+    }
+  }
+  if (wanted.size === 0) return [];
+  await grepLines(root, commit, botsFolder, ['"name"', '"invite"'], (path, line) => {
+    for (const [, key, value = ''] of line.matchAll(keyAndText)) {
+      const likeness = likenessOf(key as Likeness['key'], parse(value));
+      for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
+        if (idOf(path) !== id) others.add(path);
+      }
+    }
+  });
+  return [...wanted.values()].flat().flatMap(warning);
+}
+
+interface Likeness {
+  readonly id: BotId;
+  readonly page: Page;
+  readonly key: 'name' | 'invite';
+  /** The pages of other bots that are alike. */
+  readonly others: Set<string>;
+}
+
+const keyAndText = /"(name|invite)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+function likenessOf(key: Likeness['key'], value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const likeness = key === 'name' ? nameKey(value) : inviteKey(value);
+  return likeness === '' || likeness === undefined ? undefined : `${key} ${likeness}`;
+}
+
+/** Most texts have nothing escaped. */
+function parse(text: string): unknown {
+  if (!text.includes('\\')) return text.slice(1, -1);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function mapList(map: Map<string, Likeness[]>, key: string): Likeness[] {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+}
+
+function idOf(path: string): BotId | undefined {
+  const parts = splitPath(path);
+  const place = parts && placeOf(parts.folder, parts.name);
+  return place && 'id' in place ? place.id : undefined;
+}
+
+function warning({ page, key, others }: Likeness): Finding[] {
+  const [first, ...more] = [...others].toSorted();
+  if (first === undefined) return [];
+  const also = more.length > 0 ? ` and ${more.length} more` : '';
+  const message =
+    key === 'name'
+      ? `name: ${quoted(page.data['name'])} is what ${first}${also} is called already: choose another name, unless it is meant`
+      : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
+  return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
+}

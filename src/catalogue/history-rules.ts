@@ -1,0 +1,96 @@
+import { changeHistory, type FileVersion } from '../git/change-history.ts';
+import { objectFacts, streamObjects } from '../git/objects.ts';
+import type { RevisionRange } from '../git/revision-range.ts';
+import { TooMuchOutput } from '../git/run-git.ts';
+import { asError, type Finding } from './check.ts';
+import { fileFault } from './fault.ts';
+import { botsFolder } from './layout.ts';
+import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
+
+/** A file of a change may have so many bytes, wherever it is: every clone carries it from then on. */
+export const largestFile = 10 * 1024 * 1024;
+
+/**
+ * What the commits of a change bring into the history for good: tokens, in files and in messages, and files
+ * that are far too large, also those that a later commit took away. Only versions that `isWanted` are looked at.
+ * Each object is read in pieces.
+ */
+export async function findingsOfHistory(
+  root: string,
+  range: RevisionRange,
+  isWanted: (path: string) => boolean,
+): Promise<Finding[]> {
+  let history;
+  try {
+    history = await changeHistory(root, range, mostHistory);
+  } catch (error) {
+    if (!(error instanceof TooMuchOutput)) throw error;
+    return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
+  }
+  const versions = history.versions.filter(({ path }) => isWanted(path));
+  const blobs = [...new Set(versions.map(({ blob }) => blob))];
+  const sizes = new Map([...(await objectFacts(root, blobs))].map(([id, { size }]) => [id, size]));
+  const large = versions.filter((version) => isTooLarge(version, sizes));
+  const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
+  if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > largestChange) {
+    return [asError(fileFault(botsFolder, 'change-size', largeHistoryMessage))];
+  }
+  const leaks = await findLeaks(root, [...history.commits, ...read]);
+  return [
+    ...large.map(({ path, commit }) => asError(fileFault(path, 'file-size', sizeMessage(commit)))),
+    ...versions.flatMap((version) => leakOf(version, leaks.get(version.blob))),
+    ...history.commits.filter((id) => leaks.has(id)).map(leakInMessage),
+  ];
+}
+
+/** A page that is still there is refused for a size that is far smaller. */
+function isTooLarge({ blob }: FileVersion, sizes: ReadonlyMap<string, number>): boolean {
+  return (sizes.get(blob) ?? 0) > largestFile;
+}
+
+/** Bytes of what git tells of commits and file versions, some 100 for each. */
+const mostHistory = 8 * 1024 * 1024;
+
+/** Bytes of all file versions together. */
+const largestChange = 512 * 1024 * 1024;
+
+const longHistoryMessage =
+  'this change has too many commits or file versions to look through: squash them, or split it into several pull requests';
+
+const largeHistoryMessage =
+  'the files of this change are more than 512 MiB together: leave the large ones out, every clone would carry them for good';
+
+function sizeMessage(commit: string): string {
+  return `${short(commit)} brings a file of more than ${largestFile / 1024 / 1024} MiB here: take it out of that commit too, every clone would carry it for good`;
+}
+
+/** Object id → the place of what looks like a token in it. */
+async function findLeaks(root: string, ids: readonly string[]): Promise<Map<string, TextPlace>> {
+  const leaks = new Map<string, TextPlace>();
+  await streamObjects(root, ids, (id) => {
+    const search = new TokenSearch();
+    return {
+      push: (piece) => search.push(piece),
+      end: () => {
+        const place = search.end();
+        if (place) leaks.set(id, place);
+      },
+    };
+  });
+  return leaks;
+}
+
+function leakOf({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
+  if (place === undefined) return [];
+  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and take it out of that commit too`;
+  return [asError({ path, ...place, rule: tokenRule, message })];
+}
+
+function leakInMessage(commit: string): Finding {
+  const message = `the message of ${short(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and reword that commit`;
+  return asError(fileFault(botsFolder, tokenRule, message));
+}
+
+function short(commit: string): string {
+  return `commit ${commit.slice(0, 10)}`;
+}

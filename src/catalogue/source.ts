@@ -1,0 +1,41 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { listNames, listTop } from './folder.ts';
+import type { Place } from './layout.ts';
+import { type PageFile, readPageFile } from './page-file.ts';
+
+/** What may lie at a path of a catalogue. */
+export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
+
+/** Where a check reads a catalogue from: a folder on disk, or a commit. Paths begin with `bots/`. */
+export interface CatalogueSource {
+  /** The names in `bots/`, in order. @throws when it cannot be read. */
+  listTop(): readonly string[];
+  /** The names in `bots/<top>/`, in order; none when there is no such folder. @throws when it cannot be read. */
+  listNames(top: string): readonly string[];
+  /** Undefined where there is nothing. */
+  kindOf(path: string): EntryKind | undefined;
+  /** Reads the page files at these places, of those that are there. */
+  readPages(places: readonly Place[]): Promise<PageFile[]>;
+  /** Ends what reading needed. */
+  close?(): void;
+}
+
+/** The catalogue in the folder `root`, as it lies there. */
+export function folderSource(root: string): CatalogueSource {
+  return {
+    listTop: () => listTop(root),
+    listNames: (top) => listNames(root, top),
+    kindOf: (path) => kindOnDisk(join(root, path)),
+    // oxlint-disable-next-line typescript/require-await -- read at once: a disk that is asked file by file is no faster when waited for
+    readPages: async (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
+  };
+}
+
+function kindOnDisk(path: string): EntryKind | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if (stat.isSymbolicLink()) return 'symlink';
+  if (stat.isDirectory()) return existsSync(join(path, '.git')) ? 'submodule' : 'folder';
+  return stat.isFile() ? 'file' : 'other';
+}

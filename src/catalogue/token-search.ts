@@ -1,0 +1,65 @@
+/** A place in a text, counted from 1; columns in UTF-16 units. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+export const tokenRule = 'token';
+
+/** Whether a text holds what looks like a token. */
+export function holdsToken(text: string): boolean {
+  return token.test(text);
+}
+
+/** Finds the first thing that looks like a token in bytes that come piece by piece. Keeps a few of them. */
+export class TokenSearch {
+  #line = 1;
+  #column = 1;
+  #rest = Buffer.alloc(0);
+  #found: TextPlace | undefined;
+
+  push(piece: Buffer): void {
+    if (!this.#found) this.#look(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
+  }
+
+  /** Where it stands, after the last piece; undefined where there is none. */
+  end(): TextPlace | undefined {
+    if (!this.#found) this.#look(this.#rest, true);
+    return this.#found;
+  }
+
+  #look(bytes: Buffer, whole: boolean): void {
+    const at = bytes.includes(prefix) ? token.exec(bytes.toString('latin1'))?.index : undefined;
+    if (at !== undefined && (whole || at + overlap <= bytes.length)) {
+      this.#advance(bytes.subarray(0, at));
+      this.#found = { line: this.#line, column: this.#column };
+      return;
+    }
+    const done = Math.max(0, bytes.length - overlap);
+    this.#advance(bytes.subarray(0, done));
+    this.#rest = Buffer.from(bytes.subarray(done));
+  }
+
+  #advance(bytes: Buffer): void {
+    const start = bytes.lastIndexOf(newline) + 1;
+    const rest = bytes.toString('utf8', start).length;
+    this.#line += newlinesIn(bytes);
+    this.#column = start > 0 ? rest + 1 : this.#column + rest;
+  }
+}
+
+const prefix = 'bsh_';
+
+/** The prefix, 256 bits and a checksum, in base62. */
+const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
+
+/** A token may stand across two pieces: the last bytes of one, more than a token has, are looked at again with the next. */
+const overlap = 64;
+
+const newline = 0x0a;
+
+function newlinesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count += 1;
+  return count;
+}

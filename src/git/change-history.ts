@@ -1,0 +1,67 @@
+import type { RevisionRange } from './revision-range.ts';
+import { runGit, type RunGitOptions } from './run-git.ts';
+
+/** A version of a file that a commit brought. */
+export interface FileVersion {
+  readonly commit: string;
+  /** Relative to the folder asked about. */
+  readonly path: string;
+  readonly blob: string;
+}
+
+/** All that a change brings into the history, also what it has taken away again. */
+export interface ChangeHistory {
+  /** Newest first. */
+  readonly commits: readonly string[];
+  readonly versions: readonly FileVersion[];
+}
+
+/**
+ * The commits of a range and the file versions that they brought below `folder`. What a merge took from a
+ * parent is that parent's.
+ * @throws {TooMuchOutput} when it takes more than `most` bytes to tell.
+ */
+export async function changeHistory(
+  folder: string,
+  { base, head }: RevisionRange,
+  most: number,
+): Promise<ChangeHistory> {
+  const limit: RunGitOptions = { most };
+  const output = await runGit(folder, ['rev-list', `${base}..${head}`, '--'], limit);
+  const commits = output.toString().split('\n').slice(0, -1);
+  if (commits.length === 0) return { commits, versions: [] };
+  const input = commits.map((id) => `${id}\n`).join('');
+  const diffs = await runGit(folder, ['diff-tree', ...diffOptions], { ...limit, input });
+  return { commits, versions: parseVersions(diffs.toString()) };
+}
+
+const diffOptions = [
+  '--stdin',
+  '-r',
+  '-c',
+  '--root',
+  '--raw',
+  '-z',
+  '--no-abbrev',
+  '--no-renames',
+  '--relative',
+];
+
+/** Takes `<commit>\0:<modes> <ids> <status>\0<path>\0…` apart; a merge has a colon, a mode and an id more for each parent. */
+function parseVersions(diffs: string): FileVersion[] {
+  const versions: FileVersion[] = [];
+  let commit = '';
+  const fields = diffs.split('\0').values();
+  for (const field of fields) {
+    const parents = /^:+/.exec(field)?.[0].length;
+    if (parents === undefined) {
+      commit = field.trim();
+      continue;
+    }
+    const path = fields.next().value ?? '';
+    const words = field.slice(parents).split(' ');
+    const [mode = '', blob = ''] = [words[parents], words[2 * parents + 1]];
+    if (mode.startsWith('100') || mode === '120000') versions.push({ commit, path, blob });
+  }
+  return versions;
+}

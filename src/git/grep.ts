@@ -1,0 +1,51 @@
+import { GitFailure, streamGit } from './run-git.ts';
+
+/**
+ * Hands `take` each line in `folder` below `root` that has one of `words`, with its file's path relative to `root`:
+ * of a commit, or of the working tree when `commit` is null, with the files that Git does not know.
+ */
+export async function grepLines(
+  root: string,
+  commit: string | null,
+  folder: string,
+  words: readonly string[],
+  take: (path: string, line: string) => void,
+): Promise<void> {
+  const where = commit === null ? ['--untracked', '--no-exclude-standard'] : [commit];
+  const args = [...options, ...words.flatMap((word) => ['-e', word]), ...where, '--', folder];
+  const skipped = commit === null ? 0 : commit.length + 1;
+  let rest = Buffer.alloc(0);
+  const takeLines = (bytes: Buffer): void => {
+    for (const line of bytes.toString().split('\n')) {
+      const nul = line.indexOf('\0');
+      if (nul !== -1) take(line.slice(skipped, nul), line.slice(nul + 1));
+    }
+  };
+  try {
+    await streamGit(root, ['grep', ...args], (piece) => {
+      const bytes = Buffer.concat([rest, piece]);
+      const end = bytes.lastIndexOf(newline) + 1;
+      takeLines(bytes.subarray(0, end));
+      rest = Buffer.from(bytes.subarray(end));
+    });
+  } catch (error) {
+    const noneFound = error instanceof GitFailure && error.code === 1 && error.detail === '';
+    if (!noneFound) throw error;
+  }
+}
+
+const newline = 0x0a;
+
+/** Whatever a person has configured, the output is `path NUL line`. */
+const options = [
+  '--no-color',
+  '--no-line-number',
+  '--no-column',
+  '--no-heading',
+  '--no-break',
+  '--no-recurse-submodules',
+  '--no-textconv',
+  '--text',
+  '--fixed-strings',
+  '--null',
+];
