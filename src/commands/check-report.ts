@@ -38,11 +38,19 @@ function jsonFinding({ path, line, column, rule, severity, message }: Finding): 
 }
 
 function summary({ files, findings }: CheckReport): string {
-  const notices = findings.filter(({ severity }) => severity === 'notice').length;
-  const parts = [counted(files, 'file'), counted(findings.length - notices, 'fault')];
-  if (notices > 0) parts.push(counted(notices, 'notice'));
+  const parts = [counted(files, 'file')];
+  for (const [severity, noun] of severities) {
+    const number = findings.filter((finding) => finding.severity === severity).length;
+    if (number > 0 || severity === 'error') parts.push(counted(number, noun));
+  }
   return parts.join(', ');
 }
+
+const severities = [
+  ['error', 'fault'],
+  ['warning', 'warning'],
+  ['notice', 'notice'],
+] as const;
 
 /** A stranger's file name or value must not move the cursor, begin a line, or turn the reading direction. */
 function visible(text: string): string {

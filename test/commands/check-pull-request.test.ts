@@ -1,0 +1,385 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { chmodSync, existsSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+
+const homer = '190519304972663312';
+const lenny = '190519304972663313';
+/** Put together here, so that no file of the project holds what looks like a token. */
+const token = ['bsh', 'a'.repeat(43) + 'B0c1D2'].join('_');
+
+/** A catalogue of two bots whose working tree stays on main while others make pull requests on a branch. */
+function catalogue(): TestRepository {
+  return testRepository({
+    [pagePath(homer)]: mainPage({ invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot' }),
+    [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
+    [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }),
+  });
+}
+
+/** Makes a pull request on the branch `pull`: what `work` leaves, unless it commits itself. Main is checked out again. */
+function pullRequest(repo: TestRepository, work: () => void): void {
+  repo.git('switch', '-q', '-c', 'pull');
+  const before = repo.git('rev-parse', 'HEAD');
+  work();
+  if (repo.git('rev-parse', 'HEAD') === before) repo.commit({}, 'Change');
+  repo.git('switch', '-q', '-f', 'main');
+}
+
+/** What `check` says of the pull request: the exit code, and `path rule severity` of each finding. */
+async function check(repo: TestRepository): Promise<{ code: number; found: string[]; messages: string[] }> {
+  const { code, stdout, stderr } = await botshelf(repo.folder, [
+    'check',
+    '--base=main',
+    '--head=pull',
+    '--format=json',
+  ]);
+  ok(stdout, stderr);
+  const { faults } = JSON.parse(stdout) as { faults: Record<string, string>[] };
+  return {
+    code,
+    found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
+    messages: faults.map(({ message = '' }) => message),
+  };
+}
+
+describe('a pull request is checked without being checked out', () => {
+  it('and passes when it is sound', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write(pagePath(homer, 'fr'), translation('Homère', 'Sait tout des beignets.'));
+      repo.write(pagePath('7'), mainPage({ name: 'Seven', invite: 'https://example.org/7' }));
+    });
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    strictEqual(repo.git('rev-parse', '--abbrev-ref', 'HEAD'), 'main');
+    strictEqual(repo.status(), '');
+  });
+
+  it('and its bots are looked at as a whole, against all rules and those about change', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write(pagePath(homer, 'fr'), mainPage({ invite: 'https://example.org/fr' }));
+      repo.write(
+        pagePath(lenny),
+        mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', created: 5, nsfw: 'no' }),
+      );
+    });
+    const { code, found } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      `${pagePath(homer)} one-main-page error`,
+      `${pagePath(homer, 'fr')} one-main-page error`,
+      `${pagePath(lenny)} created-stays error`,
+      `${pagePath(lenny)} type error`,
+    ]);
+  });
+
+  it('--head without --base is wrong use, a head that is not there a sentence', async () => {
+    const repo = catalogue();
+    const alone = await botshelf(repo.folder, ['check', '--head=main']);
+    deepStrictEqual([alone.code, alone.stdout], [2, '']);
+    match(alone.stderr, /^--head needs --base: .+\n$/);
+    const nowhere = await botshelf(repo.folder, ['check', '--base=main', '--head=--output=x']);
+    deepStrictEqual([nowhere.code, nowhere.stdout], [2, '']);
+    match(nowhere.stderr, /^"--output=x" is no commit here: .+\n$/);
+  });
+
+  it('in a catalogue that is a folder of a repository', async () => {
+    const repo = testRepository({ [`inner/${pagePath(homer)}`]: mainPage() });
+    pullRequest(repo, () => {
+      repo.write(`inner/${pagePath(homer)}`, mainPage({ created: 1 }));
+      repo.write(`inner/${pagePath('7')}`, mainPage());
+    });
+    const root = join(repo.folder, 'inner');
+    const { stdout } = await botshelf(root, ['check', '--base=main', '--head=pull']);
+    match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning: .+ bots\/312\//m);
+    match(stdout, /^bots\/312\/190519304972663312\.en\.md:9:14 created-stays /m);
+  });
+});
+
+describe('a pull request is refused by name', () => {
+  it('with a symbolic link, in bots/ and outside', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, pagePath(lenny)));
+      symlinkSync('/etc/passwd', join(repo.folder, pagePath(lenny)));
+      symlinkSync('/etc', join(repo.folder, 'bots/005'));
+      symlinkSync('/etc', join(repo.folder, 'docs'));
+    });
+    const { code, found } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      'bots/005 regular-file error',
+      `${pagePath(lenny)} regular-file error`,
+      'docs regular-file error',
+    ]);
+  });
+
+  it('with a link in the place of bots/', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, 'bots'), { recursive: true });
+      symlinkSync('/etc', join(repo.folder, 'bots'));
+    });
+    deepStrictEqual((await check(repo)).found, ['bots regular-file error']);
+  });
+
+  it('with a submodule, in bots/, in the place of a page and outside', async () => {
+    const repo = catalogue();
+    const commit = repo.git('rev-parse', 'HEAD');
+    pullRequest(repo, () => {
+      for (const path of ['bots/005/module', pagePath('6'), 'module'])
+        repo.git('update-index', '--add', '--cacheinfo', `160000,${commit},${path}`);
+      repo.write('.gitmodules', '[submodule "module"]\n\tpath = module\n\turl = https://example.org/x\n');
+      repo.git('add', '.gitmodules');
+      repo.git('commit', '-q', '-m', 'Change');
+    });
+    deepStrictEqual((await check(repo)).found, [
+      '.gitmodules submodule error',
+      'bots/005/module submodule error',
+      `${pagePath('6')} submodule error`,
+      'module submodule error',
+    ]);
+  });
+
+  it('with a .gitattributes that sets filters, drivers or an encoding; one that does not passes', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write('.gitattributes', '# filter=x\n* text=auto\n*.md filter=lfs diff=lfs -text\n');
+      repo.write('a/.gitattributes', '*.md working-tree-encoding=UTF-16\n');
+      repo.write('b/.gitattributes', '*.md merge=ours');
+      repo.write('c/.gitattributes', '*.md text eol=lf\n*.png binary -diff\n');
+      repo.write('d/.gitattributes', `${'#'.repeat(70_000)}\n`);
+      repo.write('bots/.gitattributes', '*.md text\n');
+      repo.write('bots/312/.gitattributes', '*.md text\n');
+    });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(
+      found,
+      ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'd/.'].map(
+        (path) => `${path}gitattributes git-attributes error`,
+      ),
+    );
+    match(messages[0] ?? '', /^"filter=lfs" has Git run a program or rewrite files: remove it/);
+  });
+
+  it('with a file of 1 GB, also one that a later commit takes away', async function () {
+    this.timeout(120_000);
+    const repo = catalogue();
+    const sparse = join(repo.folder, 'var/large');
+    repo.write('var/large', '');
+    truncateSync(sparse, 2 ** 30);
+    const settings = ['-c', 'core.compression=1', '-c', 'core.bigFileThreshold=1m'];
+    const blob = repo.git(...settings, 'hash-object', '-w', sparse);
+    const commit = (...paths: string[]): void => {
+      for (const path of paths) repo.git('update-index', '--add', '--cacheinfo', `100644,${blob},${path}`);
+      repo.git('commit', '-q', '-m', 'Change');
+    };
+    pullRequest(repo, () => {
+      commit(pagePath(lenny), 'large.bin');
+      repo.git('branch', 'large');
+      repo.git('rm', '-q', '--cached', 'large.bin');
+      repo.commit({ [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }) });
+    });
+    const takenAway = await check(repo);
+    strictEqual(takenAway.code, 1);
+    deepStrictEqual(takenAway.found, [`${pagePath(lenny)} file-size error`, 'large.bin file-size error']);
+    match(takenAway.messages[1] ?? '', /^commit [0-9a-f]{10} brings a file of more than 10 MiB here: /);
+
+    repo.git('branch', '-q', '-f', 'pull', 'large');
+    const { found, messages } = await check(repo);
+    deepStrictEqual([...new Set(found)], takenAway.found);
+    match(messages.join('\n'), /^the file has more than 262144 bytes: shorten the page$/m);
+  });
+
+  it('with a path that has a newline or control characters', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write('bots/001/1.en.md\n::error::x', mainPage());
+      repo.write('a\n::error::b', '');
+      repo.write('c\u001b[2J', '');
+      repo.write('d\u202e', '');
+    });
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    deepStrictEqual(
+      stdout
+        .split('\n')
+        .slice(0, 4)
+        .map((line) => line.split(' ', 2).join(' ')),
+      [
+        'a\\u{a}::error::b:1:1 file-name',
+        'bots/001/1.en.md\\u{a}::error::x:1:1 stray-file',
+        'c\\u{1b}[2J:1:1 file-name',
+        'd\\u{202e}:1:1 file-name',
+      ],
+    );
+  });
+
+  it('with 10,000 files, and says so in one line', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      for (let id = 0; id < 10_000; id++) repo.write(`bots/${String(id % 7).padStart(3, '0')}/${id}`, 'x');
+    });
+    const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    strictEqual(code, 1);
+    match(
+      stdout,
+      /^bots\/000\/0:1:1 change-size this change touches 10000 files, 1000 are the most .+: split it/,
+    );
+    strictEqual(stdout.match(/:1:1 /g)?.length, 1);
+  });
+
+  it('with files of the service’s own folder', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write('var/journal/1.ndjson', '{}\n');
+      repo.git('add', '-f', 'var');
+      repo.git('commit', '-q', '-m', 'Change');
+    });
+    deepStrictEqual((await check(repo)).found, ['var/journal/1.ndjson service-folder error']);
+  });
+});
+
+describe('a token in a pull request is found', () => {
+  it('in a page, in any other file, in a file’s name', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write(pagePath(homer), mainPage({}, `# Homer\n\nÄ ${token}\n`));
+      repo.write('scripts/post.sh', `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`);
+      repo.write(`notes/${token}.txt`, '');
+    });
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    match(stdout, /^bots:1:1 token the name of a file looks like a bot token/m);
+    match(
+      stdout,
+      /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
+    );
+    match(stdout, /^scripts\/post\.sh:2:26 token /m);
+    ok(!stdout.includes(token));
+  });
+
+  it('in a commit that a later one took back, and in a commit’s message', async () => {
+    for (const head of [['--head=pull'], []]) {
+      const repo = catalogue();
+      pullRequest(repo, () => {
+        repo.commit({ 'notes.txt': `${token}\n` }, 'Take notes');
+        rmSync(join(repo.folder, 'notes.txt'));
+        repo.commit({}, 'Remove the notes');
+        repo.commit({}, `Try\n\n${token} did not work`);
+      });
+      if (head.length === 0) repo.git('switch', '-q', 'pull');
+      const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', ...head]);
+      strictEqual(code, 1);
+      match(stdout, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
+      match(
+        stdout,
+        /^notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
+      );
+      ok(!stdout.includes(token));
+    }
+  });
+
+  it('in what a merge brings of its own, and not in what main has', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.commit({ 'a.txt': 'a' }));
+    repo.commit({ 'main.txt': token });
+    repo.git('switch', '-q', 'pull');
+    repo.git('merge', '-q', '--no-commit', 'main');
+    repo.commit({ 'merge.txt': token }, 'Merge main');
+    repo.git('switch', '-q', 'main');
+    deepStrictEqual((await check(repo)).found, ['merge.txt token error']);
+  });
+});
+
+describe('a maintainer is told of a pull request', () => {
+  it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      const invite = 'https://www.discordapp.com/api/oauth2/authorize?permissions=8&client_id=77';
+      repo.write(pagePath('7'), mainPage({ name: 'LÉNNY', invite }));
+      repo.write(pagePath('8'), mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }));
+      repo.write(pagePath('9'), mainPage({ name: 'New', invite: 'https://example.org/9' }));
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 0);
+    deepStrictEqual(found, [
+      `${pagePath('7')} name-taken warning`,
+      `${pagePath('7')} invite-taken warning`,
+      `${pagePath('8')} name-taken warning`,
+      `${pagePath('8')} invite-taken warning`,
+    ]);
+    match(
+      messages[0] ?? '',
+      /^name: "LÉNNY" is what bots\/313\/190519304972663313\.en\.md is called already: /,
+    );
+    match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
+    const { stdout } = await botshelf(repo.folder, [
+      'check',
+      '--base=main',
+      '--head=pull',
+      '--format=github',
+    ]);
+    match(stdout, /^::warning file=bots\/007\/7\.en\.md,line=3,col=11,title=name-taken::name: /m);
+    match(stdout, /^3 files, 0 faults, 4 warnings$/m);
+  });
+
+  it('but not of a duplicate that was there before', async () => {
+    const repo = testRepository({
+      [pagePath('7')]: mainPage(),
+      [pagePath('8')]: mainPage(),
+    });
+    pullRequest(repo, () => repo.write(pagePath('7'), mainPage({ website: 'https://example.org/' })));
+    deepStrictEqual((await check(repo)).found, []);
+  });
+
+  it('that adds an author, or takes a bot out', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write(
+        pagePath(homer),
+        mainPage({
+          authors: ['190519304972664832', '5'],
+          invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot',
+        }),
+      );
+      rmSync(join(repo.folder, pagePath(lenny)));
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 0);
+    deepStrictEqual(found, [
+      `${pagePath(homer)} authors-changed notice`,
+      `${pagePath(lenny)} bot-removed notice`,
+    ]);
+    match(messages[0] ?? '', /^authors has "5" added, who may manage the bot from then on: /);
+    match(messages[1] ?? '', /^this takes "Lenny" out of the catalogue: /);
+  });
+
+  it('whatever the person’s Git is told to do with grep and diff', async () => {
+    const repo = catalogue();
+    const ran = join(repo.folder, 'var/ran');
+    repo.write('var/program', `#!/bin/sh\ntouch '${ran}'\n`);
+    chmodSync(join(repo.folder, 'var/program'), 0o755);
+    repo.git('switch', '-q', '-c', 'pull');
+    repo.commit({ x: '' });
+    repo.write(pagePath('7'), mainPage({ name: 'lenny', invite: 'https://example.org/7' }));
+    for (const [key, value] of [
+      ['grep.lineNumber', 'true'],
+      ['grep.column', 'true'],
+      ['color.ui', 'always'],
+      ['grep.fullName', 'true'],
+      ['submodule.recurse', 'true'],
+      ['diff.renames', 'copies'],
+      ['diff.mnemonicPrefix', 'true'],
+      ['core.quotePath', 'true'],
+      ['diff.external', join(repo.folder, 'var/program')],
+      ['core.fsmonitor', join(repo.folder, 'var/program')],
+    ] as const)
+      repo.git('config', key, value);
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main']);
+    match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning/m);
+    match(stdout, /^1 file, 0 faults, 1 warning$/m);
+    strictEqual(existsSync(ran), false);
+  });
+});
