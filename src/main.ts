@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addFormat } from './commands/format.ts';
+import { addInit } from './commands/init.ts';
 import { addNew } from './commands/new.ts';
 import { addServe } from './commands/serve.ts';
 import { addToken } from './commands/token.ts';
@@ -29,6 +30,7 @@ addServe(program);
 addCheck(program);
 addFormat(program);
 addNew(program);
+addInit(program);
 addToken(program);
 
 try {

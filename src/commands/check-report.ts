@@ -10,7 +10,7 @@ export function printReport(report: CheckReport, format: ReportFormat): string {
     case 'text':
       return [...report.findings.map(textLine), summary(report), ''].join('\n');
     case 'github':
-      return [...report.findings.map(annotation), summary(report), ''].join('\n');
+      return [...report.findings.map(annotation), summary(report), ...advice(report), ''].join('\n');
     case 'json':
       return `${JSON.stringify({ files: report.files, faults: report.findings.map(jsonFinding) }, null, 2)}\n`;
   }
@@ -44,6 +44,21 @@ function summary({ files, findings }: CheckReport): string {
     if (number > 0 || severity === 'error') parts.push(counted(number, noun));
   }
   return parts.join(', ');
+}
+
+/** For who meets the check for the first time: GitHub's own log shows neither file nor line of an annotation. */
+function advice({ findings }: CheckReport): string[] {
+  const faults = findings.filter(({ severity }) => severity === 'error');
+  if (faults.length === 0) return [];
+  return [
+    '',
+    'Almost there. Each line below names file, line and column, the rule, what is wrong, and what to do:',
+    '',
+    ...faults.map((fault) => `  ${textLine(fault)}`),
+    '',
+    'Mend them on the same branch and push (or edit the file on the web page): the check runs anew by itself.',
+    'What each key takes is in CONTRIBUTING.md or README.md of this repository.',
+  ];
 }
 
 const severities = [

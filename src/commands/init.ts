@@ -1,0 +1,100 @@
+import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { botsFolder } from '../catalogue/layout.ts';
+import { GitFailure, runGit } from '../git/run-git.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { codeOf } from '../system-error.ts';
+
+/** Registers `botshelf init`. */
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description('make a repository for a catalogue of its own, apart from the code')
+    .argument('<folder>', 'a new or an empty folder')
+    .option('--samples', 'begin with the sample bots')
+    .option('--branch <name>', 'the name of its branch', 'main')
+    .addHelpText('after', '\nExit code: 0 fine, 2 it could not be made.')
+    .action(init);
+}
+
+interface InitOptions {
+  readonly samples?: boolean;
+  readonly branch: string;
+}
+
+async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
+  if (!isBranchName(branch)) {
+    throw new OperatorFault(`${JSON.stringify(branch)} is no name for a branch: give one such as main`);
+  }
+  const folder = resolve(name);
+  makeRoom(folder, name);
+  copyTemplate(folder, samples);
+  try {
+    await commitAll(folder, branch);
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    throw new OperatorFault(`git could not make the repository in ${folder}: ${error.detail}`);
+  }
+  process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder));
+}
+
+/** The part of Git's rules that leaves no doubt: letters and digits, with . _ - / between them. */
+function isBranchName(name: string): boolean {
+  return /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/.test(name) && !/\.lock(?:\/|$)/.test(name);
+}
+
+function makeRoom(folder: string, name: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (readdirSync(folder).length === 0) return;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
+    throw new OperatorFault(`${JSON.stringify(name)} is no folder: name a new or an empty one`);
+  }
+  throw new OperatorFault(`${JSON.stringify(name)} is not empty: name a new or an empty folder`);
+}
+
+function copyTemplate(folder: string, samples: boolean): void {
+  const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+  cpSync(join(home, 'catalogue-template'), folder, { recursive: true });
+  // They would count for the template itself, and npm leaves a .gitignore out of a package.
+  for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
+  mkdirSync(join(folder, botsFolder));
+  if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
+  else writeFileSync(join(folder, botsFolder, '.gitkeep'), '');
+}
+
+async function commitAll(folder: string, branch: string): Promise<void> {
+  await runGit(folder, ['init', '--quiet']);
+  await runGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await runGit(folder, ['add', '--all']);
+  const identity = (await hasIdentity(folder))
+    ? []
+    : ['-c', 'user.name=Botshelf', '-c', 'user.email=botshelf@localhost'];
+  const commit = ['-c', 'commit.gpgSign=false', 'commit', '--quiet', '--message=Begin the catalogue'];
+  await runGit(folder, [...identity, ...commit]);
+}
+
+async function hasIdentity(folder: string): Promise<boolean> {
+  try {
+    await runGit(folder, ['config', '--get', 'user.email']);
+    return true;
+  } catch (error) {
+    if (error instanceof GitFailure) return false;
+    throw error;
+  }
+}
+
+function nextSteps(shown: string, folder: string): string {
+  return `${shown} is a catalogue of its own now.
+
+  see it      BOTSHELF_CATALOGUE='${folder.replaceAll("'", `'\\''`)}' npm start
+  add a bot   BOTSHELF_CATALOGUE='${folder.replaceAll("'", `'\\''`)}' npm run -s botshelf new 123456789012345678
+  share it    make an empty repository on a Git host, then in ${shown}:
+              git remote add origin <its address> && git push --set-upstream origin HEAD
+
+README.md in it tells contributors what to do, and maintainers what the check of pull requests needs.
+`;
+}
