@@ -2,7 +2,7 @@ import { ObjectReader } from '../git/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { fileFault } from './fault.ts';
-import { botsFolder, isFolderName, pathOf, type Place } from './layout.ts';
+import { botsFolder, isFolderName, keeper, pathOf, type Place } from './layout.ts';
 import { maxFileSize, sizeFault } from './page.ts';
 import { type PageFile, pageFileOf, refusedPageFile } from './page-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
@@ -24,7 +24,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
   const entries = new Map([...top, ...inside].map((entry) => [entry.path, entry]));
   const objects = new ObjectReader(root);
   return {
-    listTop: () => namesOf(top),
+    listTop: () => namesOf(top).filter((name) => name !== keeper),
     listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
     kindOf: (path) => kindOfMode(entries.get(path)?.mode),
     readPages: async (places) => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
-import { botsFolder, type Misplaced, pathOf, type Place, placeOf } from './layout.ts';
+import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from './layout.ts';
 import { codeOf } from '../system-error.ts';
 
 /** What tells one state of a file from another without reading it. */
@@ -15,7 +15,9 @@ export interface Stamp {
 
 /** The names in `bots/`; folders of bots and whatever else lies there. @throws when it cannot be read. */
 export function listTop(root: string): string[] {
-  return readdirSync(join(root, botsFolder)).toSorted();
+  return readdirSync(join(root, botsFolder))
+    .filter((name) => name !== keeper)
+    .toSorted();
 }
 
 /**

@@ -4,6 +4,9 @@ import { canonicalLocale, type Locale } from '../bot/locale.ts';
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
 
+/** An empty file in `bots/` that has Git keep the folder while it has no bots. */
+export const keeper = '.gitkeep';
+
 /** A file's place in the catalogue: whose page it is, in which language. */
 export interface Place {
   readonly id: BotId;

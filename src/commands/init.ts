@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { botsFolder } from '../catalogue/layout.ts';
+import { botsFolder, keeper } from '../catalogue/layout.ts';
 import { GitFailure, runGit } from '../git/run-git.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
@@ -63,7 +63,7 @@ function copyTemplate(folder: string, samples: boolean): void {
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
-  else writeFileSync(join(folder, botsFolder, '.gitkeep'), '');
+  else writeFileSync(join(folder, botsFolder, keeper), '');
 }
 
 async function commitAll(folder: string, branch: string): Promise<void> {

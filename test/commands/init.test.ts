@@ -1,0 +1,94 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkCatalogue } from '../../src/catalogue/check.ts';
+import { folderSource } from '../../src/catalogue/source.ts';
+import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { repositoryIn } from '../support/repository.ts';
+import { pagePath, writeFiles } from '../support/sample.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
+
+const id = '123456789012345678';
+
+describe('botshelf init', () => {
+  it('makes a repository that the service runs on and takes its first bot', async () => {
+    const cwd = tempFolder();
+    const { code, stdout, stderr } = await botshelf(cwd, ['init', 'shelf'], { cwd });
+    deepStrictEqual([code, stderr], [0, '']);
+    match(stdout, /^shelf is a catalogue of its own now\.\n/);
+    const folder = join(cwd, 'shelf');
+    const repo = repositoryIn(folder);
+    strictEqual(repo.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
+    deepStrictEqual(repo.git('ls-files').split('\n'), [
+      '.gitattributes',
+      '.github/workflows/catalogue.yml',
+      '.gitignore',
+      'README.md',
+      'bots/.gitkeep',
+    ]);
+    strictEqual(repo.status(), '');
+    strictEqual((await botshelf(folder, ['check'])).stdout, '0 files, 0 faults\n');
+
+    const service = await startServiceProcess(folder);
+    try {
+      strictEqual((await botshelf(folder, ['new', id])).code, 0);
+      const answer = async (): Promise<number> =>
+        (await fetch(`${service.address}/api/v2/bots/${id}`)).status;
+      await eventually(async () => (await answer()) === 200);
+      strictEqual(repo.status(), '?? bots/678/');
+    } finally {
+      strictEqual(await service.end('SIGTERM'), 0);
+    }
+  });
+
+  it('brings the samples when asked to, on the branch that was asked for', async () => {
+    const folder = join(tempFolder(), 'a', "it's");
+    const { code } = await botshelf(tempFolder(), ['init', folder, '--samples', '--branch', 'trunk/2']);
+    strictEqual(code, 0);
+    strictEqual(repositoryIn(folder).git('symbolic-ref', 'HEAD'), 'refs/heads/trunk/2');
+    const bot = '190519304972663312';
+    const service = await startTestService({}, { root: folder });
+    const token = await issueTestToken(folder, bot);
+    const answer = await service.request(`/api/v2/bots/${bot}`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: JSON.stringify({ bot: { nsfw: true } }),
+    });
+    strictEqual(answer.status, 200, answer.text);
+    strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
+  });
+
+  it('refuses what is no empty folder, and a name that is none for a branch, and leaves all as it was', async () => {
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, 'full'));
+    writeFileSync(join(cwd, 'full/x'), '');
+    const cases: [string[], RegExp][] = [
+      [['full'], /^"full" is not empty: name a new or an empty folder\n$/],
+      [['full/x'], /^"full\/x" is no folder: .+\n$/],
+      [['full/x/y'], /^"full\/x\/y" is no folder: .+\n$/],
+      [['new', '--branch=--orphan'], /^"--orphan" is no name for a branch: .+\n$/],
+      [['new', '--branch=a..b'], /^"a\.\.b" is no name for a branch: .+\n$/],
+      [['new', '--branch=a.lock'], /^"a\.lock" is no name for a branch: .+\n$/],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stdout, stderr } = await botshelf(cwd, ['init', ...args], { cwd });
+      deepStrictEqual([code, stdout], [2, '']);
+      match(stderr, message);
+    }
+    ok(!existsSync(join(cwd, 'new')));
+  });
+
+  it('gives contributors an example that keeps every rule', async () => {
+    const folder = join(tempFolder(), 'shelf');
+    await botshelf(tempFolder(), ['init', folder]);
+    const indented = /^ {3}```text\n( {3}---\n[^]*?)^ {3}```$/m.exec(
+      readFileSync(join(folder, 'README.md'), 'utf8'),
+    )?.[1];
+    writeFiles(folder, { [pagePath(id)]: (indented ?? '').replaceAll(/^ {3}/gm, '') });
+    deepStrictEqual(await checkCatalogue(folderSource(folder), 'everything'), { files: 1, findings: [] });
+  });
+});

@@ -1,0 +1,147 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { repositoryIn, type TestRepository, testRepository } from './support/repository.ts';
+import { mainPage, pagePath } from './support/sample.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+const id = '123456789012345678';
+
+/** Runs the workflow's script as its last step does, in a fresh clone of the base. */
+function runWorkflow(
+  origin: TestRepository,
+  base: string,
+  head: string,
+  format = 'github',
+): { code: number | null; stdout: string; stderr: string; clone: TestRepository } {
+  const folder = join(tempFolder(), 'clone');
+  origin.git('clone', '-q', '--no-local', '--single-branch', '--branch=main', origin.folder, folder);
+  const { status, stdout, stderr } = spawnSync(join(home, '.github/check-pull-request.sh'), {
+    env: { PATH: process.env['PATH'], CATALOGUE: folder, BASE_SHA: base, HEAD_SHA: head, FORMAT: format },
+    encoding: 'utf8',
+  });
+  return { code: status, stdout, stderr, clone: repositoryIn(folder) };
+}
+
+describe('a pull request, from fork to merge', () => {
+  it('fails with annotations, is mended, passes and merges', () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
+    const base = origin.git('rev-parse', 'HEAD');
+    const fork = repositoryIn(tempFolder());
+    fork.git('clone', '-q', origin.folder, '.');
+    fork.git('switch', '-q', '-c', 'add-homer');
+    const bad = fork.commit({
+      [pagePath(id)]: mainPage({ category: 'books', invite: 'http://example.org' }),
+    });
+    origin.git('fetch', '-q', fork.folder, 'add-homer:refs/pull/1/head');
+
+    const failed = runWorkflow(origin, base, bad);
+    strictEqual(failed.code, 1, failed.stderr);
+    match(
+      failed.stdout,
+      /^::error file=bots\/678\/123456789012345678\.en\.md,line=8,col=15,title=enum::category: "books" /m,
+    );
+    match(
+      failed.stdout,
+      /^::error file=bots\/678\/123456789012345678\.en\.md,line=10,col=13,title=pattern::invite: /m,
+    );
+    match(failed.stdout, /^Almost there\. /m);
+    match(
+      failed.stdout,
+      /^ {2}bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
+    );
+
+    const good = fork.commit(
+      { [pagePath(id)]: mainPage({ invite: 'https://example.org/homer' }) },
+      'Mend it',
+    );
+    origin.git('fetch', '-q', fork.folder, 'add-homer:refs/pull/1/head');
+    const passed = runWorkflow(origin, base, good);
+    deepStrictEqual([passed.code, passed.stdout], [0, '1 file, 0 faults\n'], passed.stderr);
+    origin.git('merge', '-q', '--no-ff', '-m', 'Merge 1', 'refs/pull/1/head');
+    ok(existsSync(join(origin.folder, pagePath(id))));
+  });
+
+  it('runs nothing that it brings: scripts, settings, hooks, filters', () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage(), 'package.json': '{}' });
+    const base = origin.git('rev-parse', 'HEAD');
+    const ran = join(tempFolder(), 'ran');
+    const program = `#!/bin/sh\ntouch '${ran}'\n`;
+    const commands = { preinstall: `touch '${ran}'`, prepare: `touch '${ran}'`, build: `touch '${ran}'` };
+    const fork = repositoryIn(tempFolder());
+    fork.git('clone', '-q', origin.folder, '.');
+    fork.write('.github/check-pull-request.sh', program);
+    fork.write('.githooks/post-checkout', program);
+    for (const path of ['.github/check-pull-request.sh', '.githooks/post-checkout'])
+      chmodSync(join(fork.folder, path), 0o755);
+    const head = fork.commit({
+      'package.json': JSON.stringify({ scripts: commands }),
+      '.npmrc': 'ignore-scripts=false\n',
+      'dist/src/main.js': `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(ran)}, '');`,
+      '.gitattributes': '* filter=run\n',
+      [pagePath('8')]: mainPage({ name: 'Eight', invite: 'https://example.org/8' }),
+    });
+    origin.git('fetch', '-q', fork.folder, `${head}:refs/pull/1/head`);
+    const { code, stdout, clone } = runWorkflow(origin, base, head, 'text');
+    strictEqual(code, 1);
+    match(stdout, /^\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
+    strictEqual(existsSync(ran), false);
+    strictEqual(clone.git('rev-parse', 'HEAD'), base);
+    strictEqual(clone.status(), '');
+  });
+
+  it('is named by commit ids and nothing else', () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage() });
+    const { code, stderr } = runWorkflow(origin, origin.git('rev-parse', 'HEAD'), '--upload-pack=touch x');
+    strictEqual(code, 2);
+    match(stderr, /^BASE_SHA and HEAD_SHA are commit ids/);
+  });
+});
+
+describe('the workflows', () => {
+  const files = ['.github/workflows/catalogue.yml', 'catalogue-template/.github/workflows/catalogue.yml'];
+
+  it('give a pull request a read-only token, and run the script on the base with actions pinned by hash', () => {
+    for (const file of files) {
+      const text = readFileSync(join(home, file), 'utf8');
+      match(text, /^on:\n {2}pull_request:/m);
+      match(text, /^permissions:\n {2}contents: read\n\n/m);
+      match(text, /^ {6}- run: (?:code\/)?\.github\/check-pull-request\.sh$/m);
+      match(text, /^ {10}ref: \$\{\{ github\.event\.pull_request\.base\.sha \}\}$/m);
+      const uses = [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action);
+      ok(uses.length > 0 && uses.every((action) => /@[0-9a-f]{40}$/.test(action)), file);
+      const commands = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command);
+      ok(
+        commands.every((command) => !command?.includes('${{')),
+        'nothing of an event is put into a command',
+      );
+    }
+  });
+});
+
+describe('the problem matcher', () => {
+  const { problemMatcher } = JSON.parse(readFileSync(join(home, '.github/problem-matcher.json'), 'utf8')) as {
+    problemMatcher: { pattern: { regexp: string }[] }[];
+  };
+  const pattern = new RegExp(problemMatcher[0]?.pattern[0]?.regexp ?? '');
+
+  it('reads what check says as text', () => {
+    deepStrictEqual(pattern.exec('bots/001/1.en.md:8:15 enum category: "x": choose y')?.slice(1), [
+      'bots/001/1.en.md',
+      '8',
+      '15',
+      'enum',
+      undefined,
+      'category: "x": choose y',
+    ]);
+    deepStrictEqual(pattern.exec('bots/001/1.en.md:3:1 name-taken warning: name: "x"')?.slice(4), [
+      'name-taken',
+      'warning',
+      'name: "x"',
+    ]);
+    strictEqual(pattern.exec('2 files, 1 fault'), null);
+  });
+});
