@@ -1,0 +1,52 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { openCatalogue } from '../support/live-catalogue.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+
+describe('a catalogue into which a bad pull request was merged', () => {
+  it('names each thing in it and goes on serving', async () => {
+    const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
+    const { faults, name } = await openCatalogue({}, { root: repo.folder });
+    repo.git('switch', '-q', '-c', 'pull');
+    const commit = repo.git('rev-parse', 'HEAD');
+    mkdirSync(join(repo.folder, 'bots/001'), { recursive: true });
+    symlinkSync('/etc/passwd', join(repo.folder, pagePath('1')));
+    repo.write('bots/007/.gitattributes', '*.md filter=run\n');
+    repo.write('bots/002/2.en.md\n::error::x', '');
+    repo.write(pagePath('8'), mainPage({ name: 'Eight' }));
+    repo.git('add', '--all');
+    repo.git('update-index', '--add', '--cacheinfo', `160000,${commit},bots/005/module`);
+    repo.git('commit', '-q', '-m', 'Change');
+    repo.git('switch', '-q', '-f', 'main');
+    repo.git('merge', '-q', '--no-ff', '-m', 'Merge', 'pull');
+    repo.write(pagePath('9'), '');
+    truncateSync(join(repo.folder, pagePath('9')), 2 ** 30);
+
+    await eventually(() => strictEqual(name('8'), 'Eight'));
+    await eventually(() =>
+      deepStrictEqual(faults(), [
+        `${pagePath('1')} regular-file`,
+        'bots/002/2.en.md\n::error::x stray-file',
+        'bots/005/module stray-file',
+        'bots/007/.gitattributes stray-file',
+        `${pagePath('9')} file-size`,
+      ]),
+    );
+    strictEqual(name('7'), 'Seven');
+  });
+
+  it('names 10,000 files that are no pages, and goes on serving', async () => {
+    const repo = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
+    for (let i = 0; i < 10_000; i++) repo.write(`bots/001/${i}.txt`, '');
+    const { faults, name } = await openCatalogue({}, { root: repo.folder });
+    await eventually(() => strictEqual(new Set(faults()).size > 0, true));
+    strictEqual(name('7'), 'Seven');
+    strictEqual(
+      faults().every((fault) => fault.startsWith('bots/001')),
+      true,
+    );
+  });
+});
