@@ -98,6 +98,7 @@ export class Catalogue {
     this.#ready = true;
     this.#watch = watchFolders(`${this.#options.root}/${botsFolder}`, {
       onHint: (folder, name) => this.#inventory.plan(folder, name, coalescing),
+      onStray: () => void this.#allFolders(),
       onMiss: () => void this.#withAll((folder) => this.#inventory.look(folder)),
       onFault: (fault) => this.#noteWatcher(fault),
     });

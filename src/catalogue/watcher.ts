@@ -8,6 +8,8 @@ import { isFolderName } from './layout.ts';
 export interface WatchListener {
   /** Something may have changed in `bots/<folder>/`; in this file of it, where one is named. */
   onHint(folder: string, name?: string): void;
+  /** Something may have come or gone in `bots/` that is no folder of bots. */
+  onStray(): void;
   /** Hints may have been lost, or nobody was watching yet: anything may have changed. */
   onMiss(): void;
   /** Why the watcher does not work, one sentence; null once it does. */
@@ -120,6 +122,7 @@ class FolderWatches {
     this.#follow(name);
     this.#burst.count();
     if (isFolderName(name)) this.#listener.onHint(name);
+    else this.#listener.onStray();
   }
 
   #fail(error: unknown): void {

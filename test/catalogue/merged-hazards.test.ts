@@ -14,7 +14,7 @@ describe('a catalogue into which a bad pull request was merged', () => {
     const commit = repo.git('rev-parse', 'HEAD');
     mkdirSync(join(repo.folder, 'bots/001'), { recursive: true });
     symlinkSync('/etc/passwd', join(repo.folder, pagePath('1')));
-    repo.write('bots/007/.gitattributes', '*.md filter=run\n');
+    repo.write('bots/.gitattributes', '*.md filter=run\n');
     repo.write('bots/002/2.en.md\n::error::x', '');
     repo.write(pagePath('8'), mainPage({ name: 'Eight' }));
     repo.git('add', '--all');
@@ -28,6 +28,7 @@ describe('a catalogue into which a bad pull request was merged', () => {
     await eventually(() => strictEqual(name('8'), 'Eight'));
     await eventually(() =>
       deepStrictEqual(faults(), [
+        'bots/.gitattributes stray-file',
         `${pagePath('1')} regular-file`,
         'bots/002/2.en.md\n::error::x stray-file',
         'bots/005/module stray-file',

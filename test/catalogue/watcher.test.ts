@@ -32,6 +32,7 @@ describe('the watcher', () => {
     }
     watch = watchFolders(bots, {
       onHint: (folder) => hints.add(folder),
+      onStray: () => hints.add('stray'),
       onMiss: () => (misses += 1),
       onFault: (fault) => faults.push(fault),
     });
@@ -68,6 +69,11 @@ describe('the watcher', () => {
     await hinted('001', () => writeFileSync(join(bots, '001/c.md'), ''));
     await hinted('001', () => rmSync(join(bots, '001/c.md')));
     deepStrictEqual([...hints], ['001']);
+  });
+
+  it('hints at what is no folder of bots', async () => {
+    await hinted('stray', () => writeFileSync(join(bots, 'notes.txt'), ''));
+    await hinted('stray', () => rmSync(join(bots, 'notes.txt')));
   });
 
   it('hints at a new folder, and at what is written there then', async () => {
