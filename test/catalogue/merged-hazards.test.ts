@@ -32,7 +32,6 @@ describe('a catalogue into which a bad pull request was merged', () => {
         `${pagePath('1')} regular-file`,
         'bots/002/2.en.md\n::error::x stray-file',
         'bots/005/module stray-file',
-        'bots/007/.gitattributes stray-file',
         `${pagePath('9')} file-size`,
       ]),
     );
