@@ -11,6 +11,8 @@ export interface Representation {
   readonly digest: string;
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What all of its kind carry, where it is another kind than the interface's reads. */
+  readonly common?: Readonly<Record<string, string>>;
   /** Whether this is still what the resource is: as long as it is, the very same response may be sent again. */
   readonly current: () => boolean;
 }
@@ -21,11 +23,11 @@ export interface Representation {
  */
 export async function send(
   ctx: Context,
-  { type, digest, body, headers = {}, current }: Representation,
+  { type, digest, body, headers = {}, common = readHeaders, current }: Representation,
 ): Promise<void> {
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
-  ctx.set({ ...readHeaders, ...headers, ETag: etagOf(digest, coding) });
+  ctx.set({ ...common, ...headers, ETag: etagOf(digest, coding) });
   if (ctx.fresh) {
     ctx.status = 304;
     return;

@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Router } from '@koa/router';
+import { send } from '../http/representation.ts';
+
+/** A file that pages name: its address carries a digest of its bytes, so whoever has it may keep it for ever. */
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly digest: string;
+}
+
+export const assets = {
+  stylesheet: asset('site.css'),
+  /** Validates the form of /add while one types. */
+  addScript: asset('add.js'),
+  /** Loads the page anew when a file of the catalogue was saved. */
+  liveScript: asset('live.js'),
+  icon: asset('icon.svg'),
+};
+
+/** Serves the assets. */
+export function addAssetRoutes(router: Router): void {
+  for (const { path, type, body, digest } of Object.values(assets)) {
+    const representation = { type, body, digest, common: headers, current: () => true };
+    router.get(path, async (ctx) => await send(ctx, representation));
+  }
+}
+
+const headers = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  Vary: 'Accept-Encoding',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+function asset(name: string): Asset {
+  const body = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
+  const digest = hash('sha1', body, 'base64url');
+  const extension = extname(name);
+  return {
+    path: `/assets/${name.slice(0, -extension.length)}.${digest.slice(0, 10)}${extension}`,
+    type: types[extension] ?? 'application/octet-stream',
+    body,
+    digest,
+  };
+}

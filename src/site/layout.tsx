@@ -1,0 +1,102 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { assets } from './assets.ts';
+import { interfaceLanguage, messages } from './messages.ts';
+
+/** Somebody who is logged in. */
+export interface Viewer {
+  readonly name: string;
+}
+
+/** What all pages of one site have in common. */
+export interface Site {
+  /** Whether one can log in here. */
+  readonly login: boolean;
+  /** The web page of the catalogue's repository; null where it has none. */
+  readonly repositoryUrl: string | null;
+  /** Whether an open page is to follow the files of the catalogue. */
+  readonly live: boolean;
+}
+
+export interface LayoutProps {
+  readonly site: Site;
+  /** Null for a visitor. */
+  readonly viewer: Viewer | null;
+  /** Stands in the browser's tab, before the product's name; the front page has none. */
+  readonly title?: string;
+  readonly description?: string;
+  /** The one address of a page that can be reached by several. */
+  readonly canonical?: string;
+  /** A script of our own, an asset's path. The page works without it. */
+  readonly script?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A whole page: header with the account of who asks, `main`, footer. */
+export function Layout(props: LayoutProps): VNode {
+  const { site, viewer, title, description, canonical, script, children } = props;
+  return (
+    <html lang={interfaceLanguage} dir="ltr">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title === undefined ? messages.product : `${title} · ${messages.product}`}</title>
+        {description !== undefined && <meta name="description" content={description} />}
+        {canonical !== undefined && <link rel="canonical" href={canonical} />}
+        <link rel="stylesheet" href={assets.stylesheet.path} />
+        <link rel="icon" type="image/svg+xml" href={assets.icon.path} />
+        {script !== undefined && <script type="module" src={script} />}
+        {site.live && <script type="module" src={assets.liveScript.path} />}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          {messages.skip}
+        </a>
+        <header class="top">
+          <div class="wide bar">
+            <a class="brand" href="/">
+              <img src={assets.icon.path} width="28" height="28" alt="" />
+              {messages.product}
+            </a>
+            <nav aria-label={messages.navigation}>
+              <a href="/">{messages.browse}</a>
+              <a href="/add">{messages.add}</a>
+            </nav>
+            {site.login && <Account viewer={viewer} />}
+          </div>
+        </header>
+        <main id="main" class="wide" tabIndex={-1}>
+          {children}
+        </main>
+        <footer class="wide bottom">
+          <p>
+            {messages.footer}{' '}
+            {site.repositoryUrl !== null && <a href={site.repositoryUrl}>{messages.source}</a>}
+          </p>
+        </footer>
+      </body>
+    </html>
+  );
+}
+
+/** Who is logged in, and the way out; or the way in. */
+function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
+  if (viewer === null) {
+    return (
+      <a class="account" href="/login">
+        {messages.logIn}
+      </a>
+    );
+  }
+  return (
+    <form class="account" method="post" action="/logout">
+      <span class="muted">
+        <span class="out-of-sight">{messages.signedInAs} </span>
+        <bdi>{viewer.name}</bdi>
+      </span>
+      <button class="quiet" type="submit">
+        {messages.logOut}
+      </button>
+    </form>
+  );
+}

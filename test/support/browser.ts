@@ -1,0 +1,29 @@
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as driver } from 'playwright-core';
+
+/**
+ * The Chromium of the test file, started when it is first asked for: the one that CHROMIUM_PATH names, else
+ * the one that the tests bring. It ends with the file's tests.
+ * @throws when there is none that starts
+ */
+export async function testBrowser(): Promise<Browser> {
+  browser ??= launch();
+  return await browser;
+}
+
+let browser: Promise<Browser> | undefined;
+
+after('stop the browser', async () => {
+  const running = await browser;
+  browser = undefined;
+  await running?.close();
+});
+
+async function launch(): Promise<Browser> {
+  const own = process.env['CHROMIUM_PATH'];
+  return await driver.launch(
+    own === undefined
+      ? { executablePath: await chromium.executablePath(), args: chromium.args }
+      : { executablePath: own, args: ['--no-sandbox'] },
+  );
+}
