@@ -22,6 +22,8 @@ export interface Config {
   readonly stateDays: number;
   /** Keep copies of the bots' pictures. */
   readonly images: boolean;
+  /** Somebody edits the catalogue: open pages follow its files and show their faults. */
+  readonly dev: boolean;
   /** A test process names the failpoint it wants to die at. */
   readonly failpoint: string | null;
 }
@@ -97,6 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
     stateDays: integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
     images: flag('BOTSHELF_IMAGES', true),
+    dev: flag('BOTSHELF_DEV'),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
   };
   if (faults.length > 0) throw new ConfigError(faults);

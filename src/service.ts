@@ -5,6 +5,7 @@ import { Committer } from './git/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
 import { takeInstanceLock } from './git/instance-lock.ts';
+import { readOrigin } from './git/origin.ts';
 import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
 import { createApp } from './http/app.ts';
@@ -15,6 +16,9 @@ import { ImageConnector } from './images/connector.ts';
 import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
 import { followPictures } from './pictures.ts';
+import type { Site } from './site/layout.tsx';
+import { Markdown } from './site/markdown.ts';
+import { repositoryLinks } from './site/repository-links.ts';
 import type { StateRef } from './state/state-ref.ts';
 import { StateStore } from './state/state-store.ts';
 import { OperatorFault } from './operator-fault.ts';
@@ -89,6 +93,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     log,
   });
   onClose(async () => await state.close());
+  const markdown = new Markdown();
+  onClose(async () => await markdown.close());
   const app = createApp({
     catalogue,
     counts: state,
@@ -96,6 +102,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     tokens: state,
     pictures,
     health: healthOf(catalogue, state),
+    site: await siteOf(config, door),
+    markdown,
     baseUrl,
     trustProxy,
     rateLimit,
@@ -120,6 +128,11 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     });
   }
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+}
+
+async function siteOf({ dev }: Config, door: RepositoryDoor): Promise<Site> {
+  const origin = await readOrigin(door);
+  return { login: false, repository: origin && repositoryLinks(origin), live: dev };
 }
 
 async function openPictures(

@@ -81,6 +81,11 @@ export class Catalogue {
     return this.#faults.all();
   }
 
+  /** What is wrong with a bot's files. */
+  faultsOf(id: BotId): readonly Fault[] {
+    return this.#faults.get(id) ?? [];
+  }
+
   /** Calls back with each bot that is served anew, differently, or no more. */
   onChange(listener: (id: BotId) => void): void {
     this.#listeners.push(listener);

@@ -1,9 +1,15 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Fault } from '../catalogue/fault.ts';
 import { type Counts, Orders } from '../catalogue/orders.ts';
 import { TextSearch } from '../catalogue/search.ts';
 import type { Log } from '../log.ts';
+import { showProblems } from '../site/fault-page.tsx';
+import type { Site } from '../site/layout.tsx';
+import type { Markdown } from '../site/markdown.ts';
+import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Updates } from '../updates.ts';
 import type { TokenHolders } from './authentication.ts';
 import { BotLists } from './bot-lists.ts';
@@ -24,6 +30,8 @@ export interface AppOptions {
   /** Null where the image cache is off. */
   readonly pictures: Pictures | null;
   readonly health: Health;
+  readonly site: Site;
+  readonly markdown: Markdown;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly trustProxy: boolean;
@@ -36,7 +44,7 @@ export interface AppOptions {
 
 /** The application: every route, and everything that decides on an answer. */
 export function createApp(options: AppOptions): Koa {
-  const { catalogue, counts, updates, tokens, health, baseUrl, trustProxy, log } = options;
+  const { catalogue, counts, updates, tokens, health, site, markdown, baseUrl, trustProxy, log } = options;
   const probes = new Router();
   addHealthRoutes(probes, health);
 
@@ -49,9 +57,13 @@ export function createApp(options: AppOptions): Koa {
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
   addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });
 
+  const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
+  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf: () => null, faultsOf });
+
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
   app.use(answerProblems(log));
   app.use(protect);
+  app.use(showProblems(site));
   app.use(probes.routes());
   app.use(waitFor(catalogue));
   app.use(router.routes());

@@ -6,7 +6,15 @@ import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import { folderOf, pathOf } from '../catalogue/layout.ts';
 import type { TextSearch } from '../catalogue/search.ts';
 import type { Orders } from '../catalogue/orders.ts';
-import { compareBots, type Cursor, select, type Selected, type ValueOf } from '../catalogue/selection.ts';
+import {
+  compareBots,
+  type Cursor,
+  select,
+  type Selected,
+  type Selection,
+  type Sort,
+  type ValueOf,
+} from '../catalogue/selection.ts';
 import type { Body } from './compression.ts';
 import type { ListQuery } from './list-query.ts';
 
@@ -38,23 +46,22 @@ export class BotLists {
 
   /** The list elements that a query asks for. */
   async elements(query: ListQuery): Promise<List> {
-    const { key, descending } = query.sort ?? { key: 'id', descending: false };
-    const order = this.#orders.by(key);
-    const current = (): boolean => this.#orders.by(key).version === order.version;
-    return await this.#list(JSON.stringify(['v2', order.version, query]), async () => {
-      const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
-      const selected =
-        scores && query.sort === undefined
-          ? this.#byScore(scores, query)
-          : select(
-              descending ? order.bots.toReversed() : order.bots,
-              order.valueOf,
-              descending,
-              query,
-              scores,
-            );
+    const { key } = query.sort ?? byId;
+    const { version } = this.#orders.by(key);
+    const current = (): boolean => this.#orders.by(key).version === version;
+    return await this.#list(JSON.stringify(['v2', version, query]), async () => {
+      const selected = await this.select(query);
       return { ...listOf(selected, elementOf(query.fields), query.fields?.join() ?? ''), current };
     });
+  }
+
+  /** The bots that a query asks for: in its order, else the best fit first, else by id. */
+  async select(query: Selection): Promise<Selected> {
+    const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
+    if (scores && query.sort === undefined) return this.#byScore(scores, query);
+    const { key, descending } = query.sort ?? byId;
+    const { bots, valueOf } = this.#orders.by(key);
+    return select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
   }
 
   /** Every markdown file, in path order. */
@@ -80,6 +87,8 @@ export class BotLists {
     return await this.#lists.forceFetch(key, { context: make });
   }
 }
+
+const byId: Sort = { key: 'id', descending: false };
 
 function listOf(
   { bots, total, next }: Selected,

@@ -56,7 +56,11 @@ export class ResponseCache {
 /** All that a read's answer depends on; undefined where more than that may matter, or the key would be long. */
 function keyOf({ method, url, headers }: IncomingMessage): string | undefined {
   if ((method !== 'GET' && method !== 'HEAD') || headers['if-modified-since'] !== undefined) return undefined;
-  const key = `${url}\n${headers.accept ?? ''}\n${headers['accept-encoding'] ?? ''}`;
+  const forInterface = url?.startsWith('/api/') ?? false;
+  // Only pages speak languages, and only to them a cookie says who asks.
+  if (!forInterface && headers.cookie !== undefined) return undefined;
+  const language = forInterface ? '' : (headers['accept-language'] ?? '');
+  const key = `${url}\n${headers.accept ?? ''}\n${headers['accept-encoding'] ?? ''}\n${language}`;
   return key.length <= longestKey ? key : undefined;
 }
 

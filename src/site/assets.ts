@@ -13,6 +13,12 @@ export interface Asset {
   readonly digest: string;
 }
 
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
 export const assets = {
   stylesheet: asset('site.css'),
   /** Validates the form of /add while one types. */
@@ -34,12 +40,6 @@ const headers = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   Vary: 'Accept-Encoding',
   'Cross-Origin-Resource-Policy': 'same-origin',
-};
-
-const types: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
 };
 
 function asset(name: string): Asset {

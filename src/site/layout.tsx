@@ -1,9 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { assets } from './assets.ts';
 import { interfaceLanguage, messages } from './messages.ts';
+import type { RepositoryLinks } from './repository-links.ts';
 
 /** Somebody who is logged in. */
 export interface Viewer {
+  /** Of the account, as a bot's `authors` has it. */
+  readonly id: string;
   readonly name: string;
 }
 
@@ -11,8 +14,8 @@ export interface Viewer {
 export interface Site {
   /** Whether one can log in here. */
   readonly login: boolean;
-  /** The web page of the catalogue's repository; null where it has none. */
-  readonly repositoryUrl: string | null;
+  /** The web pages of the catalogue's repository; null where it has none. */
+  readonly repository: RepositoryLinks | null;
   /** Whether an open page is to follow the files of the catalogue. */
   readonly live: boolean;
 }
@@ -70,8 +73,7 @@ export function Layout(props: LayoutProps): VNode {
         </main>
         <footer class="wide bottom">
           <p>
-            {messages.footer}{' '}
-            {site.repositoryUrl !== null && <a href={site.repositoryUrl}>{messages.source}</a>}
+            {messages.footer} {site.repository && <a href={site.repository.home}>{messages.source}</a>}
           </p>
         </footer>
       </body>

@@ -46,6 +46,7 @@ export const messages = {
   nextPage: 'Next',
   pageOf: (page: number, pages: number) => `Page ${integer(page)} of ${integer(pages)}`,
   servers: (count: number) => (count === 1 ? '1 server' : `${integer(count)} servers`),
+  shortServers: (count: number) => (count === 1 ? '1 server' : `${shortCounts.format(count)} servers`),
   verified: 'Verified',
   adult: 'Adults only',
 
@@ -75,9 +76,16 @@ export const messages = {
   editPage: 'Edit this page',
   history: 'History',
   token: 'Token',
-  json: 'JSON',
+  json: 'As JSON',
+  thisPage: 'This page',
   faultsTitle: 'This bot’s files have faults',
   faultsAdvice: 'What you see below is the last version that was right.',
+
+  forOwners: 'For its owner',
+  noLoginAdvice:
+    'To post server counts and edits you need a token. The operator of this site issues it with:',
+  facts: 'Facts',
+  post: 'How to post',
 
   notFoundTitle: 'There is nothing here',
   notFoundText: 'The address may be mistyped, or what was here has moved.',
@@ -105,11 +113,6 @@ export const categoryNames: Readonly<Record<Category, string>> = {
 /** A whole number as a reader of the pages writes it. */
 export function integer(value: number): string {
   return integers.format(value);
-}
-
-/** A count in few characters: 1.2K. */
-export function shortCount(value: number): string {
-  return shortCounts.format(value);
 }
 
 /** A day as a reader of the pages writes it, in UTC. @param time ms since the epoch */

@@ -39,6 +39,7 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     stateSeconds: 60,
     stateDays: 30,
     images: false,
+    dev: false,
     failpoint: null,
     ...more,
   };

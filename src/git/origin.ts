@@ -1,0 +1,23 @@
+import type { RepositoryDoor } from './repository.ts';
+
+/** Where other clones of the catalogue meet this one. */
+export interface Origin {
+  /** The URL of the remote `origin`, as Git has it. */
+  readonly remote: string;
+  /** The short name of the branch that is checked out. */
+  readonly branch: string;
+  /** Where the catalogue is in the repository: empty, or with a slash at its end. */
+  readonly prefix: string;
+}
+
+/** The origin of the catalogue's repository; null where it has none, or is no repository. */
+export async function readOrigin(door: RepositoryDoor): Promise<Origin | null> {
+  try {
+    const repository = await door.open();
+    const remote = await repository.run(['remote', 'get-url', 'origin']);
+    const branch = repository.branch().replace('refs/heads/', '');
+    return { remote: remote.trim(), branch, prefix: repository.prefix };
+  } catch {
+    return null;
+  }
+}

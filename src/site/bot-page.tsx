@@ -1,0 +1,174 @@
+import type { VNode } from 'preact';
+import type { Locale } from '../bot/locale.ts';
+import type { BotRecord } from '../bot/schema-types.ts';
+import type { Fault } from '../catalogue/fault.ts';
+import { Avatar } from './avatar.tsx';
+import { withoutBidiControls } from './bidi.ts';
+import { BotFacts } from './bot-facts.tsx';
+import { Layout, type Site, type Viewer } from './layout.tsx';
+import { directionOf } from './locales.ts';
+import type { Html } from './markdown.ts';
+import { messages } from './messages.ts';
+
+export interface BotPageProps {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly bot: BotRecord;
+  /** The language to show it in, one of the bot's. */
+  readonly locale: Locale;
+  readonly count: number | undefined;
+  /** The bot's page in that language. */
+  readonly html: Html;
+  /** Whether its pictures are blurred. */
+  readonly veiled: boolean;
+  /** What is wrong with its files, where their editor is looking. */
+  readonly faults: readonly Fault[];
+  readonly canonical: string;
+}
+
+/** All there is to know of a bot. */
+export function BotPage(props: BotPageProps): VNode {
+  const { site, viewer, bot, locale, veiled, faults, canonical } = props;
+  const { name = '', description = '' } = bot.contents[locale] ?? {};
+  const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
+  const language = { lang: locale, dir: directionOf(locale) };
+  const { avatar, cover } = bot.cachedImages;
+  return (
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={shown.name}
+      description={shown.description}
+      canonical={canonical}
+    >
+      <article class="bot">
+        {faults.length > 0 && <Faults faults={faults} />}
+        {cover !== null && (
+          <div class="cover">
+            <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
+          </div>
+        )}
+        <header class="bot-head">
+          <Avatar id={bot.id} name={shown.name} picture={avatar} size={96} veiled={veiled} />
+          <div class="title">
+            <h1 {...language}>{shown.name}</h1>
+            {(bot.verified || bot.nsfw) && (
+              <p>
+                {bot.verified && <span class="tag">{messages.verified}</span>}{' '}
+                {bot.nsfw && <span class="tag adult">{messages.adult}</span>}
+              </p>
+            )}
+          </div>
+          <p class="about" {...language}>
+            {shown.description}
+          </p>
+          <Actions bot={bot} />
+        </header>
+        <div class="bot-body">
+          <Prose {...props} name={shown.name} />
+          <Previews {...props} name={shown.name} />
+        </div>
+        <BotFacts {...props} />
+      </article>
+    </Layout>
+  );
+}
+
+function Actions({ bot }: { readonly bot: BotRecord }): VNode {
+  return (
+    <ul class="actions">
+      <li>
+        <a class="button" href={bot.invite} rel="nofollow ugc noopener">
+          {messages.invite}
+        </a>
+      </li>
+      {bot.website !== null && (
+        <li>
+          <a class="button quiet" href={bot.website} rel="nofollow ugc noopener">
+            {messages.website}
+          </a>
+        </li>
+      )}
+      {bot.support !== null && (
+        <li>
+          <a class="button quiet" href={bot.support} rel="nofollow ugc noopener">
+            {messages.support}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+interface NamedProps extends BotPageProps {
+  readonly name: string;
+}
+
+function Prose({ bot, locale, html }: NamedProps): VNode {
+  const language = { lang: locale, dir: directionOf(locale) };
+  if (html === null) {
+    return (
+      <div class="prose">
+        <p class="notice">{messages.tooLong}</p>
+        <pre class="plain" {...language}>
+          {bot.contents[locale]?.page}
+        </pre>
+      </div>
+    );
+  }
+  if (html === '') return <p class="prose muted">{messages.noPage}</p>;
+  return <div class="prose" {...language} dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
+function Previews({ bot, locale, veiled, name }: NamedProps): VNode | null {
+  const { avatar, cover, preview } = bot.cachedImages;
+  if (preview.length === 0 && !(veiled && (avatar !== null || cover !== null))) return null;
+  return (
+    <section aria-labelledby="previews">
+      <h2 id="previews">{messages.previews}</h2>
+      {veiled && (
+        <p class="notice">
+          {messages.picturesVeiled} <a href={`?locale=${locale}&pictures=shown`}>{messages.showPictures}</a>
+        </p>
+      )}
+      {preview.length > 0 && (
+        <ul class="previews">
+          {preview.map((path, i) => (
+            <li key={path}>
+              <a href={path}>
+                <img
+                  class={veiled ? 'veiled' : undefined}
+                  src={path}
+                  alt={`${messages.preview(i + 1, name)}, ${messages.openPicture}`}
+                  width="640"
+                  height="360"
+                  loading="lazy"
+                />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What an editor has to mend. */
+function Faults({ faults }: { readonly faults: readonly Fault[] }): VNode {
+  return (
+    <section class="notice bad" role="alert" aria-labelledby="faults">
+      <h2 id="faults">{messages.faultsTitle}</h2>
+      <p>{messages.faultsAdvice}</p>
+      <ul>
+        {faults.map(({ path, line, column, message }) => (
+          <li key={`${path}:${line}:${column}:${message}`}>
+            <code>
+              {path}:{line}:{column}
+            </code>{' '}
+            {message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

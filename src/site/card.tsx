@@ -1,0 +1,64 @@
+import type { VNode } from 'preact';
+import type { BotListElement } from '../bot/schema-types.ts';
+import type { Locale } from '../bot/locale.ts';
+import { Avatar } from './avatar.tsx';
+import { withoutBidiControls } from './bidi.ts';
+import { directionOf } from './locales.ts';
+import { categoryNames, messages } from './messages.ts';
+
+export interface CardProps {
+  readonly bot: BotListElement;
+  /** The language to show it in, one of the bot's. */
+  readonly locale: Locale;
+  readonly count: number | undefined;
+}
+
+/** A bot in a list: the whole card leads to its page. */
+export function Card({ bot, locale, count }: CardProps): VNode {
+  const { name = '', description = '' } = bot.contents[locale] ?? {};
+  const shown = withoutBidiControls(name);
+  const language = { lang: locale, dir: directionOf(locale) };
+  return (
+    <li>
+      <article class="card">
+        <Avatar id={bot.id} name={shown} picture={bot.cachedImages.avatar} size={64} veiled={bot.nsfw} />
+        <div>
+          <h3>
+            <a href={`/bots/${bot.id}`} {...language}>
+              {shown}
+            </a>
+            {bot.verified && <CheckMark />}
+          </h3>
+          <ul class="facts">
+            <li>{categoryNames[bot.category]}</li>
+            {count !== undefined && <li title={messages.servers(count)}>{messages.shortServers(count)}</li>}
+            {bot.nsfw && (
+              <li>
+                <span class="tag adult">{messages.adult}</span>
+              </li>
+            )}
+          </ul>
+        </div>
+        <p class="about" {...language}>
+          {withoutBidiControls(description)}
+        </p>
+      </article>
+    </li>
+  );
+}
+
+function CheckMark(): VNode {
+  return (
+    <svg
+      class="check-mark"
+      width="16"
+      height="16"
+      viewBox="0 0 16 16"
+      role="img"
+      aria-label={messages.verified}
+    >
+      <circle cx="8" cy="8" r="8" fill="currentColor" />
+      <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
+    </svg>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Context, Next } from 'koa';
+import type { VNode } from 'preact';
+import { Problem } from '../http/problem.ts';
+import { Layout, type Site } from './layout.tsx';
+import { messages } from './messages.ts';
+import { sendOnce } from './page-answer.ts';
+
+/** Shows a problem as a page to who asks for pages. The interface below /api/ keeps its problem documents. */
+export function showProblems(site: Site): (ctx: Context, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Problem) || !wantsPage(ctx)) throw error;
+      sendOnce(ctx, <FaultPage site={site} problem={error} />, error.status);
+      ctx.set({ ...error.headers });
+    }
+  };
+}
+
+function wantsPage(ctx: Context): boolean {
+  if (/^\/(api|appdata|hooks)\//.test(ctx.path)) return false;
+  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
+}
+
+function FaultPage({ site, problem }: { readonly site: Site; readonly problem: Problem }): VNode {
+  const { title, detail } = problem.toJSON();
+  const isMissing = problem.kind === 'not-found';
+  return (
+    <Layout site={site} viewer={null} title={title}>
+      <div class="narrow stack">
+        <p class="muted">{problem.status}</p>
+        <h1>{title}</h1>
+        <p>{isMissing ? messages.notFoundText : sentence(detail)}</p>
+        {problem.status === 404 && <Search />}
+        <p>
+          <a href="/">{messages.seeAll}</a>
+        </p>
+      </div>
+    </Layout>
+  );
+}
+
+function Search(): VNode {
+  return (
+    <form class="search" role="search" action="/">
+      <div class="query">
+        <label for="q">{messages.notFoundSearch}</label>
+        <input id="q" type="search" name="q" maxLength={200} placeholder={messages.searchPlaceholder} />
+      </div>
+      <button type="submit">{messages.searchButton}</button>
+    </form>
+  );
+}
+
+function sentence(detail: string): string {
+  return `${detail.slice(0, 1).toUpperCase()}${detail.slice(1)}.`;
+}

@@ -1,0 +1,56 @@
+import type { Category } from '../bot/schema-types.ts';
+import type { Sort } from '../catalogue/selection.ts';
+
+/** What a list of bots on a page was asked for. */
+export interface FrontQuery {
+  /** Empty where nothing is searched for. */
+  readonly q: string;
+  readonly sort: SortName;
+  readonly category: Category | undefined;
+  /** Whether bots for adults are listed too. */
+  readonly nsfw: boolean;
+  /** Counted from 1. */
+  readonly page: number;
+}
+
+export type SortName = 'relevance' | 'popular' | 'newest' | 'edited' | 'name' | 'shuffled';
+
+/** The order of each name; undefined is the best fit first. */
+export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
+  relevance: undefined,
+  popular: { key: 'count', descending: true },
+  newest: { key: 'created', descending: true },
+  edited: { key: 'edited', descending: true },
+  name: { key: 'name', descending: false },
+  shuffled: { key: 'random', descending: false },
+};
+
+/** Reads the query of a page. What makes no sense is left aside: a reader with a mangled link still gets a page. */
+export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
+  const q = (params.get('q') ?? '').trim().slice(0, 200);
+  const asked = params.get('sort') ?? '';
+  const known = Object.hasOwn(sorts, asked) && (asked !== 'relevance' || q !== '');
+  const page = /^[1-9]\d{0,5}$/.test(params.get('page') ?? '') ? Number(params.get('page')) : 1;
+  return {
+    q,
+    sort: known ? (asked as SortName) : defaultSort(q),
+    category,
+    nsfw: params.get('nsfw') === 'true',
+    page,
+  };
+}
+
+/** The address of a list, without what is the default. */
+export function frontPath({ q, sort, category, nsfw, page }: FrontQuery): string {
+  const params = new URLSearchParams();
+  if (q !== '') params.set('q', q);
+  if (sort !== defaultSort(q)) params.set('sort', sort);
+  if (nsfw) params.set('nsfw', 'true');
+  if (page > 1) params.set('page', String(page));
+  const path = category === undefined ? '/' : `/categories/${category}`;
+  return params.size === 0 ? path : `${path}?${params.toString()}`;
+}
+
+function defaultSort(q: string): SortName {
+  return q === '' ? 'popular' : 'relevance';
+}

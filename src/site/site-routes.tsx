@@ -1,0 +1,109 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { BotId } from '../bot/id.ts';
+import type { Locale } from '../bot/locale.ts';
+import type { BotListElement, BotRecord, Category } from '../bot/schema-types.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
+import type { Fault } from '../catalogue/fault.ts';
+import type { Counts } from '../catalogue/orders.ts';
+import type { BotLists } from '../http/bot-lists.ts';
+import { Problem } from '../http/problem.ts';
+import { knownBot } from '../http/read-routes.ts';
+import { addAssetRoutes } from './assets.ts';
+import { BotPage } from './bot-page.tsx';
+import type { CardProps } from './card.tsx';
+import { frontList } from './front-list.ts';
+import { FrontPage } from './front-page.tsx';
+import { frontPath, readFrontQuery } from './front-query.ts';
+import type { Site, Viewer } from './layout.tsx';
+import { chooseLocale, languageRanges } from './locales.ts';
+import { markdownPictures } from './markdown-pictures.ts';
+import type { Markdown } from './markdown.ts';
+import { categoryNames } from './messages.ts';
+import { PageAnswers, type PageRecipe } from './page-answers.ts';
+
+export interface SiteOptions {
+  readonly site: Site;
+  readonly bots: BotIndex;
+  readonly lists: BotLists;
+  readonly counts: Counts;
+  readonly markdown: Markdown;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Who is logged in; asked only where a request carries a cookie. */
+  readonly viewerOf: (ctx: Context) => Viewer | null;
+  /** What is wrong with a bot's files. */
+  readonly faultsOf: (id: BotId) => readonly Fault[];
+}
+
+/** The pages: front page, categories, bots, and what they are made of. */
+export function addSiteRoutes(router: Router, options: SiteOptions): void {
+  addAssetRoutes(router);
+  const pages = new PageAnswers(options.site, options.viewerOf);
+  router.get('/', async (ctx) => await pages.answer(ctx, listRecipe(ctx, options, undefined)));
+  router.get('/categories/:category', async (ctx) => {
+    await pages.answer(ctx, listRecipe(ctx, options, knownCategory(ctx.params['category'] ?? '')));
+  });
+  router.get('/bots/:id', async (ctx) => {
+    await pages.answer(ctx, botRecipe(ctx, options, knownBot(options.bots, ctx.params['id'] ?? '')));
+  });
+}
+
+/** @throws {Problem} not-found */
+function knownCategory(text: string): Category {
+  if (Object.hasOwn(categoryNames, text)) return text as Category;
+  throw new Problem('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
+}
+
+function listRecipe(ctx: Context, options: SiteOptions, category: Category | undefined): PageRecipe {
+  const { site, bots, counts, lists } = options;
+  const query = readFrontQuery(new URLSearchParams(ctx.querystring), category);
+  const { asked, accepted } = wantedLanguages(ctx);
+  const [version, countsVersion] = [bots.version, counts.version];
+  let fresh = 0;
+  return {
+    key: JSON.stringify(['list', frontPath(query), asked, languageRanges(accepted)]),
+    current: () =>
+      (bots.version === version && counts.version === countsVersion) || performance.now() < fresh,
+    make: async (viewer) => {
+      const start = performance.now();
+      const list = await frontList(lists, query);
+      const cards = list.bots.map(({ id, element, facts }): CardProps => {
+        const locale = chooseLocale(facts.locales, asked, accepted);
+        const bot = JSON.parse(element.toString()) as BotListElement;
+        return { bot, locale: locale as Locale, count: counts.count(id) };
+      });
+      fresh = performance.now() + (performance.now() - start) * restraint;
+      return <FrontPage site={site} viewer={viewer} query={query} cards={cards} {...list} />;
+    },
+  };
+}
+
+/** However often the catalogue changes, a list is not made anew for more than a part of the time. */
+const restraint = 20;
+
+function botRecipe(ctx: Context, options: SiteOptions, indexed: IndexedBot): PageRecipe {
+  const { site, bots, counts, markdown, baseUrl } = options;
+  const { id, facts } = indexed;
+  const { asked, accepted } = wantedLanguages(ctx);
+  const locale = chooseLocale(facts.locales, asked, accepted) as Locale;
+  const count = counts.count(id);
+  const veiled = facts.nsfw && ctx.query['pictures'] !== 'shown';
+  return {
+    key: JSON.stringify(['bot', id, locale, veiled]),
+    current: () => bots.get(id) === indexed && counts.count(id) === count,
+    make: async (viewer) => {
+      const bot = JSON.parse(indexed.record.toString()) as BotRecord;
+      const { name = '', page = '' } = bot.contents[locale] ?? {};
+      const html = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
+      const faults = site.live ? options.faultsOf(id) : [];
+      const canonical = `${baseUrl}/bots/${id}`;
+      return <BotPage {...{ site, viewer, bot, locale, count, html, veiled, faults, canonical }} />;
+    },
+  };
+}
+
+function wantedLanguages(ctx: Context): { asked: string | undefined; accepted: string } {
+  const asked = ctx.query['locale'];
+  return { asked: typeof asked === 'string' ? asked : undefined, accepted: ctx.get('Accept-Language') };
+}
