@@ -1,15 +1,13 @@
-import { isUtf8 } from 'node:buffer';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import getRawBody from 'raw-body';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import { pathOf } from '../catalogue/layout.ts';
 import type { Updates } from '../updates.ts';
 import { authenticate, type TokenHolders } from './authentication.ts';
-import { Problem } from './problem.ts';
 import type { RateLimit } from './rate-limits.ts';
 import { knownBot } from './read-routes.ts';
 import { etagsOf } from './representation.ts';
+import { type BodyRules, readText } from './request-body.ts';
 import { parseUpdate } from './update-body.ts';
 
 export interface UpdateRouteOptions {
@@ -37,59 +35,19 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
       `the Token button at ${baseUrl}/bots/${bot.id} gives one`,
     );
     await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
-    const values = parseUpdate(await readText(ctx), `edit ${mainPathOf(bot)} by pull request`);
+    const values = parseUpdate(await readText(ctx, bodyRules), `edit ${mainPathOf(bot)} by pull request`);
     const commit = await updates.apply(bot.id, values, expectation(ctx));
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { bot: values, commit };
   });
 }
 
-/** More than any update needs. Bytes. */
-const maxBody = 64 * 1024;
-
-/**
- * The body as text.
- * @throws {Problem} unsupported-type, too-large or bad-json
- */
-async function readText(ctx: Context): Promise<string> {
-  if (ctx.get('Content-Encoding') !== '') {
-    throw new Problem('unsupported-type', 'the body is encoded: send it without Content-Encoding');
-  }
-  const charset = ctx.request.charset.toLowerCase();
-  if (ctx.is('application/json') === false || !['', 'utf-8', 'utf8'].includes(charset)) {
-    throw new Problem(
-      'unsupported-type',
-      'the body must be JSON in UTF-8: send it with Content-Type: application/json',
-    );
-  }
-  const bytes = await getRawBody(ctx.req, {
-    limit: maxBody,
-    length: ctx.get('Content-Length') || null,
-  }).catch((error: unknown) => {
-    throw bodyProblem(error);
-  });
-  if (!isUtf8(bytes)) throw new Problem('bad-json', 'the body is not UTF-8: send it as UTF-8');
-  return bytes.toString();
-}
-
-function bodyProblem(error: unknown): unknown {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  switch (type) {
-    case 'entity.too.large':
-      return new Problem(
-        'too-large',
-        `the body is larger than ${maxBody} bytes: send only the keys that change`,
-        {
-          headers: { Connection: 'close' },
-        },
-      );
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new Problem('bad-request', 'the body ended before it should: send it again');
-    default:
-      return error;
-  }
-}
+/** More than any update needs. */
+const bodyRules: BodyRules = {
+  type: ['application/json', 'JSON'],
+  limit: 64 * 1024,
+  whenTooLarge: 'send only the keys that change',
+};
 
 /** What If-Match says: true for a bot whose ETag, in any coding, is among those listed. */
 function expectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {

@@ -48,7 +48,7 @@ export function BotPage(props: BotPageProps): VNode {
             <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
           </div>
         )}
-        <header class="bot-head">
+        <header class="bot-head" dir={language.dir}>
           <Avatar id={bot.id} name={shown.name} picture={avatar} size={96} veiled={veiled} />
           <div class="title">
             <h1 {...language}>{shown.name}</h1>

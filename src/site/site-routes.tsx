@@ -9,6 +9,7 @@ import type { Counts } from '../catalogue/orders.ts';
 import type { BotLists } from '../http/bot-lists.ts';
 import { Problem } from '../http/problem.ts';
 import { knownBot } from '../http/read-routes.ts';
+import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import { BotPage } from './bot-page.tsx';
 import type { CardProps } from './card.tsx';
@@ -39,6 +40,7 @@ export interface SiteOptions {
 /** The pages: front page, categories, bots, and what they are made of. */
 export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
+  addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });
   const pages = new PageAnswers(options.site, options.viewerOf);
   router.get('/', async (ctx) => await pages.answer(ctx, listRecipe(ctx, options, undefined)));
   router.get('/categories/:category', async (ctx) => {

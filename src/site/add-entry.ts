@@ -1,0 +1,88 @@
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { canonicalLocale, type Locale } from '../bot/locale.ts';
+import type { MainPage } from '../bot/schema-types.ts';
+import { canonicalForm } from '../catalogue/canonical-form.ts';
+import { pathOf } from '../catalogue/layout.ts';
+import { validate } from '../catalogue/schema.ts';
+import type { FieldName, FieldTexts } from './add-fields.ts';
+
+/** The file that a form comes to. */
+export interface AddEntry {
+  /** Undefined while id or language are wrong. */
+  readonly path: string | undefined;
+  readonly text: string;
+  /** What is wrong with each field, in sentences; none where the file keeps every rule. */
+  readonly faults: Readonly<Partial<Record<FieldName, string>>>;
+}
+
+/**
+ * Makes a main page of a form's fields and holds it against the schemas.
+ * @param now when the bot is listed, ms since the epoch
+ * @param isListed whether there is such a bot already
+ */
+export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) => boolean): AddEntry {
+  const faults = new Map<FieldName, string>();
+  const note = (field: FieldName, message: string): void => {
+    if (!faults.has(field)) faults.set(field, message);
+  };
+  const id = parseBotId(trimmed(texts.id));
+  if (id === undefined) note('id', 'give the bot’s id, 1 to 20 digits');
+  else if (isListed(id)) note('id', 'this bot is on the shelf already: edit its page instead');
+  const locale = localeOf(trimmed(texts.locale), (message) => note('locale', message));
+
+  const data = mainPageOf(texts, now);
+  const page = (texts.page ?? '').replaceAll('\r\n', '\n').trim();
+  for (const { place, message } of validate('main-page', structuredClone(data)))
+    note(fieldAt(place), message);
+  for (const { message } of validate('page', page)) note('page', message);
+  return {
+    path: id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined,
+    text: canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`),
+    faults: Object.fromEntries(faults),
+  };
+}
+
+function localeOf(tag: string, note: (message: string) => void): Locale | undefined {
+  const canonical = canonicalLocale(tag);
+  if (canonical === undefined) note('give a language tag, such as en, en-GB or zh-CN');
+  else if (canonical !== tag) note(`write the tag in its canonical case: ${canonical}`);
+  return canonical === tag ? canonical : undefined;
+}
+
+/** What is left empty and may be is left at its default. */
+function mainPageOf(texts: FieldTexts, now: number): MainPage {
+  const orNull = (name: FieldName): string | null => trimmed(texts[name]) || null;
+  return {
+    name: trimmed(texts.name),
+    description: trimmed(texts.description),
+    authors: words(texts.authors),
+    // The schema has the last word on what is chosen.
+    category: trimmed(texts.category) as MainPage['category'],
+    codehost: { owner: orNull('owner'), repo: orNull('repo') },
+    created: now,
+    images: { avatar: orNull('avatar'), cover: orNull('cover'), preview: words(texts.preview) },
+    invite: trimmed(texts.invite),
+    nsfw: texts.nsfw !== undefined,
+    support: orNull('support'),
+    trigger: {
+      prefix: words(texts.prefix),
+      customisable: texts.customisable !== undefined,
+      mentionable: texts.mentionable !== undefined,
+    },
+    website: orNull('website'),
+  };
+}
+
+/** The field that a key of the front matter comes from: `images.avatar` from avatar, `authors[1]` from authors. */
+function fieldAt(place: readonly (string | number)[]): FieldName {
+  const key = place.filter((part) => typeof part === 'string').at(-1);
+  return key as FieldName;
+}
+
+function trimmed(text = ''): string {
+  return text.trim();
+}
+
+function words(text = ''): string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== '');
+}

@@ -1,0 +1,63 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { BotId } from '../bot/id.ts';
+import { type BodyRules, readText } from '../http/request-body.ts';
+import { type AddEntry, addEntry } from './add-entry.ts';
+import { addFields, type FieldTexts } from './add-fields.ts';
+import { AddPage } from './add-page.tsx';
+import type { Site, Viewer } from './layout.tsx';
+import { sendOnce } from './page-answer.ts';
+
+export interface AddOptions {
+  readonly site: Site;
+  readonly viewerOf: (ctx: Context) => Viewer | null;
+  readonly isListed: (id: BotId) => boolean;
+}
+
+/**
+ * `/add`: a form that comes to a bot's file. Sending it changes nothing; it only shows the file and what is
+ * wrong with it, or gives the file to be kept.
+ */
+export function addAddRoutes(router: Router, { site, viewerOf, isListed }: AddOptions): void {
+  const entryOf = (texts: FieldTexts): AddEntry => addEntry(texts, Date.now(), isListed);
+  const show = (ctx: Context, texts: FieldTexts, sent: boolean): void => {
+    const viewer = viewerOf(ctx);
+    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry: entryOf(texts), sent }} />);
+  };
+  router.get('/add', (ctx) => {
+    const viewer = viewerOf(ctx);
+    show(ctx, { locale: 'en', ...(viewer && { authors: viewer.id }) }, false);
+  });
+  router.post('/add', async (ctx) => show(ctx, await readTexts(ctx), true));
+  router.post('/add/file', async (ctx) => {
+    const texts = await readTexts(ctx);
+    const { path, text, faults } = entryOf(texts);
+    if (path === undefined || Object.keys(faults).length > 0) {
+      show(ctx, texts, true);
+      return;
+    }
+    ctx.set({
+      'Cache-Control': 'no-store',
+      'Content-Disposition': `attachment; filename="${path.replace(/.*\//, '')}"`,
+    });
+    ctx.type = 'text/markdown; charset=utf-8';
+    ctx.body = text;
+  });
+}
+
+/** A page of 20,000 characters takes nine bytes for each at most. */
+const formRules: BodyRules = {
+  type: ['application/x-www-form-urlencoded', 'a form'],
+  limit: 256 * 1024,
+  whenTooLarge: 'shorten the page',
+};
+
+/** @throws {Problem} unsupported-type, too-large */
+async function readTexts(ctx: Context): Promise<FieldTexts> {
+  const params = new URLSearchParams(await readText(ctx, formRules));
+  const texts = addFields.flat().flatMap(({ name }) => {
+    const text = params.get(name);
+    return text === null ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(texts);
+}
