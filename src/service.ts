@@ -17,6 +17,7 @@ import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
 import { followPictures } from './pictures.ts';
 import type { Site } from './site/layout.tsx';
+import { LivePreview } from './site/live-preview.ts';
 import { Markdown } from './site/markdown.ts';
 import { repositoryLinks } from './site/repository-links.ts';
 import type { StateRef } from './state/state-ref.ts';
@@ -95,6 +96,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   onClose(async () => await state.close());
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
+  const live = config.dev ? new LivePreview(catalogue) : null;
   const app = createApp({
     catalogue,
     counts: state,
@@ -104,6 +106,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     health: healthOf(catalogue, state),
     site: await siteOf(config, door),
     markdown,
+    live,
     baseUrl,
     trustProxy,
     rateLimit,
@@ -114,6 +117,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     throw new OperatorFault(addressFault(error, config));
   });
   onClose(async () => await server.close());
+  onClose(() => live?.close());
   await loading.catch((error: unknown) => {
     const { catalogue: folder } = config;
     throw new OperatorFault(

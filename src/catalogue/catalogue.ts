@@ -45,6 +45,7 @@ export class Catalogue {
   readonly #faults: FaultList;
   readonly #inventory: Inventory;
   readonly #listeners: ((id: BotId) => void)[] = [];
+  readonly #lookListeners: ((id: BotId) => void)[] = [];
   readonly #closing = new AbortController();
   #watch: Watch | undefined;
   #ready = false;
@@ -63,6 +64,9 @@ export class Catalogue {
       cachedImages: options.cachedImages,
       onChange: (id) => {
         for (const listener of this.#listeners) listener(id);
+      },
+      onLook: (id) => {
+        for (const listener of this.#lookListeners) listener(id);
       },
       onFault: (error) => this.#noteFolder(error),
     });
@@ -89,6 +93,11 @@ export class Catalogue {
   /** Calls back with each bot that is served anew, differently, or no more. */
   onChange(listener: (id: BotId) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Calls back with each bot whose files were read again, whatever came of it. */
+  onLook(listener: (id: BotId) => void): void {
+    this.#lookListeners.push(listener);
   }
 
   /**

@@ -19,6 +19,8 @@ export interface InventoryOptions {
   readonly cachedImages: ImageLookup | undefined;
   /** Told of each bot that is served anew, differently, or no more. */
   onChange(id: BotId): void;
+  /** Told of each bot whose files were read, whatever came of it. */
+  onLook(id: BotId): void;
   /** Told that a folder cannot be listed. */
   onFault(error: unknown): void;
 }
@@ -221,6 +223,7 @@ export class Inventory {
       files.length > 0 ? readBot(id, files, previous, this.#options.cachedImages) : nothing;
     this.#options.faults.report(id, faults);
     this.#serve(id, bot);
+    this.#options.onLook(id);
   }
 
   #serve(id: BotId, bot: IndexedBot | undefined): void {

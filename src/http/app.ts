@@ -8,6 +8,7 @@ import { TextSearch } from '../catalogue/search.ts';
 import type { Log } from '../log.ts';
 import { showProblems } from '../site/fault-page.tsx';
 import type { Site } from '../site/layout.tsx';
+import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Updates } from '../updates.ts';
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly health: Health;
   readonly site: Site;
   readonly markdown: Markdown;
+  /** Null where open pages do not follow the files. */
+  readonly live: LivePreview | null;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly trustProxy: boolean;
@@ -58,6 +61,7 @@ export function createApp(options: AppOptions): Koa {
   addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
+  options.live?.addRoute(router);
   addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf: () => null, faultsOf });
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });

@@ -26,7 +26,7 @@ export function AddPage({ site, viewer, texts, entry, sent }: AddPageProps): VNo
       <form class="add" method="post" action="/add" noValidate>
         <div class="fields">
           {addFields.map((group) => (
-            <div key={group[0]?.name} class={group.length === 2 ? 'pair' : undefined}>
+            <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
               {group.map((field) => (
                 <Field key={field.name} field={field} text={texts[field.name]} fault={faults[field.name]} />
               ))}

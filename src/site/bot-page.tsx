@@ -5,6 +5,7 @@ import type { Fault } from '../catalogue/fault.ts';
 import { Avatar } from './avatar.tsx';
 import { withoutBidiControls } from './bidi.ts';
 import { BotFacts } from './bot-facts.tsx';
+import { Faults } from './faults.tsx';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { directionOf } from './locales.ts';
 import type { Html } from './markdown.ts';
@@ -42,7 +43,7 @@ export function BotPage(props: BotPageProps): VNode {
       canonical={canonical}
     >
       <article class="bot">
-        {faults.length > 0 && <Faults faults={faults} />}
+        {faults.length > 0 && <Faults faults={faults} advice={messages.faultsAdvice} />}
         {cover !== null && (
           <div class="cover">
             <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
@@ -149,26 +150,6 @@ function Previews({ bot, locale, veiled, name }: NamedProps): VNode | null {
           ))}
         </ul>
       )}
-    </section>
-  );
-}
-
-/** What an editor has to mend. */
-function Faults({ faults }: { readonly faults: readonly Fault[] }): VNode {
-  return (
-    <section class="notice bad" role="alert" aria-labelledby="faults">
-      <h2 id="faults">{messages.faultsTitle}</h2>
-      <p>{messages.faultsAdvice}</p>
-      <ul>
-        {faults.map(({ path, line, column, message }) => (
-          <li key={`${path}:${line}:${column}:${message}`}>
-            <code>
-              {path}:{line}:{column}
-            </code>{' '}
-            {message}
-          </li>
-        ))}
-      </ul>
     </section>
   );
 }

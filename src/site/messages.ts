@@ -79,6 +79,7 @@ export const messages = {
   thisPage: 'This page',
   faultsTitle: 'This bot’s files have faults',
   faultsAdvice: 'What you see below is the last version that was right.',
+  faultsBlocking: 'The bot is shown here as soon as they are mended; this page follows its files.',
 
   forOwners: 'For its owner',
   noLoginAdvice:

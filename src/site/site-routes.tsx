@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../bot/id.ts';
+import { type BotId, parseBotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
@@ -13,6 +13,7 @@ import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import { BotPage } from './bot-page.tsx';
 import type { CardProps } from './card.tsx';
+import { FaultyBotPage } from './faults.tsx';
 import { frontList } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { frontPath, readFrontQuery } from './front-query.ts';
@@ -21,6 +22,7 @@ import { chooseLocale, languageRanges } from './locales.ts';
 import { markdownPictures } from './markdown-pictures.ts';
 import type { Markdown } from './markdown.ts';
 import { categoryNames } from './messages.ts';
+import { sendOnce } from './page-answer.ts';
 import { PageAnswers, type PageRecipe } from './page-answers.ts';
 
 export interface SiteOptions {
@@ -47,7 +49,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
     await pages.answer(ctx, listRecipe(ctx, options, knownCategory(ctx.params['category'] ?? '')));
   });
   router.get('/bots/:id', async (ctx) => {
-    await pages.answer(ctx, botRecipe(ctx, options, knownBot(options.bots, ctx.params['id'] ?? '')));
+    const id = ctx.params['id'] ?? '';
+    if (!sendFaults(ctx, options, parseBotId(id))) {
+      await pages.answer(ctx, botRecipe(ctx, options, knownBot(options.bots, id)));
+    }
   });
 }
 
@@ -55,6 +60,14 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
 function knownCategory(text: string): Category {
   if (Object.hasOwn(categoryNames, text)) return text as Category;
   throw new Problem('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
+}
+
+/** Shows who edits a bot that was never right what is wrong with it; false where there is nothing to show. */
+function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: BotId | undefined): boolean {
+  if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
+  const faults = faultsOf(id);
+  if (faults.length > 0) sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, 404);
+  return faults.length > 0;
 }
 
 function listRecipe(ctx: Context, options: SiteOptions, category: Category | undefined): PageRecipe {

@@ -1,0 +1,44 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { Locale } from '../../src/bot/locale.ts';
+import { chooseLocale, directionOf, languageRanges, nameOfLocale } from '../../src/site/locales.ts';
+
+const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
+const choose = (asked: string | undefined, accepted = ''): string | undefined =>
+  chooseLocale(available, asked, accepted);
+
+describe('the language of a page', () => {
+  it('is the one that the address asks for', () => strictEqual(choose('fr', 'en'), 'fr'));
+  it('is asked for in any case', () => strictEqual(choose('FR'), 'fr'));
+  it('is the best that the browser asks for, by weight', () =>
+    strictEqual(choose(undefined, 'de, en;q=0.5, fr;q=0.9'), 'fr'));
+  it('is found by a longer tag (RFC 4647, look-up)', () => strictEqual(choose(undefined, 'fr-CA'), 'fr'));
+  it('is found by a tag with a script', () =>
+    strictEqual(choose(undefined, 'zh-Hant-TW-x-private'), 'zh-Hant-TW'));
+  it('is a regional form where there is no other', () => strictEqual(choose(undefined, 'pt'), 'pt-BR'));
+  it('is never one of weight 0', () => strictEqual(choose(undefined, 'fr;q=0'), 'en'));
+  it('is the default where all are welcome', () => strictEqual(choose(undefined, '*, fr;q=0.1'), 'en'));
+  it('is the default where none is there', () => strictEqual(choose('xx', 'ja'), 'en'));
+  for (const junk of ['', ';;;', 'q=1', '\u0000', '-', 'a'.repeat(5000), 'en-'.repeat(200), ',,,;q=x']) {
+    it(`is the default for ${JSON.stringify(junk.slice(0, 20))}`, () =>
+      strictEqual(choose(junk, junk), 'en'));
+  }
+  it('keeps the order of ranges of one weight', () =>
+    deepStrictEqual(languageRanges('de, fr ;q=0.5, en'), ['de', 'en', 'fr']));
+  it('has a direction', () => {
+    deepStrictEqual(['ar', 'he', 'fa-IR', 'ur', 'dv', 'en', 'az', 'az-Arab', 'zh-CN'].map(directionOf), [
+      'rtl',
+      'rtl',
+      'rtl',
+      'rtl',
+      'rtl',
+      'ltr',
+      'ltr',
+      'rtl',
+      'ltr',
+    ]);
+  });
+  it('has a name of its own', () => {
+    strictEqual(nameOfLocale('fr'), 'français');
+    strictEqual(nameOfLocale('xq'), 'xq');
+  });
+});

@@ -1,0 +1,74 @@
+import { strictEqual } from 'node:assert/strict';
+import { repositoryLinks } from '../../src/site/repository-links.ts';
+
+const path = 'bots/312/190519304972663312.en.md';
+const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof repositoryLinks> =>
+  repositoryLinks({ remote, branch, prefix });
+
+describe('links to the Git host', () => {
+  for (const remote of [
+    'https://github.com/o/r.git',
+    'https://github.com/o/r',
+    'https://github.com/o/r/',
+    'git@github.com:o/r.git',
+    'ssh://git@github.com/o/r.git',
+    'ssh://git@github.com:22/o/r',
+    'git://github.com/o/r.git',
+  ]) {
+    it(`come from ${remote}`, () => strictEqual(linksOf(remote)?.home, 'https://github.com/o/r'));
+  }
+
+  it('never carry the credentials of a remote', () =>
+    strictEqual(linksOf('https://me:ghp_secret@github.com/o/r.git')?.edit(path).includes('secret'), false));
+
+  it('lead to the editor and the history of a file on GitHub', () => {
+    const links = linksOf('git@github.com:o/r.git', 'release/1.x', 'catalogue/');
+    strictEqual(links?.edit(path), `https://github.com/o/r/edit/release/1.x/catalogue/${path}`);
+    strictEqual(links.history(path), `https://github.com/o/r/commits/release/1.x/catalogue/${path}`);
+  });
+
+  it('lead to the editor and the history of a file on GitLab, in a group of groups', () => {
+    const links = linksOf('https://gitlab.example.org/a/b/r.git');
+    strictEqual(links?.edit(path), `https://gitlab.example.org/a/b/r/-/edit/main/${path}`);
+    strictEqual(links.history(path), `https://gitlab.example.org/a/b/r/-/commits/main/${path}`);
+  });
+
+  for (const host of ['codeberg.org', 'gitea.example.org', 'forgejo.example.org']) {
+    it(`lead to the editor and the history of a file on ${host}`, () => {
+      const links = linksOf(`https://${host}/o/r.git`);
+      strictEqual(links?.edit(path), `https://${host}/o/r/_edit/main/${path}`);
+      strictEqual(links.history(path), `https://${host}/o/r/commits/branch/main/${path}`);
+      strictEqual(links.create(path, 'text'), null);
+    });
+  }
+
+  it('open a new file on GitHub, filled in', () => {
+    const link = linksOf('git@github.com:o/r.git')?.create(path, '---\n{}\n---\n\na & b = c # d');
+    const { pathname, searchParams } = new URL(link ?? '');
+    strictEqual(pathname, '/o/r/new/main');
+    strictEqual(searchParams.get('filename'), path);
+    strictEqual(searchParams.get('value'), '---\n{}\n---\n\na & b = c # d');
+  });
+
+  it('leave a file that makes too long an address to copy and download', () =>
+    strictEqual(linksOf('git@github.com:o/r.git')?.create(path, 'x'.repeat(9000)), null));
+
+  it('escape what is in a path', () =>
+    strictEqual(
+      linksOf('git@github.com:o/r.git', 'a#b?c', '"x"/')?.edit(path),
+      `https://github.com/o/r/edit/a%23b%3Fc/%22x%22/${path}`,
+    ));
+
+  for (const remote of [
+    '/srv/git/catalogue.git',
+    '../catalogue.git',
+    'file:///srv/git/catalogue.git',
+    'https://unknown.example.org/o/r.git',
+    'https://github.com/',
+    'javascript:alert(1)//github.com/o/r',
+    'ext::sh -c touch% x',
+    '',
+  ]) {
+    it(`are not made up for ${JSON.stringify(remote)}`, () => strictEqual(linksOf(remote), null));
+  }
+});
