@@ -30,6 +30,7 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
   else if (isListed(id)) note('id', 'this bot is on the shelf already: edit its page instead');
   const locale = localeOf(trimmed(texts.locale), (message) => note('locale', message));
 
+  if (trimmed(texts.category) === '') note('category', 'choose the shelf that the bot stands on');
   const data = mainPageOf(texts, now);
   const page = (texts.page ?? '').replaceAll('\r\n', '\n').trim();
   for (const { place, message } of validate('main-page', structuredClone(data)))

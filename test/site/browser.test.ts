@@ -1,0 +1,249 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { testBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const homer = '190519304972663312';
+const table = '\n| command | what it does |\n|---|---|\n| `!a` | a |\n\n```js\nconst a = 1; // one\n```\n';
+
+const files: Record<string, string> = {
+  [pagePath(homer)]: mainPage({ verified: true }, `# Homer\n\nAsk him.\n${table}`),
+  [pagePath(homer, 'fr')]: translation(
+    'Homère',
+    'Répond aux questions sur les beignets.',
+    '## Les beignets\n\nBonjour.',
+  ),
+  [pagePath('8', 'ar')]: mainPage(
+    { name: 'قيثارة', description: 'بوت', category: 'music' },
+    '# عنوان\n\nمرحبا',
+  ),
+  [pagePath('9')]: mainPage(
+    { name: 'W'.repeat(32), description: 'W'.repeat(200), nsfw: true },
+    'x'.repeat(2000),
+  ),
+};
+for (let i = 100; i < 130; i++)
+  files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
+
+/** Everything that the pages are made of, in addresses. */
+const paths = [
+  '/',
+  '/?nsfw=true&q=w',
+  '/?q=zzzz',
+  '/categories/music',
+  `/bots/${homer}`,
+  '/bots/8',
+  '/bots/9',
+  '/add',
+  '/nothing',
+];
+
+/** Run in the page: axe's findings, a line each. */
+const violations = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`;
+
+/** Run in the page: by how many pixels it has to be scrolled sideways. */
+const excessWidth = 'document.documentElement.scrollWidth - innerWidth';
+
+/** Run in the page: the cumulative layout shift. */
+const layoutShift = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+    .observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
+})`;
+
+describe('in a browser', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let service: TestService;
+  const contexts: BrowserContext[] = [];
+  before(async () => {
+    browser = await testBrowser();
+    service = await startTestService({}, { root: testRepository(files).folder });
+  });
+  afterEach('close the pages', async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+
+  /** A page, and what went wrong on it: faults, breaches of the policy, requests that leave the origin. */
+  async function open(
+    options: BrowserContextOptions = {},
+    address = service.address,
+  ): Promise<{ page: Page; wrongs: string[] }> {
+    const context = await browser.newContext({ baseURL: address, locale: 'en-US', ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    const wrongs: string[] = [];
+    page.on('pageerror', (error) => wrongs.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/status of 404/.test(message.text())) wrongs.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(address)) wrongs.push(request.url());
+    });
+    return { page, wrongs };
+  }
+
+  it('a visitor finds a bot by search and reads it in French', async () => {
+    const { page, wrongs } = await open();
+    await page.goto('/');
+    await page.getByLabel('Search bots').fill('doughnut');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Homer' }).click();
+    await page.getByRole('link', { name: 'français' }).click();
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
+    strictEqual(
+      await page.locator('[lang=fr].prose').textContent(),
+      '\nLes beignets\nBonjour.\n'.trimStart(),
+    );
+    deepStrictEqual(wrongs, []);
+  });
+
+  it('a visitor from France reads it in French at once', async () => {
+    const { page } = await open({ locale: 'fr-FR' });
+    await page.goto(`/bots/${homer}`);
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
+  });
+
+  it('everything is reached with the keyboard only', async () => {
+    const { page } = await open();
+    await page.goto('/');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const focused = async (): Promise<string> =>
+      await page.evaluate<string>('(document.activeElement.textContent || document.activeElement.id).trim()');
+    await page.keyboard.press('Tab');
+    strictEqual(await focused(), 'q');
+    await page.keyboard.type('doughnut');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=doughnut/);
+    for (let i = 0; i < 60 && (await focused()) !== 'Homer'; i++) await page.keyboard.press('Tab');
+    strictEqual(
+      await page.evaluate("getComputedStyle(document.activeElement, '::after').outlineStyle"),
+      'solid',
+    );
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/bots\//);
+    for (let i = 0; i < 60 && (await focused()) !== 'Add to server'; i++) await page.keyboard.press('Tab');
+    strictEqual(await focused(), 'Add to server');
+  });
+
+  it('everything works without JavaScript', async () => {
+    const { page } = await open({ javaScriptEnabled: false });
+    await page.goto('/');
+    await page.getByLabel('Search bots').fill('doughnut');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Homer' }).click();
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homer');
+    await page.getByRole('link', { name: 'Add a bot' }).click();
+    await page.getByLabel('Bot id').fill('x');
+    await page.getByRole('button', { name: 'Check' }).click();
+    match((await page.locator('#id-fault').textContent()) ?? '', /digits/);
+    strictEqual(await page.getByLabel('Bot id').inputValue(), 'x');
+  });
+
+  it('the form for a new bot says what is wrong while one types', async () => {
+    const { page, wrongs } = await open();
+    await page.goto('/add');
+    await page.getByLabel('Bot id').fill('123456789012345678');
+    await page.getByLabel('Invite').fill('http://example.org');
+    await eventually(async () =>
+      match((await page.locator('#invite-fault').textContent()) ?? '', /https:\/\//),
+    );
+    strictEqual(await page.locator('#name-fault').textContent(), '');
+    strictEqual(await page.locator('#outcome-title').textContent(), 'bots/678/123456789012345678.en.md');
+    await page.getByLabel('Invite').fill('https://example.org');
+    await eventually(async () => strictEqual(await page.locator('#invite-fault').textContent(), ''));
+    await page.getByLabel('Name (required)').fill('Bookworm');
+    await page.getByLabel('Description').fill('Reads.');
+    await page.getByLabel('Category').selectOption('fun');
+    await page.getByLabel('Authors').fill('1');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    strictEqual((await download).suggestedFilename(), '123456789012345678.en.md');
+    deepStrictEqual(wrongs, []);
+  });
+
+  const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [390, 1280]) {
+      it(`axe finds no violation, ${colorScheme}, ${width} pixels wide`, async () => {
+        const { page } = await open({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+        for (const path of paths) {
+          await page.goto(path);
+          await page.evaluate(axe);
+          deepStrictEqual(await page.evaluate(violations), [], path);
+        }
+      });
+
+      it(`nothing is wider than the page, ${colorScheme}, ${width} pixels wide`, async () => {
+        const { page } = await open({ colorScheme, viewport: { width, height: 900 } });
+        for (const path of paths) {
+          await page.goto(path);
+          ok((await page.evaluate<number>(excessWidth)) <= 0, path);
+        }
+      });
+    }
+  }
+
+  it('no request leaves the origin, and nothing is refused by the policy', async () => {
+    const { page, wrongs } = await open();
+    for (const path of paths) await page.goto(path, { waitUntil: 'networkidle' });
+    deepStrictEqual(wrongs, []);
+  });
+
+  it('nothing moves while a page loads', async () => {
+    const { page } = await open();
+    for (const path of paths) {
+      await page.goto(path, { waitUntil: 'load' });
+      strictEqual(await page.evaluate(layoutShift), 0, path);
+    }
+  });
+
+  describe('while its files are edited', () => {
+    let live: TestService;
+    before(async () => {
+      live = await startTestService({}, { root: testRepository(files).folder, config: { dev: true } });
+    });
+
+    it('an open page follows them, and shows what is wrong with them', async () => {
+      const { page, wrongs } = await open({}, live.address);
+      await page.goto(`/bots/${homer}`);
+      const heading = async (name: string): Promise<void> =>
+        await page.getByRole('heading', { level: 1, name }).waitFor({ timeout: 15_000 });
+      writeFiles(live.root, { [pagePath(homer)]: mainPage({ name: 'Marge' }) });
+      await heading('Marge');
+      writeFiles(live.root, { [pagePath(homer)]: mainPage({ name: 'Bart', invite: 'no' }) });
+      const alert = page.getByRole('alert');
+      await alert.waitFor({ timeout: 15_000 });
+      match((await alert.textContent()) ?? '', /190519304972663312\.en\.md:\d+:\d+.*https/);
+      await heading('Marge');
+      writeFiles(live.root, { [pagePath(homer)]: mainPage({ name: 'Bart' }) });
+      await heading('Bart');
+      strictEqual(await alert.count(), 0);
+      deepStrictEqual(wrongs, []);
+    });
+
+    it('a bot that was never right has its faults in place of its page', async () => {
+      const { page } = await open({}, live.address);
+      writeFiles(live.root, { [pagePath('55')]: '---\n{}\n---\n' });
+      await eventually(async () => {
+        await page.goto('/bots/55');
+        match((await page.getByRole('alert').textContent({ timeout: 100 })) ?? '', /"name" is missing/);
+      });
+    });
+
+    it('a public site has nothing of it', async () => {
+      const { page } = await open();
+      strictEqual((await page.goto('/live'))?.status(), 404);
+      await page.goto('/');
+      ok(!(await page.content()).includes('live.'));
+    });
+  });
+});

@@ -1,0 +1,317 @@
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { request } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { testRepository } from '../support/repository.ts';
+
+const homer = '190519304972663312';
+
+const files: Record<string, string> = {
+  [pagePath(homer)]: mainPage({
+    codehost: { owner: 'springfield', repo: 'homer' },
+    support: 'https://example.org/help',
+  }),
+  [pagePath(homer, 'fr')]: translation(
+    'Homère',
+    'Répond aux questions sur les beignets.',
+    '# Homère\n\nBonjour.',
+  ),
+  [pagePath('7')]: mainPage({ name: 'Seven', category: 'music', nsfw: true }),
+  [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت' }, 'مرحبا'),
+  [pagePath('9')]: mainPage(
+    {
+      name: '\u202Eevil\u2066 <b>',
+      description: '<script>alert(1)</script>"\'',
+      trigger: { prefix: ['<i>'] },
+    },
+    '<img src=x onerror=alert(1)>',
+  ),
+};
+for (let i = 100; i < 130; i++)
+  files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
+
+describe('pages', () => {
+  let service: TestService;
+  before(async () => {
+    const repository = testRepository(files);
+    repository.git('remote', 'add', 'origin', 'https://user:secret@github.com/example/catalogue.git');
+    service = await startTestService({}, { root: repository.folder });
+  });
+  const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const get = async (
+    path: string,
+    headers: Record<string, string> = {},
+    init: RequestInit = {},
+  ): Promise<Response> =>
+    await fetch(service.address + path, { ...init, headers: { Accept: browserAccept, ...headers } });
+  const html = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
+    await (await get(path, headers)).text();
+  const names = (page: string): string[] =>
+    [...page.matchAll(/<h3><a [^>]*>([^<]*)<\/a>/g)].map(([, name]) => name ?? '');
+
+  describe('every page', () => {
+    for (const path of ['/', '/categories/games', `/bots/${homer}`, '/add', '/nothing']) {
+      it(`${path} has a strict policy, and nothing in it that the policy forbids`, async () => {
+        const response = await get(path);
+        const policy = response.headers.get('content-security-policy') ?? '';
+        match(policy, /default-src 'none'/);
+        doesNotMatch(policy, /unsafe|\*|data:/);
+        strictEqual(response.headers.get('x-content-type-options'), 'nosniff');
+        strictEqual(response.headers.get('access-control-allow-origin'), null);
+        const text = await response.text();
+        doesNotMatch(text, / style=| on[a-z]+=|<style|<script(?! type="module" src="\/assets\/)/);
+        strictEqual(text.match(/rel="stylesheet"/g)?.length, 1);
+      });
+
+      it(`${path} has one h1, a language, a direction and sizes for its pictures`, async () => {
+        const text = await html(path);
+        strictEqual(text.match(/<h1[ >]/g)?.length, 1);
+        match(text, /^<!doctype html>\n<html lang="en" dir="ltr">/);
+        for (const [image] of text.matchAll(/<img [^>]*>/g)) match(image, /width="\d+" height="\d+"/);
+      });
+
+      it(`${path} is below 60 KB with its stylesheet`, async () => {
+        const text = await html(path);
+        const stylesheet = /href="(\/assets\/site\.[^"]+\.css)"/.exec(text)?.[1] ?? '';
+        const css = await get(stylesheet);
+        strictEqual(css.status, 200);
+        match(css.headers.get('cache-control') ?? '', /immutable/);
+        ok(Buffer.byteLength(text) + (await css.arrayBuffer()).byteLength < 60_000);
+      });
+    }
+
+    it('is compressed, has an ETag and answers 304', async () => {
+      const response = await get('/', { 'Accept-Encoding': 'br' });
+      strictEqual(response.headers.get('content-encoding'), 'br');
+      const etag = response.headers.get('etag') ?? '';
+      strictEqual((await get('/', { 'Accept-Encoding': 'br', 'If-None-Match': etag })).status, 304);
+      const head = await get('/', {}, { method: 'HEAD' });
+      strictEqual(head.status, 200);
+      strictEqual(await head.text(), '');
+    });
+  });
+
+  describe('the front page', () => {
+    it('lists bots that are not for adults, by servers, with a next page', async () => {
+      const text = await html('/');
+      strictEqual(names(text).length, 24);
+      ok(!text.includes('Seven'));
+      match(text, /rel="next" href="\/\?page=2"/);
+      const second = await html('/?page=2');
+      strictEqual(names(second).length, 9);
+      match(second, /rel="prev" href="\/"/);
+    });
+
+    it('lists bots for adults when asked to', async () => {
+      deepStrictEqual(names(await html('/?nsfw=true&q=seven')), ['Seven']);
+    });
+
+    it('searches, and says how many there are', async () => {
+      const text = await html('/?q=beignets');
+      deepStrictEqual(names(text), ['Homer']);
+      match(text, /1 bot for “beignets”/);
+    });
+
+    it('shows a bot in the language of the reader', async () => {
+      deepStrictEqual(names(await html('/?q=beignets', { 'Accept-Language': 'fr-CA, en;q=0.5' })), [
+        'Homère',
+      ]);
+      deepStrictEqual(names(await html('/?q=beignets&locale=fr')), ['Homère']);
+    });
+
+    it('sorts', async () => {
+      deepStrictEqual(names(await html('/?sort=name')).slice(0, 2), ['Filler 100', 'Filler 101']);
+      match(await html('/?sort=name'), /value="name" selected/);
+    });
+
+    it('counts the bots of each category that fit the words', async () => {
+      match(await html('/?q=filler'), /href="\/categories\/games\?q=filler"[^>]*>Games <small>30<\/small>/);
+    });
+
+    it('leads out of an empty result', async () => {
+      const text = await html('/?q=zzzzzz');
+      match(text, /No bot fits/);
+      match(text, /href="\/">See all bots/);
+    });
+
+    for (const query of [
+      'sort=x',
+      'page=0',
+      'page=999999',
+      'page=-1',
+      `q=${'x'.repeat(2000)}`,
+      'q=%00',
+      'locale=zz',
+      'q=a&q=b',
+      'nsfw=maybe',
+      '=&&&',
+    ]) {
+      it(`answers a mangled query: ${query.slice(0, 20)}`, async () =>
+        strictEqual((await get(`/?${query}`)).status, 200));
+    }
+
+    it('has no page for a category that is none', async () => {
+      strictEqual((await get('/categories/constructor')).status, 404);
+    });
+  });
+
+  describe("a bot's page", () => {
+    it('shows what there is to know, with links to its file and the history', async () => {
+      const text = await html(`/bots/${homer}`);
+      for (const part of [
+        '<h1 lang="en" dir="ltr">Homer</h1>',
+        'href="https://example.org/invite"',
+        'href="https://example.org/help"',
+        'href="https://github.com/springfield/homer"',
+        `href="https://github.com/example/catalogue/edit/main/${pagePath(homer)}"`,
+        `href="https://github.com/example/catalogue/commits/main/${pagePath(homer)}"`,
+        `href="/bots/${homer}?locale=fr"`,
+        `rel="canonical" href="https://bots.example.org/bots/${homer}"`,
+        'November 14, 2023',
+        `botshelf token ${homer}`,
+      ]) {
+        ok(text.includes(part), `${part} is missing`);
+      }
+      ok(!text.includes('secret'));
+    });
+
+    it('is in the language asked for, else in that of the reader, else in its default', async () => {
+      match(
+        await html(`/bots/${homer}?locale=fr`, { 'Accept-Language': 'en' }),
+        /<h1 lang="fr" dir="ltr">Homère/,
+      );
+      match(
+        await html(`/bots/${homer}`, { 'Accept-Language': 'de, fr;q=0.5' }),
+        /<h1 lang="fr" dir="ltr">Homère/,
+      );
+      match(await html(`/bots/${homer}`, { 'Accept-Language': 'de' }), /<h1 lang="en" dir="ltr">Homer</);
+      match(await html(`/bots/${homer}`, { 'Accept-Language': 'fr' }), /Bonjour/);
+    });
+
+    it('is never one that was stored for another language', async () => {
+      for (let round = 0; round < 3; round++) {
+        for (const [language, name] of [
+          ['fr', 'Homère'],
+          ['en', 'Homer'],
+          ['fr', 'Homère'],
+        ]) {
+          match(
+            await html(`/bots/${homer}`, { 'Accept-Language': language ?? '' }),
+            new RegExp(`>${name}</h1>`),
+          );
+        }
+      }
+    });
+
+    it('is written from right to left where its language is', async () => {
+      match(await html('/bots/8'), /<div class="prose" lang="ar" dir="rtl">/);
+    });
+
+    it('shows what strangers wrote as text, without bidi controls in names', async () => {
+      const text = await html('/bots/9');
+      match(text, /<h1 lang="en" dir="ltr">evil &lt;b><\/h1>/);
+      doesNotMatch(text, /<script>alert|<img src=x|<i>|[\u202A-\u202E\u2066-\u2069]/);
+    });
+
+    it('is made anew when its file changes', async () => {
+      const path = pagePath('100');
+      match(await html('/bots/100'), /Filler 100/);
+      writeFiles(service.root, { [path]: mainPage({ name: 'Renamed' }) });
+      await eventually(async () => match(await html('/bots/100'), /Renamed/));
+    });
+  });
+
+  describe('an address that leads nowhere', () => {
+    it('answers a browser with a page that leads on', async () => {
+      for (const path of ['/nothing', '/bots/404404', '/bots/x', '/categories/x', '/assets/x.css']) {
+        const response = await get(path);
+        strictEqual(response.status, 404, path);
+        match(response.headers.get('content-type') ?? '', /text\/html/);
+        match(response.headers.get('cache-control') ?? '', /no-store/);
+        match(await response.text(), /role="search"/);
+      }
+    });
+
+    it('answers everybody else, and everything below /api, with a problem', async () => {
+      for (const [path, accept] of [
+        ['/nothing', '*/*'],
+        ['/bots/404404', 'application/json'],
+        ['/api/nothing', browserAccept],
+        ['/appdata/x.webp', browserAccept],
+      ]) {
+        const response = await get(path ?? '', { Accept: accept ?? '' });
+        strictEqual(response.status, 404);
+        strictEqual(response.headers.get('content-type'), 'application/problem+json');
+      }
+    });
+  });
+
+  describe('/add', () => {
+    const post = async (path: string, texts: Record<string, string>): Promise<Response> =>
+      await get(path, {}, { method: 'POST', body: new URLSearchParams(texts) });
+    const whole = {
+      id: '123456789012345678',
+      locale: 'en',
+      name: 'Bookworm',
+      description: 'Reads.',
+      category: 'fun',
+      authors: '1',
+      invite: 'https://example.org/',
+    };
+
+    it('shows the faults beside their fields, and what was written', async () => {
+      const text = await (await post('/add', { ...whole, name: '"><script>', invite: 'x' })).text();
+      match(text, /id="invite-fault"[^>]*>[^<]*https/);
+      match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
+      match(text, /One field is not right yet/);
+    });
+
+    it('leads to the new-file page of the Git host, filled in', async () => {
+      const text = await (await post('/add', whole)).text();
+      const link = /href="(https:\/\/github\.com\/example\/catalogue\/new\/main[^"]*)"/.exec(text)?.[1] ?? '';
+      const { searchParams } = new URL(link.replaceAll('&amp;', '&'));
+      strictEqual(searchParams.get('filename'), 'bots/678/123456789012345678.en.md');
+      match(searchParams.get('value') ?? '', /"name": "Bookworm"/);
+    });
+
+    it('gives the file', async () => {
+      const response = await post('/add/file', whole);
+      strictEqual(
+        response.headers.get('content-disposition'),
+        'attachment; filename="123456789012345678.en.md"',
+      );
+      match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
+    });
+
+    it('refuses what is no form, and what is too large', async () => {
+      strictEqual(
+        (await get('/add', { 'Content-Type': 'text/plain' }, { method: 'POST', body: 'x' })).status,
+        415,
+      );
+      strictEqual((await post('/add', { page: 'x'.repeat(300_000) })).status, 413);
+    });
+  });
+
+  it('are sent again in the coding they were asked for', async () => {
+    for (let i = 0; i < 3; i++) {
+      const plain = await html(`/bots/${homer}`, { 'Accept-Encoding': 'identity' });
+      const packed = await new Promise<Buffer>((resolve, reject) => {
+        request(
+          `${service.address}/bots/${homer}`,
+          { headers: { 'Accept-Encoding': 'br', Accept: browserAccept, 'Accept-Language': '*' } },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response
+              .on('data', (chunk: Buffer) => chunks.push(chunk))
+              .on('end', () => resolve(Buffer.concat(chunks)));
+          },
+        )
+          .on('error', reject)
+          .end();
+      });
+      strictEqual(brotliDecompressSync(packed).toString(), plain);
+    }
+  });
+});
