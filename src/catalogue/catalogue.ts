@@ -87,7 +87,7 @@ export class Catalogue {
 
   /** What is wrong with a bot's files. */
   faultsOf(id: BotId): readonly Fault[] {
-    return this.#faults.get(id) ?? [];
+    return this.#faults.of(id);
   }
 
   /** Calls back with each bot that is served anew, differently, or no more. */

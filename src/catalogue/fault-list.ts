@@ -15,6 +15,11 @@ export class FaultList {
     return [...this.#faults.values()].flat().toSorted(comparePlaces);
   }
 
+  /** The faults of a bot or a path. */
+  of(key: string): readonly Fault[] {
+    return this.#faults.get(key) ?? [];
+  }
+
   has(key: string): boolean {
     return this.#faults.has(key);
   }

@@ -36,7 +36,7 @@ export class Orders {
     const version = this.#versionOf(key);
     const kept = this.#kept.get(key);
     if (kept?.version === version) return kept;
-    const valueOf = this.#valueOf(key);
+    const valueOf = this.valueOf(key);
     const bots = key === 'id' ? this.#bots.all() : this.#inOrder(kept?.bots ?? [], valueOf);
     const ordered = { bots, valueOf, version };
     this.#kept.set(key, ordered);
@@ -49,7 +49,8 @@ export class Orders {
     return `${this.#bots.version} ${second}`;
   }
 
-  #valueOf(key: Sort['key']): ValueOf {
+  /** What the bots are sorted by in an order. */
+  valueOf(key: Sort['key']): ValueOf {
     switch (key) {
       case 'id':
         return () => 0;

@@ -70,6 +70,35 @@ export function select(
   return { bots, total: matching.length, next };
 }
 
+/**
+ * The first `count` of what `select` gives, without an order of all: for the beginning of a list whose order
+ * changes all the time.
+ * @param bots every bot by id
+ */
+export function selectFirst(
+  bots: readonly IndexedBot[],
+  valueOf: ValueOf,
+  descending: boolean,
+  selection: Selection,
+  count: number,
+): IndexedBot[] {
+  const first: { readonly bot: IndexedBot; readonly value: SortValue }[] = [];
+  const last = bots.length - 1;
+  for (let i = 0; i <= last; i++) {
+    // Later ids were made later: in this direction few bots push others out.
+    const bot = bots[descending ? last - i : i];
+    if (bot === undefined || !matches(bot, selection)) continue;
+    const value = valueOf(bot);
+    const isBefore = (other: SortValue): boolean => (descending ? value > other : value < other);
+    const worst = first.at(-1);
+    if (worst && first.length === count && !isBefore(worst.value)) continue;
+    const place = first.findIndex((other) => isBefore(other.value));
+    first.splice(place === -1 ? first.length : place, 0, { bot, value });
+    if (first.length > count) first.pop();
+  }
+  return first.map(({ bot }) => bot);
+}
+
 /** Orders bots by what they are sorted by, then by id. */
 export function compareBots(a: IndexedBot, b: IndexedBot, valueOf: ValueOf): number {
   return compare(valueOf(a), a.id, valueOf(b), b.id);

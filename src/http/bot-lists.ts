@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { BotId } from '../bot/id.ts';
-import type { BotListElement, FileItem } from '../bot/schema-types.ts';
+import type { BotListElement, Category, FileItem } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import { folderOf, pathOf } from '../catalogue/layout.ts';
 import type { TextSearch } from '../catalogue/search.ts';
@@ -10,6 +10,7 @@ import {
   compareBots,
   type Cursor,
   select,
+  selectFirst,
   type Selected,
   type Selection,
   type Sort,
@@ -38,6 +39,8 @@ export class BotLists {
     fetchMethod: (_key, _stale, { context }) => context(),
   });
 
+  #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
+
   constructor(bots: BotIndex, search: TextSearch, orders: Orders) {
     this.#bots = bots;
     this.#search = search;
@@ -64,6 +67,20 @@ export class BotLists {
     return select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
   }
 
+  /** The first bots of what a query without words asks for, found without putting all of them in order. */
+  first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): IndexedBot[] {
+    const { key, descending } = query.sort ?? byId;
+    return selectFirst(this.#bots.all(), this.#orders.valueOf(key), descending, query, count);
+  }
+
+  /** How many bots each category has, with those for adults or without. */
+  categories(withAdult: boolean): ReadonlyMap<Category, number> {
+    const { version } = this.#bots;
+    if (this.#categories.version !== version)
+      this.#categories = { version, ...countCategories(this.#bots.all()) };
+    return withAdult ? this.#categories.all : this.#categories.general;
+  }
+
   /** Every markdown file, in path order. */
   async files(): Promise<List> {
     const { version } = this.#bots;
@@ -86,6 +103,22 @@ export class BotLists {
   async #list(key: string, make: () => Promise<List>): Promise<List> {
     return await this.#lists.forceFetch(key, { context: make });
   }
+}
+
+interface CategoryCounts {
+  readonly all: ReadonlyMap<Category, number>;
+  /** Without bots for adults. */
+  readonly general: ReadonlyMap<Category, number>;
+}
+
+function countCategories(bots: readonly IndexedBot[]): CategoryCounts {
+  const all = new Map<Category, number>();
+  const general = new Map<Category, number>();
+  for (const { facts } of bots) {
+    all.set(facts.category, (all.get(facts.category) ?? 0) + 1);
+    if (!facts.nsfw) general.set(facts.category, (general.get(facts.category) ?? 0) + 1);
+  }
+  return { all, general };
 }
 
 const byId: Sort = { key: 'id', descending: false };
