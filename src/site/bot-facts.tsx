@@ -13,7 +13,7 @@ import { TokenLink } from './token-link.tsx';
 /** What stands beside a bot's page: languages, facts, its file, and what its owner needs. */
 export function BotFacts(props: BotPageProps): VNode {
   return (
-    <aside class="side" aria-label={messages.about}>
+    <aside class="side" dir="ltr" aria-label={messages.about}>
       <Languages {...props} />
       <Facts {...props} />
       <Owner {...props} />

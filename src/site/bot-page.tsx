@@ -42,14 +42,14 @@ export function BotPage(props: BotPageProps): VNode {
       description={shown.description}
       canonical={canonical}
     >
-      <article class="bot">
+      <article class="bot" dir={language.dir}>
         {faults.length > 0 && <Faults faults={faults} advice={messages.faultsAdvice} />}
         {cover !== null && (
           <div class="cover">
             <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
           </div>
         )}
-        <header class="bot-head" dir={language.dir}>
+        <header class="bot-head">
           <Avatar id={bot.id} name={shown.name} picture={avatar} size={96} veiled={veiled} />
           <div class="title">
             <h1 {...language}>{shown.name}</h1>
@@ -66,6 +66,7 @@ export function BotPage(props: BotPageProps): VNode {
           <Actions bot={bot} />
         </header>
         <div class="bot-body">
+          {veiled && <Veil bot={bot} locale={locale} />}
           <Prose {...props} name={shown.name} />
           <Previews {...props} name={shown.name} />
         </div>
@@ -105,51 +106,63 @@ interface NamedProps extends BotPageProps {
   readonly name: string;
 }
 
-function Prose({ bot, locale, html }: NamedProps): VNode {
+function Prose({ bot, locale, html, veiled }: NamedProps): VNode {
   const language = { lang: locale, dir: directionOf(locale) };
   if (html === null) {
     return (
       <div class="prose">
-        <p class="notice">{messages.tooLong}</p>
+        <p class="notice" dir="ltr">
+          {messages.tooLong}
+        </p>
         <pre class="plain" {...language}>
           {bot.contents[locale]?.page}
         </pre>
       </div>
     );
   }
-  if (html === '') return <p class="prose muted">{messages.noPage}</p>;
-  return <div class="prose" {...language} dangerouslySetInnerHTML={{ __html: html }} />;
+  if (html === '')
+    return (
+      <p class="prose muted" dir="ltr">
+        {messages.noPage}
+      </p>
+    );
+  const names = veiled ? 'prose veiled-pictures' : 'prose';
+  return <div class={names} {...language} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
-function Previews({ bot, locale, veiled, name }: NamedProps): VNode | null {
+/** Says why the pictures are blurred, and leads to them. */
+function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | null {
   const { avatar, cover, preview } = bot.cachedImages;
-  if (preview.length === 0 && !(veiled && (avatar !== null || cover !== null))) return null;
+  if (avatar === null && cover === null && preview.length === 0) return null;
+  return (
+    <p class="notice" dir="ltr">
+      {messages.picturesVeiled} <a href={`?locale=${locale}&pictures=shown`}>{messages.showPictures}</a>
+    </p>
+  );
+}
+
+function Previews({ bot, veiled, name }: NamedProps): VNode | null {
+  const { preview } = bot.cachedImages;
+  if (preview.length === 0) return null;
   return (
     <section aria-labelledby="previews">
       <h2 id="previews">{messages.previews}</h2>
-      {veiled && (
-        <p class="notice">
-          {messages.picturesVeiled} <a href={`?locale=${locale}&pictures=shown`}>{messages.showPictures}</a>
-        </p>
-      )}
-      {preview.length > 0 && (
-        <ul class="previews">
-          {preview.map((path, i) => (
-            <li key={path}>
-              <a href={path}>
-                <img
-                  class={veiled ? 'veiled' : undefined}
-                  src={path}
-                  alt={`${messages.preview(i + 1, name)}, ${messages.openPicture}`}
-                  width="640"
-                  height="360"
-                  loading="lazy"
-                />
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="previews">
+        {preview.map((path, i) => (
+          <li key={path}>
+            <a href={path}>
+              <img
+                class={veiled ? 'veiled' : undefined}
+                src={path}
+                alt={`${messages.preview(i + 1, name)}, ${messages.openPicture}`}
+                width="640"
+                height="360"
+                loading="lazy"
+              />
+            </a>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -13,7 +13,7 @@ export function Faults({
   readonly advice: string;
 }): VNode {
   return (
-    <section class="notice bad" role="alert" aria-labelledby="faults">
+    <section class="notice bad" dir="ltr" role="alert" aria-labelledby="faults">
       <h2 id="faults">{messages.faultsTitle}</h2>
       <p>{advice}</p>
       <ul>

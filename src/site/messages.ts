@@ -36,7 +36,7 @@ export const messages = {
   found: (bots: number) => (bots === 1 ? '1 bot' : `${integer(bots)} bots`),
   foundFor: (bots: number, query: string) => `${messages.found(bots)} for “${query}”`,
   nothingFound: 'No bot fits.',
-  nothingFoundAdvice: 'Try fewer or other words, or look at a whole category.',
+  nothingFoundAdvice: 'Try fewer or other words, or look at all there are.',
   emptyCatalogue: 'The shelf is empty.',
   emptyCatalogueAdvice: 'Be the first to put a bot on it.',
   seeAll: 'See all bots',
