@@ -1,0 +1,79 @@
+import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { renderToString } from 'preact-render-to-string';
+import type { Locale } from '../../src/bot/locale.ts';
+import type { BotRecord } from '../../src/bot/schema-types.ts';
+import { BotPage, type BotPageProps } from '../../src/site/bot-page.tsx';
+import { sampleBot } from '../support/sample-bot.ts';
+
+const record = JSON.parse(
+  sampleBot('42', { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'] }, { nsfw: true }).record.toString(),
+) as BotRecord;
+const pictures = {
+  avatar: '/appdata/a.webp',
+  cover: '/appdata/c.webp',
+  preview: ['/appdata/1.webp', '/appdata/2.webp'],
+};
+
+const props: BotPageProps = {
+  site: { login: false, repository: null, live: false },
+  viewer: null,
+  bot: { ...record, cachedImages: pictures },
+  locale: 'en' as Locale,
+  count: 1234,
+  html: '<p>Text.</p>',
+  veiled: false,
+  faults: [],
+  canonical: 'https://bots.example.org/bots/42',
+};
+const render = (more: Partial<BotPageProps> = {}): string => renderToString(<BotPage {...props} {...more} />);
+const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);
+
+describe("a bot's page", () => {
+  it('gives every picture a size, so that nothing moves when it comes', () => {
+    const tags = images(render());
+    strictEqual(tags.length, 4);
+    for (const tag of tags) match(tag, /width="\d+" height="\d+"/);
+  });
+
+  it('blurs every picture of a bot for adults, and leads to them', () => {
+    const html = render({ veiled: true });
+    for (const tag of images(html)) match(tag, /class="veiled"/);
+    match(html, /href="\?locale=en&amp;pictures=shown"/);
+    match(html, /class="prose veiled-pictures"/);
+    doesNotMatch(render(), /veiled/);
+  });
+
+  it('has an initial where there is no avatar', () => {
+    const html = render({ bot: { ...record, cachedImages: { avatar: null, cover: null, preview: [] } } });
+    match(html, /<span class="avatar tint-\d" aria-hidden="true">H<\/span>/);
+    strictEqual(images(html).length, 0);
+  });
+
+  it('shows a text that takes too long as it was written', () => {
+    const bot = { ...record, contents: { en: { name: 'Homer', description: 'x', page: '<b>text</b>' } } };
+    match(render({ bot, html: null }), /<pre class="plain"[^>]*>&lt;b>text&lt;\/b><\/pre>/);
+  });
+
+  it('says how many servers the bot is in, and nothing where that is not known', () => {
+    match(render(), /<dt>Servers<\/dt><dd>1,234<\/dd>/);
+    doesNotMatch(render({ count: undefined }), /Servers/);
+  });
+
+  describe('where one can log in', () => {
+    const site = { ...props.site, login: true };
+    it('leads a visitor to log in, and to the token', () => {
+      const html = render({ site });
+      match(html, /href="\/login"/);
+      match(html, /href="\/bots\/42\/token"/);
+    });
+
+    it('leads an author to the token, and nobody else who is logged in', () => {
+      match(render({ site, viewer: { id: '1', name: 'Ada' } }), /href="\/bots\/42\/token"/);
+      const html = render({ site, viewer: { id: '2', name: '<Bob>' } });
+      doesNotMatch(html, /\/token"/);
+      match(html, /&lt;Bob>/);
+    });
+  });
+
+  it('says how a token is issued where one cannot log in', () => match(render(), /botshelf token 42/));
+});
