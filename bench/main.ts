@@ -6,6 +6,7 @@ import { counts } from './counts.ts';
 import { day } from './day.ts';
 import { loadProgram } from './load.ts';
 import { mixed } from './mixed.ts';
+import { pages } from './pages.ts';
 import { reads } from './reads.ts';
 import { failureLine, headingLine, type RowGroup, rowLine } from './row.ts';
 import { setStage, type Stage } from './stage.ts';
@@ -22,7 +23,7 @@ const { values, positionals } = parseArgs({
   },
 });
 /** What is measured when no group is named. */
-const usual: Readonly<Record<string, RowGroup>> = { starts, check, reads, counts, content, mixed };
+const usual: Readonly<Record<string, RowGroup>> = { starts, check, reads, pages, counts, content, mixed };
 const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);
