@@ -17,6 +17,7 @@ import { BotLists } from './bot-lists.ts';
 import { addHealthRoutes, type Health } from './health.ts';
 import { addImageRoute, type Pictures } from './image-route.ts';
 import { answerUnrouted } from './methods.ts';
+import { addOpenApiRoute } from './openapi-route.ts';
 import { Problem } from './problem.ts';
 import { answerProblems } from './problem-answer.ts';
 import { RateLimit } from './rate-limits.ts';
@@ -55,6 +56,7 @@ export function createApp(options: AppOptions): Koa {
   const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
   const router = new Router();
   addReadRoutes(router, bots, lists, baseUrl);
+  addOpenApiRoute(router, baseUrl);
   if (options.pictures) addImageRoute(router, options.pictures);
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);

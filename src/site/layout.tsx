@@ -64,6 +64,7 @@ export function Layout(props: LayoutProps): VNode {
             <nav aria-label={messages.navigation}>
               <a href="/">{messages.browse}</a>
               <a href="/add">{messages.add}</a>
+              <a href="/docs">{messages.api}</a>
             </nav>
             {site.login && <Account viewer={viewer} />}
           </div>

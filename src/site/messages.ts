@@ -11,6 +11,10 @@ export const messages = {
   navigation: 'Main',
   browse: 'Browse',
   add: 'Add a bot',
+  api: 'API',
+  apiTitle: 'The interface',
+  apiIntroduction:
+    'Everything here can be read as JSON, without a key and from any site. Owners post counts and small edits with the token of their bot. For programs:',
   logIn: 'Log in',
   logOut: 'Log out',
   signedInAs: 'Logged in as',

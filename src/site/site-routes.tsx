@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../bot/schema-types.ts';
@@ -8,11 +9,13 @@ import type { Fault } from '../catalogue/fault.ts';
 import type { Counts } from '../catalogue/orders.ts';
 import type { BotLists } from '../http/bot-lists.ts';
 import { Problem } from '../http/problem.ts';
+import { openApi } from '../http/openapi.ts';
 import { knownBot } from '../http/read-routes.ts';
 import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import { BotPage } from './bot-page.tsx';
 import type { CardProps } from './card.tsx';
+import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './faults.tsx';
 import { frontList } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
@@ -45,6 +48,14 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });
   const pages = new PageAnswers(options.site, options.viewerOf);
   router.get('/', async (ctx) => await pages.answer(ctx, listRecipe(ctx, options, undefined)));
+  const document = openApi(options.baseUrl);
+  router.get('/docs', async (ctx) => {
+    const { site, baseUrl } = options;
+    const make = async (viewer: Viewer | null): Promise<VNode> => (
+      <DocsPage {...{ site, viewer, baseUrl, document: document as ApiDocument }} />
+    );
+    await pages.answer(ctx, { key: 'docs', current: () => true, make });
+  });
   router.get('/categories/:category', async (ctx) => {
     await pages.answer(ctx, listRecipe(ctx, options, knownCategory(ctx.params['category'] ?? '')));
   });

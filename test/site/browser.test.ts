@@ -40,6 +40,7 @@ const paths = [
   '/bots/8',
   '/bots/9',
   '/add',
+  '/docs',
   '/nothing',
 ];
 

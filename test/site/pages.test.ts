@@ -52,7 +52,7 @@ describe('pages', () => {
     [...page.matchAll(/<h3><a [^>]*>([^<]*)<\/a>/g)].map(([, name]) => name ?? '');
 
   describe('every page', () => {
-    for (const path of ['/', '/categories/games', `/bots/${homer}`, '/add', '/nothing']) {
+    for (const path of ['/', '/categories/games', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
       it(`${path} has a strict policy, and nothing in it that the policy forbids`, async () => {
         const response = await get(path);
         const policy = response.headers.get('content-security-policy') ?? '';

@@ -1,0 +1,70 @@
+import type { VNode } from 'preact';
+import { Layout, type Site, type Viewer } from './layout.tsx';
+import { messages } from './messages.ts';
+
+export interface DocsPageProps {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly baseUrl: string;
+  readonly document: ApiDocument;
+}
+
+/** What the page shows of an OpenAPI document. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+  }[];
+}
+
+/** How to use the interface, for people; programs read the OpenAPI document. */
+export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
+  const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
+  return (
+    <Layout site={site} viewer={viewer} title={messages.api}>
+      <div class="prose">
+        <h1>{messages.apiTitle}</h1>
+        <p>
+          {messages.apiIntroduction} <a href="/api/openapi.json">OpenAPI</a>
+        </p>
+        <pre tabIndex={0}>{sample}</pre>
+        {Object.entries(document.paths).flatMap(([path, operations]) =>
+          Object.entries(operations).map(([method, operation]) => (
+            <section key={method + path}>
+              <h2>
+                <code>
+                  {method.toUpperCase()} {path}
+                </code>
+              </h2>
+              <p>
+                {operation.summary}. {operation.description}
+              </p>
+              <Parameters operation={operation} />
+            </section>
+          )),
+        )}
+      </div>
+    </Layout>
+  );
+}
+
+function Parameters({ operation }: { readonly operation: Operation }): VNode | null {
+  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== 'path');
+  if (parameters.length === 0) return null;
+  return (
+    <ul>
+      {parameters.map(({ name, description }) => (
+        <li key={name}>
+          <code>{name}</code> {description}
+        </li>
+      ))}
+    </ul>
+  );
+}
