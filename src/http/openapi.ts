@@ -45,6 +45,9 @@ const readBot = {
   responses: { '200': answer('The bot.', ref('BotRecord')), ...notModified, '404': problem },
 };
 
+const { bot } = readSchema('update')['properties'] as { bot: { properties: object } };
+const writableKeys = Object.keys(bot.properties);
+
 const paths = {
   '/api/v2/bots': {
     get: {
@@ -78,7 +81,7 @@ const paths = {
     get: readBot,
     post: {
       summary: 'Post a count, or change keys',
-      description: 'Answered when the change is safe on disk. All keys are changed or none.',
+      description: `Any of ${writableKeys.join(', ')} in “bot”. Answered when the change is safe on disk; all keys are changed or none.`,
       security: [{ token: [] }],
       parameters: [
         idParameter,

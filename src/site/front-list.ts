@@ -53,4 +53,4 @@ function listOf(bots: readonly IndexedBot[], total: number, categories: FrontLis
 const pageSize = 24;
 
 /** So many pages are cheaper to pick than to sort everything for. */
-const fewPages = 8;
+const fewPages = 40;
