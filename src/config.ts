@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
 
 /** What the operator chose, from the environment; docs/configuration.md explains each. */
 export interface Config {
@@ -24,6 +25,10 @@ export interface Config {
   readonly images: boolean;
   /** Somebody edits the catalogue: open pages follow its files and show their faults. */
   readonly dev: boolean;
+  /** Where people log in; null where nobody can. */
+  readonly login: LoginSettings | null;
+  /** What cookies are sealed with, newest first; empty: one is made. */
+  readonly secrets: readonly string[];
   /** A test process names the failpoint it wants to die at. */
   readonly failpoint: string | null;
 }
@@ -100,6 +105,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     stateDays: integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
     images: flag('BOTSHELF_IMAGES', true),
     dev: flag('BOTSHELF_DEV'),
+    login: readLoginSettings(text, faults),
+    secrets: readSecrets(text, faults),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
   };
   if (faults.length > 0) throw new ConfigError(faults);

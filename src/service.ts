@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Catalogue } from './catalogue/catalogue.ts';
+import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
 import { Committer } from './git/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
@@ -15,6 +16,8 @@ import { type ImageCache, openImageCache } from './images/cache.ts';
 import { ImageConnector } from './images/connector.ts';
 import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
+import { Login } from './login/login.ts';
+import { readSecretFile } from './login/secret-file.ts';
 import { followPictures } from './pictures.ts';
 import type { Site } from './site/layout.tsx';
 import { LivePreview } from './site/live-preview.ts';
@@ -102,6 +105,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     counts: state,
     updates: new Updates(catalogue, committer, state),
     tokens: state,
+    login: await openLogin(config, log),
+    committedAuthors: async (id) => await committedAuthors(door, id),
     pictures,
     health: healthOf(catalogue, state),
     site: await siteOf(config, door),
@@ -134,9 +139,16 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
 }
 
-async function siteOf({ dev }: Config, door: RepositoryDoor): Promise<Site> {
+async function siteOf({ dev, login }: Config, door: RepositoryDoor): Promise<Site> {
   const origin = await readOrigin(door);
-  return { login: false, repository: origin && repositoryLinks(origin), live: dev };
+  return { login: login !== null, repository: origin && repositoryLinks(origin), live: dev };
+}
+
+async function openLogin(config: Config, log: Log): Promise<Login | null> {
+  const { login: settings, baseUrl } = config;
+  if (settings === null) return null;
+  const secrets = config.secrets.length > 0 ? config.secrets : [await readSecretFile(config.var)];
+  return new Login({ settings, secrets, baseUrl, log });
 }
 
 async function openPictures(

@@ -11,6 +11,9 @@ import type { Site } from '../site/layout.tsx';
 import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
+import type { Login } from '../login/login.ts';
+import { addLoginRoutes } from '../site/login-routes.tsx';
+import { addTokenRoutes, type TokenDesk } from '../site/token-routes.tsx';
 import type { Updates } from '../updates.ts';
 import type { TokenHolders } from './authentication.ts';
 import { BotLists } from './bot-lists.ts';
@@ -28,7 +31,11 @@ export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly counts: Counts;
   readonly updates: Updates;
-  readonly tokens: TokenHolders;
+  readonly tokens: TokenHolders & TokenDesk;
+  /** Null where nobody can log in. */
+  readonly login: Login | null;
+  /** The authors of a bot as the last commit has it, read anew. */
+  readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Null where the image cache is off. */
   readonly pictures: Pictures | null;
   readonly health: Health;
@@ -60,6 +67,10 @@ export function createApp(options: AppOptions): Koa {
   if (options.pictures) addImageRoute(router, options.pictures);
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
+  const { login, committedAuthors } = options;
+  if (login) addLoginRoutes(router, site, login, baseUrl);
+  const presses = new RateLimit('token-presses', 10);
+  addTokenRoutes(router, { site, bots, login, desk: tokens, committedAuthors, presses, baseUrl });
   addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);

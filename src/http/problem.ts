@@ -14,6 +14,7 @@ export const problemKinds = {
   'no-token': [401, 'A token is needed'],
   'bad-token': [401, 'The token is not valid'],
   'other-token': [403, 'The token is for another bot'],
+  'cross-site': [403, 'The request comes from another site'],
   'not-found': [404, 'There is nothing here'],
   'unknown-bot': [404, 'There is no such bot'],
   'method-not-allowed': [405, 'The method is not allowed here'],

@@ -25,6 +25,8 @@ export const assets = {
   addScript: asset('add.js'),
   /** Loads the page anew when a file of the catalogue was saved. */
   liveScript: asset('live.js'),
+  /** Copies a token. */
+  copyScript: asset('copy.js'),
   icon: asset('icon.svg'),
 };
 

@@ -22,6 +22,14 @@ export interface StateStoreOptions {
   readonly log: Log;
 }
 
+/** What is known of a bot's token. Times are milliseconds since the epoch. */
+export interface TokenStanding {
+  /** When the present one was issued; undefined when the bot has none. */
+  readonly issuedAt: number | undefined;
+  /** The last time that it is known to have been used. What changed no count is forgotten by a restart. */
+  readonly lastUsed: number | undefined;
+}
+
 /** Whose a token is, seen from the bot it is shown for. */
 export type Holding = 'yes' | 'other bot' | 'no';
 
@@ -82,9 +90,17 @@ export class StateStore {
     return this.#state.token(id);
   }
 
-  /** When a bot's present token was last shown since this process started: milliseconds since the epoch. */
-  lastUsed(id: BotId): number | undefined {
-    return this.#lastUsed.get(id);
+  /**
+   * What is known of a bot's token, as of what was committed until 5 ms ago by any process.
+   * @throws {WritesUnavailable} when the state ref cannot be read
+   */
+  async tokenStanding(id: BotId): Promise<TokenStanding> {
+    await this.#follow();
+    const token = this.#state.token(id);
+    if (token === undefined || token.digest === null) return { issuedAt: undefined, lastUsed: undefined };
+    const uses = [this.#lastUsed.get(id), this.#state.count(id)?.at].filter((at) => at !== undefined);
+    const lastUsed = Math.max(...uses);
+    return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
   /** What does not work now: saving counts, folding them into Git. Empty when all is well. */

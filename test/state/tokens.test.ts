@@ -1,4 +1,4 @@
-import { ok, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
@@ -86,15 +86,39 @@ describe('a token', () => {
 
   it('remembers when it was issued, and when it was last shown', async () => {
     const store = await open(newPlace());
+    const lastUsed = async (): Promise<number | undefined> => (await store.tokenStanding(homer)).lastUsed;
     const token = await store.issueToken(homer);
-    ok((store.token(homer)?.at ?? 0) > 1_700_000_000_000);
-    strictEqual(store.lastUsed(homer), undefined);
+    ok(((await store.tokenStanding(homer)).issuedAt ?? 0) > 1_700_000_000_000);
+    strictEqual(await lastUsed(), undefined);
     await store.holds(marge, token);
-    strictEqual(store.lastUsed(homer), undefined);
+    strictEqual(await lastUsed(), undefined);
     await store.holds(homer, token);
-    ok((store.lastUsed(homer) ?? 0) > 1_700_000_000_000);
+    ok(((await lastUsed()) ?? 0) > 1_700_000_000_000);
     await store.issueToken(homer);
-    strictEqual(store.lastUsed(homer), undefined);
+    strictEqual(await lastUsed(), undefined);
+  });
+
+  it('was last used when it set the count, as far as a restarted service can know', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const token = await store.issueToken(homer);
+    await store.holds(homer, token);
+    await store.setCount(homer, 5);
+    await store.fold();
+    const again = await open(place);
+    const { issuedAt = 0, lastUsed = 0 } = await again.tokenStanding(homer);
+    ok(lastUsed >= issuedAt && issuedAt > 0);
+    await setTimeout(2);
+    await issueToken(otherProcess(place), homer);
+    await setTimeout(6);
+    strictEqual((await again.tokenStanding(homer)).lastUsed, undefined);
+  });
+
+  it('that has ended has no standing', async () => {
+    const store = await open(newPlace());
+    await store.issueToken(homer);
+    await store.revokeToken(homer);
+    deepStrictEqual(await store.tokenStanding(homer), { issuedAt: undefined, lastUsed: undefined });
   });
 
   it('that cannot be committed is not given, and the one before goes on', async () => {

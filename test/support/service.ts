@@ -40,6 +40,8 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     stateDays: 30,
     images: false,
     dev: false,
+    login: null,
+    secrets: [],
     failpoint: null,
     ...more,
   };

@@ -1,0 +1,38 @@
+import type { BotId } from './bot/id.ts';
+import { readBot } from './catalogue/bot-reader.ts';
+import { botsFolder, folderOf, type Place, placeOf } from './catalogue/layout.ts';
+import { parsePageFile } from './catalogue/page-file.ts';
+import { readCommittedFiles } from './git/last-commit.ts';
+import { type RepositoryDoor, unavailableBecause } from './git/repository.ts';
+
+/**
+ * The authors of a bot as its record in the last commit says, read anew: neither what is only in the work tree nor
+ * what was served before counts. Empty when the files there make no bot.
+ * @throws {WritesUnavailable} when there is no repository, or it cannot be read
+ */
+export async function committedAuthors(door: RepositoryDoor, id: BotId): Promise<readonly string[]> {
+  const folder = folderOf(id);
+  const place = (name: string): Place | undefined => {
+    const found = placeOf(folder, name);
+    return 'id' in found && found.id === id ? found : undefined;
+  };
+  const files = await committedFiles(door, `${botsFolder}/${folder}`, (name) => place(name) !== undefined);
+  const pages = [...files].flatMap(([name, bytes]) => {
+    const found = place(name);
+    return found ? [parsePageFile(found, bytes)] : [];
+  });
+  return readBot(id, pages, undefined).bot?.facts.authors ?? [];
+}
+
+async function committedFiles(
+  door: RepositoryDoor,
+  folder: string,
+  wanted: (name: string) => boolean,
+): Promise<Map<string, Buffer>> {
+  const repository = await door.open();
+  try {
+    return await readCommittedFiles(repository, folder, wanted);
+  } catch (error) {
+    throw unavailableBecause(error);
+  }
+}

@@ -1,0 +1,18 @@
+import type { Context } from 'koa';
+
+/** What a browser keeps for us: for this host alone, over https, out of reach of scripts and of other sites' forms. */
+export type CookieName = '__Host-botshelf' | '__Host-botshelf-login';
+
+export function readCookie(ctx: Context, name: CookieName): string | undefined {
+  return ctx.cookies.get(name, { signed: false });
+}
+
+/** Sets a cookie, or with null has the browser forget it. */
+export function setCookie(
+  ctx: Context,
+  name: CookieName,
+  cookie: { readonly text: string; readonly seconds: number } | null,
+): void {
+  const { text, seconds } = cookie ?? { text: '', seconds: 0 };
+  ctx.append('Set-Cookie', `${name}=${text}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`);
+}

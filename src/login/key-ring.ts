@@ -1,0 +1,76 @@
+import { createHash, hkdfSync } from 'node:crypto';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
+
+/** What a sealed text held. */
+export interface Opened {
+  readonly value: unknown;
+  /** Milliseconds since the epoch. */
+  readonly sealedAt: number;
+  /** Whether the newest key sealed it. */
+  readonly newest: boolean;
+}
+
+/**
+ * Seals values so that nobody else can read, make or change them: AES-256-GCM by the newest of its secrets.
+ * Older ones still open, so a secret is replaced by putting a new one before it.
+ */
+export class KeyRing {
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+  readonly #newest: string;
+
+  /** @param secrets newest first; at least one */
+  constructor(secrets: readonly string[]) {
+    const keys = secrets.map(keyOf);
+    const [newest] = keys;
+    if (newest === undefined) throw new RangeError('a key ring has at least one secret');
+    this.#keys = new Map(keys.map((key) => [nameOf(key), key]));
+    this.#newest = nameOf(newest);
+  }
+
+  /** @param purpose what is sealed for one opens for no other */
+  async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    return await new EncryptJWT({ value })
+      .setProtectedHeader({ ...algorithm, kid: this.#newest })
+      .setAudience(purpose)
+      .setIssuedAt(now)
+      .setExpirationTime(now + seconds)
+      .encrypt(this.#key(this.#newest));
+  }
+
+  /** Undefined when it was not sealed here for this purpose, its time is over, or its key is no longer known. */
+  async open(purpose: string, sealed: string): Promise<Opened | undefined> {
+    try {
+      const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid = '' }) => this.#key(kid), {
+        audience: purpose,
+        requiredClaims: ['iat', 'exp'],
+        keyManagementAlgorithms: [algorithm.alg],
+        contentEncryptionAlgorithms: [algorithm.enc],
+      });
+      return {
+        value: payload['value'],
+        sealedAt: (payload.iat ?? 0) * 1000,
+        newest: protectedHeader.kid === this.#newest,
+      };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  #key(name: string): Uint8Array {
+    const key = this.#keys.get(name);
+    if (key === undefined) throw new errors.JWEInvalid('sealed by no key of this ring');
+    return key;
+  }
+}
+
+const algorithm = { alg: 'dir', enc: 'A256GCM' } as const;
+
+function keyOf(secret: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', 'botshelf cookies', 32));
+}
+
+function nameOf(key: Uint8Array): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 8);
+}

@@ -1,0 +1,71 @@
+import { type AccountId, parseAccountId } from '../bot/account.ts';
+import type { KeyRing } from './key-ring.ts';
+import type { Account } from './provider.ts';
+
+/** Who a browser belongs to. It is kept in that browser, sealed; nothing of it is kept here. */
+export interface Session extends Account {
+  /** Milliseconds since the epoch. */
+  readonly loggedInAt: number;
+}
+
+/** A text for a cookie, and for how many seconds it is good. */
+export interface SealedText {
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** Sessions that end a week after they were last used, and a month after the login. */
+export class Sessions {
+  readonly #keys: KeyRing;
+  readonly #purpose: string;
+
+  /** @param issuer whose accounts they are of; those of another are not opened */
+  constructor(keys: KeyRing, issuer: string) {
+    this.#keys = keys;
+    this.#purpose = `session of ${issuer}`;
+  }
+
+  async begin(account: Account): Promise<SealedText> {
+    return await this.#seal({ ...account, loggedInAt: Date.now() });
+  }
+
+  /** The session that a cookie holds, with its renewal when one is due; undefined when it is none, or over. */
+  async open(
+    text: string,
+  ): Promise<{ readonly session: Session; readonly renewal: SealedText | undefined } | undefined> {
+    const opened = await this.#keys.open(this.#purpose, text);
+    const session = opened && sessionOf(opened.value);
+    if (opened === undefined || session === undefined || secondsLeft(session) <= 0) return undefined;
+    const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
+    return { session, renewal: due ? await this.#seal(session) : undefined };
+  }
+
+  async #seal(session: Session): Promise<SealedText> {
+    const seconds = Math.min(idleSeconds, secondsLeft(session));
+    return { text: await this.#keys.seal(this.#purpose, session, seconds), seconds };
+  }
+}
+
+/** Whether the account proved who it is within the last ten minutes. */
+export function isFresh({ authenticatedAt }: Session): boolean {
+  return Date.now() - authenticatedAt < tenMinutes;
+}
+
+const tenMinutes = 600_000;
+const idleSeconds = 7 * 86_400;
+const longestSeconds = 30 * 86_400;
+
+/** Milliseconds: a cookie for each answer would be too many. */
+const renewAfter = 86_400_000;
+
+function secondsLeft({ loggedInAt }: Session): number {
+  return Math.floor((loggedInAt - Date.now()) / 1000) + longestSeconds;
+}
+
+function sessionOf(value: unknown): Session | undefined {
+  const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const account: AccountId | undefined = typeof id === 'string' ? parseAccountId(id) : undefined;
+  if (account === undefined || typeof authenticatedAt !== 'number' || typeof loggedInAt !== 'number')
+    return undefined;
+  return { id: account, name: typeof name === 'string' ? name : null, authenticatedAt, loggedInAt };
+}

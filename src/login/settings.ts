@@ -1,0 +1,96 @@
+/** Which provider people log in at, and who we are there. */
+export interface LoginSettings {
+  readonly kind: 'discord' | 'oidc';
+  /** The provider's issuer identifier, such as https://discord.com. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The claim that holds the account's id; Discord has none and is asked for the account. */
+  readonly idClaim: string;
+}
+
+/**
+ * Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set. What is wrong goes to
+ * `faults`, a sentence each.
+ * @param text the value of a variable, undefined when it is not set
+ */
+export function readLoginSettings(
+  text: (name: string) => string | undefined,
+  faults: string[],
+): LoginSettings | null {
+  const provider = text('BOTSHELF_OAUTH_PROVIDER')?.toLowerCase();
+  const issuer = text('BOTSHELF_OAUTH_ISSUER');
+  const idClaim = text('BOTSHELF_OAUTH_ID_CLAIM');
+  const clientId = text('BOTSHELF_OAUTH_CLIENT_ID');
+  const clientSecret = text('BOTSHELF_OAUTH_CLIENT_SECRET');
+  if ([provider, issuer, idClaim, clientId, clientSecret].every((value) => value === undefined)) return null;
+
+  const before = faults.length;
+  if (provider !== undefined && provider !== 'discord') {
+    faults.push(
+      `BOTSHELF_OAUTH_PROVIDER is ${JSON.stringify(provider)}: give "discord", or leave it out and set BOTSHELF_OAUTH_ISSUER to a provider of OpenID Connect.`,
+    );
+  } else if (provider !== undefined && (issuer ?? idClaim) !== undefined) {
+    const name = issuer === undefined ? 'BOTSHELF_OAUTH_ID_CLAIM' : 'BOTSHELF_OAUTH_ISSUER';
+    faults.push(`${name} is for another provider than Discord: leave out it or BOTSHELF_OAUTH_PROVIDER.`);
+  } else if (provider === undefined && issuer === undefined) {
+    faults.push(
+      'BOTSHELF_OAUTH_PROVIDER is not set: give "discord", or set BOTSHELF_OAUTH_ISSUER, or leave out all of BOTSHELF_OAUTH_… for a service without a login.',
+    );
+  }
+  if (issuer !== undefined && !isIssuer(issuer)) {
+    faults.push(
+      `BOTSHELF_OAUTH_ISSUER is ${JSON.stringify(issuer)}: give the provider's issuer, an address such as https://login.example.org (http only on this machine).`,
+    );
+  }
+  if (idClaim !== undefined && !/^[\w:./-]{1,100}$/.test(idClaim)) {
+    faults.push(
+      `BOTSHELF_OAUTH_ID_CLAIM is ${JSON.stringify(idClaim)}: give the name of a claim, such as sub.`,
+    );
+  }
+  for (const [name, value] of [
+    ['BOTSHELF_OAUTH_CLIENT_ID', clientId],
+    ['BOTSHELF_OAUTH_CLIENT_SECRET', clientSecret],
+  ]) {
+    if (value === undefined)
+      faults.push(`${name} is not set: give what the provider shows for this service.`);
+  }
+  if (faults.length > before || clientId === undefined || clientSecret === undefined) return null;
+  return {
+    kind: issuer === undefined ? 'discord' : 'oidc',
+    issuer: issuer ?? 'https://discord.com',
+    clientId,
+    clientSecret,
+    idClaim: idClaim ?? 'sub',
+  };
+}
+
+/**
+ * Reads the secrets that cookies are sealed with, newest first, divided by commas or white space. Empty when none is set.
+ */
+export function readSecrets(text: (name: string) => string | undefined, faults: string[]): readonly string[] {
+  const secrets = (text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
+  if (secrets.some(({ length }) => length < shortestSecret)) {
+    faults.push(
+      `BOTSHELF_SECRET has a secret of fewer than ${shortestSecret} characters: make one with "openssl rand -hex 32".`,
+    );
+  }
+  if (new Set(secrets).size < secrets.length) {
+    faults.push('BOTSHELF_SECRET has a secret twice: give each once, the newest first.');
+  }
+  return secrets;
+}
+
+const shortestSecret = 32;
+
+/** Whether cookies that only travel encrypted, and so the login, work at an address: over https, or on this machine. */
+export function isSecureOrigin(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash, username } = new URL(text);
+  return /^https?:$/.test(protocol) && isSecureOrigin(text) && !search && !hash && !username;
+}

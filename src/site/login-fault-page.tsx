@@ -1,0 +1,31 @@
+import type { VNode } from 'preact';
+import type { LoginFault } from '../login/login-fault.ts';
+import { Layout, type Site } from './layout.tsx';
+import { loginMessages } from './login-messages.ts';
+
+/** Says why somebody is not logged in, and what they can do. */
+export function LoginFaultPage({ site, fault }: { readonly site: Site; readonly fault: LoginFault }): VNode {
+  const { title, retry } = loginMessages.faults[fault.kind];
+  return (
+    <Layout site={site} viewer={null} title={title}>
+      <div class="narrow stack">
+        <h1>{title}</h1>
+        <p>{asSentence(fault.message)}</p>
+        <p class="actions">
+          {retry && (
+            <a class="button" href="/login">
+              {loginMessages.again}
+            </a>
+          )}
+          <a class="button quiet" href="/">
+            {loginMessages.home}
+          </a>
+        </p>
+      </div>
+    </Layout>
+  );
+}
+
+function asSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}

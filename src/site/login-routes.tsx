@@ -1,0 +1,76 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { readCookie, setCookie } from '../http/cookies.ts';
+import { refuseCrossSite } from '../http/cross-site.ts';
+import { callbackPath, type Login } from '../login/login.ts';
+import { LoginFault, type LoginFaultKind } from '../login/login-fault.ts';
+import type { Session } from '../login/sessions.ts';
+import type { Site } from './layout.tsx';
+import { LoginFaultPage } from './login-fault-page.tsx';
+import { sendOnce } from './page-answer.ts';
+
+/**
+ * Logging in and out. `/login?to=<path>` leads to the provider; it is a link and no form, because browsers hold
+ * where a form leads to, the provider's pages too, against `form-action`.
+ * @param baseUrl the public address, without a slash at its end
+ */
+export function addLoginRoutes(router: Router, site: Site, login: Login, baseUrl: string): void {
+  const refuse = (ctx: Context, error: unknown): void => {
+    if (!(error instanceof LoginFault)) throw error;
+    if (error.kind === 'away') ctx.set('Retry-After', '60');
+    sendOnce(ctx, <LoginFaultPage site={site} fault={error} />, statuses[error.kind]);
+  };
+  router.get('/login', async (ctx) => {
+    const { to } = ctx.query;
+    try {
+      const { url, cookie } = await login.begin(typeof to === 'string' ? to : undefined);
+      setCookie(ctx, loginCookie, cookie);
+      leadTo(ctx, url);
+    } catch (error) {
+      refuse(ctx, error);
+    }
+  });
+  router.get(callbackPath, async (ctx) => {
+    const cookie = readCookie(ctx, loginCookie);
+    setCookie(ctx, loginCookie, null);
+    try {
+      const { session, to } = await login.finish(new URLSearchParams(ctx.querystring), cookie);
+      setCookie(ctx, sessionCookie, session);
+      leadTo(ctx, to);
+    } catch (error) {
+      refuse(ctx, error);
+    }
+  });
+  router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
+    setCookie(ctx, sessionCookie, null);
+    leadTo(ctx, '/');
+  });
+}
+
+/** Whose browser it is; undefined when nobody has logged in with it. Renews the session when that is due. */
+export async function visitorOf(ctx: Context, login: Login): Promise<Session | undefined> {
+  const cookie = readCookie(ctx, sessionCookie);
+  if (cookie === undefined) return undefined;
+  const opened = await login.sessions.open(cookie);
+  if (opened === undefined) setCookie(ctx, sessionCookie, null);
+  else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
+  return opened?.session;
+}
+
+const sessionCookie = '__Host-botshelf';
+const loginCookie = '__Host-botshelf-login';
+
+function leadTo(ctx: Context, url: string): void {
+  ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  ctx.redirect(url);
+  ctx.status = 303;
+}
+
+const statuses: Readonly<Record<LoginFaultKind, number>> = {
+  stale: 400,
+  distrusted: 400,
+  denied: 403,
+  'no-account': 403,
+  misconfigured: 500,
+  away: 503,
+};

@@ -1,0 +1,99 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { BotId } from '../bot/id.ts';
+import type { Token } from '../bot/token.ts';
+import type { BotIndex } from '../catalogue/bot-index.ts';
+import { refuseCrossSite } from '../http/cross-site.ts';
+import type { RateLimit } from '../http/rate-limits.ts';
+import { knownBot } from '../http/read-routes.ts';
+import type { Login } from '../login/login.ts';
+import { isFresh } from '../login/sessions.ts';
+import type { TokenStanding } from '../state/state-store.ts';
+import type { Site } from './layout.tsx';
+import { visitorOf } from './login-routes.tsx';
+import { sendOnce } from './page-answer.ts';
+import { TokenPage, type TokenPageState } from './token-page.tsx';
+
+/** Issues and ends the tokens of bots; see state/. */
+export interface TokenDesk {
+  tokenStanding(id: BotId): Promise<TokenStanding>;
+  issueToken(id: BotId): Promise<Token>;
+  revokeToken(id: BotId): Promise<boolean>;
+}
+
+export interface TokenRoutesOptions {
+  readonly site: Site;
+  readonly bots: BotIndex;
+  /** Null where nobody can log in. */
+  readonly login: Login | null;
+  readonly desk: TokenDesk;
+  /** The authors of a bot as the last commit has it, read anew. */
+  readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
+  /** Presses of the buttons by bot. */
+  readonly presses: RateLimit;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/**
+ * The page of a bot's token, and its buttons, which are for the bot's authors alone. Who they are is asked
+ * anew at each press, and so is a login that is fresh. A token is in the answer to the press and nowhere else.
+ */
+export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
+  const { site, bots, login, desk, committedAuthors, presses, baseUrl } = options;
+
+  /** Who asks, and what they may. */
+  const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
+    if (login === null || login.obstacle !== null)
+      return { kind: 'no-login', obstacle: login?.obstacle ?? null };
+    const session = await visitorOf(ctx, login);
+    if (session === undefined) return { kind: 'visitor' };
+    if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'stranger', session };
+    const standing = await desk.tokenStanding(id);
+    if (!isFresh(session)) return { kind: 'stale', session, standing, pressed };
+    return { kind: 'author', session, standing, done: null };
+  };
+  const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
+    const bot = knownBot(bots, id);
+    const { name } = bot.facts;
+    const page = (
+      <TokenPage
+        site={site}
+        bot={{ id, name }}
+        baseUrl={baseUrl}
+        provider={login?.provider ?? ''}
+        state={state}
+      />
+    );
+    sendOnce(ctx, page, statusOf(state, ctx.method));
+  };
+  const onPress = (path: string, act: (id: BotId) => Promise<Done>): void => {
+    router.post(path, refuseCrossSite(baseUrl), async (ctx) => {
+      const { id } = knownBot(bots, ctx.params['id'] ?? '');
+      const state = await stateOf(ctx, id, true);
+      if (state.kind !== 'author') {
+        send(ctx, id, state);
+        return;
+      }
+      await presses.count(ctx, id, 'one token is enough, wait a minute');
+      const done = await act(id);
+      const standing = await desk.tokenStanding(id);
+      send(ctx, id, { ...state, standing, done });
+    });
+  };
+
+  router.get('/bots/:id/token', async (ctx) => {
+    const { id } = knownBot(bots, ctx.params['id'] ?? '');
+    send(ctx, id, await stateOf(ctx, id, false));
+  });
+  onPress('/bots/:id/token', async (id) => ({ issued: await desk.issueToken(id) }));
+  onPress('/bots/:id/token/revoke', async (id) => ({ revoked: await desk.revokeToken(id) }));
+}
+
+type Done = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;
+
+/** A press that did nothing is refused; the page itself is for everybody but a stranger. */
+function statusOf({ kind }: TokenPageState, method: string): number {
+  if (kind === 'author') return 200;
+  return kind === 'stranger' || method === 'POST' ? 403 : 200;
+}

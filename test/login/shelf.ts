@@ -1,0 +1,69 @@
+import type { Config } from '../../src/config.ts';
+import type { Log } from '../../src/log.ts';
+import { freePort } from '../support/loopback.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { startProvider, type TestProvider } from './provider.ts';
+import { type Page, Visitor } from './visitor.ts';
+
+export const homer = '190519304972663312';
+export const author = '190519304972664832';
+export const stranger = '190519304972664833';
+
+/** A service that people can log in at, the provider they do it at, and the repository. */
+export interface Shelf {
+  readonly baseUrl: string;
+  readonly repo: TestRepository;
+  readonly service: TestService;
+  readonly provider: TestProvider;
+  /** What its cookies are sealed with. */
+  readonly secrets: readonly string[];
+  /** What it has logged, whole. */
+  log(): string;
+  /** A new visitor who has logged in with an account and stands before the page of Homer's token. */
+  loggedIn(account: string): Promise<{ visitor: Visitor; page: Page }>;
+}
+
+/** The path of the page of Homer's token. */
+export const tokenPath = `/bots/${homer}/token`;
+
+/** Opens a shelf with one bot, Homer, and its author. */
+export async function openShelf(
+  more: {
+    readonly config?: Partial<Config>;
+    readonly provider?: (baseUrl: string) => Promise<TestProvider>;
+  } = {},
+): Promise<Shelf> {
+  const port = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  const provider = await (more.provider ?? startProvider)(baseUrl);
+  const repo = testRepository({ [pagePath(homer)]: mainPage({ authors: [author] }) });
+  const secrets = ['a secret of the tests, which is long enough'];
+  const lines: string[] = [];
+  const write = (fields: object, message: string): void =>
+    void lines.push(`${message} ${JSON.stringify(fields)} ${inspectError(fields)}`);
+  const log: Log = { debug: write, info: write, warn: write, error: write };
+  const service = await startTestService(
+    {},
+    { root: repo.folder, log, config: { port, baseUrl, login: provider.settings, secrets, ...more.config } },
+  );
+  return {
+    baseUrl,
+    repo,
+    service,
+    provider,
+    secrets,
+    log: () => lines.join('\n'),
+    loggedIn: async (account) => {
+      const visitor = new Visitor();
+      const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), account);
+      return { visitor, page };
+    },
+  };
+}
+
+function inspectError(fields: object): string {
+  const error = 'err' in fields ? fields.err : undefined;
+  return error instanceof Error ? (error.stack ?? '') : '';
+}

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Has a server listen on a free port of 127.0.0.1. It ends when the tests of the file are over. */
+export async function listenOnLoopback(
+  server: Server,
+): Promise<{ port: number; close: () => Promise<void> }> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  open.push(close);
+  return { port, close };
+}
+
+/** A port of 127.0.0.1 that nobody has, for a service that has to know its address before it starts. */
+export async function freePort(): Promise<number> {
+  const { port, close } = await listenOnLoopback(createServer());
+  await close();
+  return port;
+}
+
+const open: (() => Promise<void>)[] = [];
+
+after('close the servers', async () => {
+  await Promise.all(open.splice(0).map(async (close) => await close()));
+});
