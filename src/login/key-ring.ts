@@ -17,19 +17,21 @@ export interface Opened {
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #newest: string;
+  readonly #clock: () => number;
 
   /** @param secrets newest first; at least one */
-  constructor(secrets: readonly string[]) {
+  constructor(secrets: readonly string[], clock: () => number = Date.now) {
     const keys = secrets.map(keyOf);
     const [newest] = keys;
     if (newest === undefined) throw new RangeError('a key ring has at least one secret');
     this.#keys = new Map(keys.map((key) => [nameOf(key), key]));
     this.#newest = nameOf(newest);
+    this.#clock = clock;
   }
 
   /** @param purpose what is sealed for one opens for no other */
   async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(this.#clock() / 1000);
     return await new EncryptJWT({ value })
       .setProtectedHeader({ ...algorithm, kid: this.#newest })
       .setAudience(purpose)
@@ -43,6 +45,7 @@ export class KeyRing {
     try {
       const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid = '' }) => this.#key(kid), {
         audience: purpose,
+        currentDate: new Date(this.#clock()),
         requiredClaims: ['iat', 'exp'],
         keyManagementAlgorithms: [algorithm.alg],
         contentEncryptionAlgorithms: [algorithm.enc],

@@ -18,15 +18,17 @@ export interface SealedText {
 export class Sessions {
   readonly #keys: KeyRing;
   readonly #purpose: string;
+  readonly #clock: () => number;
 
   /** @param issuer whose accounts they are of; those of another are not opened */
-  constructor(keys: KeyRing, issuer: string) {
+  constructor(keys: KeyRing, issuer: string, clock: () => number = Date.now) {
     this.#keys = keys;
+    this.#clock = clock;
     this.#purpose = `session of ${issuer}`;
   }
 
   async begin(account: Account): Promise<SealedText> {
-    return await this.#seal({ ...account, loggedInAt: Date.now() });
+    return await this.#seal({ ...account, loggedInAt: this.#clock() });
   }
 
   /** The session that a cookie holds, with its renewal when one is due; undefined when it is none, or over. */
@@ -35,14 +37,18 @@ export class Sessions {
   ): Promise<{ readonly session: Session; readonly renewal: SealedText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
     const session = opened && sessionOf(opened.value);
-    if (opened === undefined || session === undefined || secondsLeft(session) <= 0) return undefined;
-    const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
+    if (opened === undefined || session === undefined || this.#secondsLeft(session) <= 0) return undefined;
+    const due = !opened.newest || this.#clock() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }
 
   async #seal(session: Session): Promise<SealedText> {
-    const seconds = Math.min(idleSeconds, secondsLeft(session));
+    const seconds = Math.min(idleSeconds, this.#secondsLeft(session));
     return { text: await this.#keys.seal(this.#purpose, session, seconds), seconds };
+  }
+
+  #secondsLeft({ loggedInAt }: Session): number {
+    return Math.floor((loggedInAt - this.#clock()) / 1000) + longestSeconds;
   }
 }
 
@@ -57,10 +63,6 @@ const longestSeconds = 30 * 86_400;
 
 /** Milliseconds: a cookie for each answer would be too many. */
 const renewAfter = 86_400_000;
-
-function secondsLeft({ loggedInAt }: Session): number {
-  return Math.floor((loggedInAt - Date.now()) / 1000) + longestSeconds;
-}
 
 function sessionOf(value: unknown): Session | undefined {
   const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;

@@ -20,10 +20,18 @@ export interface TestProvider {
   leave(): Promise<void>;
 }
 
+export interface ProviderOptions {
+  /** What it says of every account, beside its id. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** More about the service, as oidc-provider has it. */
+  readonly client?: object;
+  readonly clientAuthMethods?: readonly string[];
+}
+
 /** Starts oidc-provider for a service at `baseUrl`. It ends when the tests of the file are over. */
 export async function startProvider(
   baseUrl: string,
-  { claims = {}, client = {} }: { claims?: Readonly<Record<string, unknown>>; client?: object } = {},
+  { claims = {}, client = {}, clientAuthMethods }: ProviderOptions = {},
 ): Promise<TestProvider> {
   let answer: RequestListener = (_request, response) => response.writeHead(503).end();
   const moods = new Map<string, Mood>();
@@ -54,6 +62,7 @@ export async function startProvider(
       accountId: sub,
       claims: () => ({ sub, name: `Person ${sub}`, ...claims }),
     }),
+    ...(clientAuthMethods && { clientAuthMethods }),
     pkce: { required: () => true },
     jwks: { keys: [signingKey()] },
     cookies: { keys: ['the key of the test provider'] },

@@ -4,7 +4,7 @@ import { freePort } from '../support/loopback.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { startProvider, type TestProvider } from './provider.ts';
+import { type ProviderOptions, startProvider, type TestProvider } from './provider.ts';
 import { type Page, Visitor } from './visitor.ts';
 
 export const homer = '190519304972663312';
@@ -30,14 +30,18 @@ export const tokenPath = `/bots/${homer}/token`;
 
 /** Opens a shelf with one bot, Homer, and its author. */
 export async function openShelf(
-  more: {
+  more: ProviderOptions & {
     readonly config?: Partial<Config>;
-    readonly provider?: (baseUrl: string) => Promise<TestProvider>;
+    /** What the service has for the client's secret, and for the claim that holds ids. */
+    readonly clientSecret?: string;
+    readonly idClaim?: string;
   } = {},
 ): Promise<Shelf> {
   const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
-  const provider = await (more.provider ?? startProvider)(baseUrl);
+  const provider = await startProvider(baseUrl, more);
+  const { clientSecret = provider.settings.clientSecret, idClaim = provider.settings.idClaim } = more;
+  const login = { ...provider.settings, clientSecret, idClaim };
   const repo = testRepository({ [pagePath(homer)]: mainPage({ authors: [author] }) });
   const secrets = ['a secret of the tests, which is long enough'];
   const lines: string[] = [];
@@ -46,7 +50,7 @@ export async function openShelf(
   const log: Log = { debug: write, info: write, warn: write, error: write };
   const service = await startTestService(
     {},
-    { root: repo.folder, log, config: { port, baseUrl, login: provider.settings, secrets, ...more.config } },
+    { root: repo.folder, log, config: { port, baseUrl, login, secrets, ...more.config } },
   );
   return {
     baseUrl,

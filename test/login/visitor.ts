@@ -13,8 +13,8 @@ export interface Page {
 export class Visitor {
   /** By host and name. */
   readonly cookies = new Map<string, Map<string, string>>();
-  /** Where it has been, redirects too. */
-  readonly trail: string[] = [];
+  /** It stops before addresses that begin with this. */
+  stopBefore: string | undefined;
 
   /** Goes to an address as from a bookmark, or `from` a page. */
   async go(address: string | URL, init: RequestInit = {}): Promise<Page> {
@@ -26,7 +26,6 @@ export class Visitor {
         headers: this.#headers(url, request),
         redirect: 'manual',
       });
-      this.trail.push(url.href);
       this.#keep(url, response);
       const location = response.headers.get('location');
       if (location === null) {
@@ -34,6 +33,9 @@ export class Visitor {
       }
       await response.arrayBuffer();
       url = new URL(location, url);
+      if (this.stopBefore !== undefined && url.href.startsWith(this.stopBefore)) {
+        return { url, status: 0, headers: new Headers(), text: '' };
+      }
       request = {};
     }
     throw new Error(`too many redirects, the last to ${url.href}`);

@@ -1,0 +1,68 @@
+import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
+import { KeyRing } from '../../src/login/key-ring.ts';
+
+const old = 'an old secret of thirty-two characters';
+const newer = 'a newer secret of thirty-two characters';
+
+describe('KeyRing', () => {
+  it('opens what it sealed, and shows nobody what is in it', async () => {
+    const keys = new KeyRing([newer]);
+    const sealed = await keys.seal('test', { name: 'Marge' }, 60);
+    deepStrictEqual((await keys.open('test', sealed))?.value, { name: 'Marge' });
+    ok(!Buffer.from(sealed, 'base64url').includes('Marge'));
+    ok(/^[\w.-]+$/.test(sealed), 'a cookie can hold it as it is');
+  });
+
+  it('opens with an old key, and seals with the newest one', async () => {
+    const sealed = await new KeyRing([old]).seal('test', 1, 60);
+    const both = new KeyRing([newer, old]);
+    strictEqual((await both.open('test', sealed))?.newest, false);
+    const again = await both.seal('test', 1, 60);
+    strictEqual((await both.open('test', again))?.newest, true);
+    strictEqual((await new KeyRing([newer]).open('test', again))?.value, 1);
+  });
+
+  it('opens nothing of a key that was taken out', async () => {
+    const sealed = await new KeyRing([old]).seal('test', 1, 60);
+    strictEqual(await new KeyRing([newer]).open('test', sealed), undefined);
+  });
+
+  it('opens for no other purpose', async () => {
+    const keys = new KeyRing([newer]);
+    strictEqual(await keys.open('session', await keys.seal('login', 1, 60)), undefined);
+  });
+
+  it('opens nothing whose time is over', async () => {
+    let now = 1_700_000_000_000;
+    const keys = new KeyRing([newer], () => now);
+    const sealed = await keys.seal('test', 1, 60);
+    now += 59_000;
+    strictEqual((await keys.open('test', sealed))?.value, 1);
+    now += 2000;
+    strictEqual(await keys.open('test', sealed), undefined);
+  });
+
+  it('opens nothing that was changed, cut or made up', async () => {
+    const keys = new KeyRing([newer]);
+    const sealed = await keys.seal('test', 1, 60);
+    const [header = '', , ...rest] = sealed.split('.');
+    const unsealed = Buffer.from('{"alg":"none"}').toString('base64url');
+    for (const text of [
+      '',
+      'x',
+      'a.b.c.d.e',
+      sealed.slice(0, -3),
+      `${sealed.slice(0, -2)}${sealed.endsWith('A') ? 'BB' : 'AA'}`,
+      `${unsealed}.e30.`,
+      `${unsealed}..${rest.join('.')}`,
+      `${header}..AAAA.AAAA.AAAA`,
+      `${header}.${'A'.repeat(10_000)}`,
+    ]) {
+      strictEqual(await keys.open('test', text), undefined, text);
+    }
+  });
+
+  it('cannot be without a secret', () => {
+    throws(() => new KeyRing([]), RangeError);
+  });
+});

@@ -1,0 +1,30 @@
+import { strictEqual } from 'node:assert/strict';
+import { returnPath } from '../../src/login/return-path.ts';
+
+describe('returnPath', () => {
+  it('is a page of ours as it was asked for', () => {
+    for (const path of ['/', '/add', '/bots/42', '/bots/190519304972663312/token'])
+      strictEqual(returnPath(path), path);
+  });
+
+  it('is the front page for anything else', () => {
+    for (const text of [
+      undefined,
+      '',
+      'https://evil.example',
+      '//evil.example',
+      '/\\evil.example',
+      '/\t/evil.example',
+      '/bots/42/token/',
+      '/bots/42@evil.example',
+      '/bots/42/token?next=//evil.example',
+      '/bots/42\n',
+      '/bots/../..//evil.example',
+      '/login',
+      '/logout',
+      'javascript:alert(1)',
+    ]) {
+      strictEqual(returnPath(text), '/', JSON.stringify(text));
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { ok, strictEqual } from 'node:assert/strict';
+import { type AccountId, parseAccountId } from '../../src/bot/account.ts';
+import { KeyRing } from '../../src/login/key-ring.ts';
+import { isFresh, Sessions } from '../../src/login/sessions.ts';
+
+const day = 86_400_000;
+const secret = 'a secret of the tests, which is long enough';
+
+describe('Sessions', () => {
+  let now: number;
+  let sessions: Sessions;
+  const clock = (): number => now;
+  const open = async (text: string): Promise<string | undefined> => (await sessions.open(text))?.session.id;
+
+  beforeEach(() => {
+    now = 1_700_000_000_000;
+    sessions = new Sessions(new KeyRing([secret], clock), 'https://login.example.org', clock);
+  });
+
+  it('hold who has logged in', async () => {
+    const { text, seconds } = await sessions.begin(marge());
+    strictEqual(seconds, 7 * 86_400);
+    const { session, renewal } = (await sessions.open(text)) ?? {};
+    strictEqual(session?.id, '2');
+    strictEqual(session.name, 'Marge');
+    strictEqual(session.loggedInAt, now);
+    strictEqual(renewal, undefined, 'a new one needs no renewal');
+  });
+
+  it('end a week after they were last used', async () => {
+    const { text } = await sessions.begin(marge());
+    now += 7 * day + 1000;
+    strictEqual(await open(text), undefined);
+  });
+
+  it('are renewed by use, once a day at most', async () => {
+    const { text } = await sessions.begin(marge());
+    now += day / 2;
+    strictEqual((await sessions.open(text))?.renewal, undefined);
+    now += 5 * day;
+    const { renewal } = (await sessions.open(text)) ?? {};
+    ok(renewal);
+    now += 5 * day;
+    strictEqual(await open(text), undefined);
+    strictEqual(await open(renewal.text), '2');
+  });
+
+  it('end a month after the login, however much they are used', async () => {
+    let { text } = await sessions.begin(marge());
+    for (let days = 0; days < 29; days++) {
+      now += day + 1000;
+      text = (await sessions.open(text))?.renewal?.text ?? text;
+    }
+    const last = await sessions.open(text);
+    strictEqual(last?.session.id, '2');
+    now += day;
+    strictEqual(await open(text), undefined);
+  });
+
+  it('are sealed anew when there is a newer key', async () => {
+    const { text } = await sessions.begin(marge());
+    const newer = 'a newer secret of thirty-two characters';
+    sessions = new Sessions(new KeyRing([newer, secret], clock), 'https://login.example.org', clock);
+    const { renewal } = (await sessions.open(text)) ?? {};
+    sessions = new Sessions(new KeyRing([newer], clock), 'https://login.example.org', clock);
+    strictEqual(await open(text), undefined);
+    strictEqual(await open(renewal?.text ?? ''), '2');
+  });
+
+  it('of another provider are not opened', async () => {
+    const { text } = await sessions.begin(marge());
+    sessions = new Sessions(new KeyRing([secret], clock), 'https://other.example.org', clock);
+    strictEqual(await open(text), undefined);
+  });
+
+  it('that are no sessions are not opened', async () => {
+    for (const value of [null, 1, {}, { id: 'x', authenticatedAt: now, loggedInAt: now }, { id: '2' }]) {
+      const text = await new KeyRing([secret], clock).seal('session of https://login.example.org', value, 60);
+      strictEqual(await open(text), undefined);
+    }
+  });
+
+  it('are fresh for ten minutes after the account proved who it is', () => {
+    const session = { ...marge(), loggedInAt: now };
+    ok(isFresh({ ...session, authenticatedAt: Date.now() - 9 * 60_000 }));
+    ok(!isFresh({ ...session, authenticatedAt: Date.now() - 10 * 60_000 }));
+  });
+
+  function marge(): { id: AccountId; name: string; authenticatedAt: number } {
+    const id = parseAccountId('2');
+    ok(id);
+    return { id, name: 'Marge', authenticatedAt: now };
+  }
+});

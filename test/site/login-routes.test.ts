@@ -1,0 +1,270 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { KeyRing } from '../../src/login/key-ring.ts';
+import { author, homer, openShelf, type Shelf, tokenPath } from '../login/shelf.ts';
+import { actionOf, type Page, Visitor } from '../login/visitor.ts';
+
+describe('the login', () => {
+  let shelf: Shelf;
+
+  before(async () => {
+    shelf = await openShelf();
+  });
+
+  it('leads back to the page it was begun on', async () => {
+    const { page } = await shelf.loggedIn(author);
+    strictEqual(page.url.href, shelf.baseUrl + tokenPath);
+    strictEqual(page.status, 200);
+    match(page.text, new RegExp(`Person ${author}`));
+  });
+
+  it('leads to no other site', async () => {
+    for (const to of [
+      'https://evil.example/',
+      '//evil.example',
+      '/\\evil.example',
+      `${tokenPath}@evil.example`,
+    ]) {
+      const visitor = new Visitor();
+      visitor.stopBefore = `${shelf.baseUrl}/login/callback`;
+      const back = await visitor.logIn(
+        await visitor.go(`${shelf.baseUrl}/login?to=${encodeURIComponent(to)}`),
+        author,
+      );
+      const cookie = `__Host-botshelf-login=${visitor.cookies.get(back.url.host)?.get('__Host-botshelf-login')}`;
+      const response = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
+      strictEqual(response.status, 303);
+      strictEqual(response.headers.get('location'), '/');
+    }
+  });
+
+  it('asks with PKCE, a state and a nonce for a login that is not old', async () => {
+    const response = await fetch(`${shelf.baseUrl}/login`, { redirect: 'manual' });
+    strictEqual(response.status, 303);
+    strictEqual(response.headers.get('cache-control'), 'no-store');
+    const { searchParams } = new URL(response.headers.get('location') ?? '');
+    strictEqual(searchParams.get('code_challenge_method'), 'S256');
+    strictEqual(searchParams.get('max_age'), '300');
+    strictEqual(searchParams.get('redirect_uri'), `${shelf.baseUrl}/login/callback`);
+    for (const name of ['code_challenge', 'state', 'nonce'])
+      match(searchParams.get(name) ?? '', /^[\w-]{40,}$/);
+  });
+
+  it('keeps its cookies from scripts, other sites and plain http', async () => {
+    const [loginCookie = ''] = (
+      await fetch(`${shelf.baseUrl}/login`, { redirect: 'manual' })
+    ).headers.getSetCookie();
+    match(
+      loginCookie,
+      /^__Host-botshelf-login=[\w.-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    const { visitor, back } = await backFromProvider(shelf);
+    const response = await fetch(back.url, {
+      headers: { cookie: cookiesOf(visitor, back) },
+      redirect: 'manual',
+    });
+    const [gone = '', session = ''] = response.headers.getSetCookie();
+    match(gone, /^__Host-botshelf-login=; Path=\/; Max-Age=0;/);
+    match(session, /^__Host-botshelf=[\w.-]+; Path=\/; Max-Age=604800; Secure; HttpOnly; SameSite=Lax$/);
+    ok(session.length < 1000);
+  });
+
+  it('is refused with a wrong state', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    back.url.searchParams.set('state', 'another');
+    await refused(shelf, visitor, back, 400, /log in again/i);
+  });
+
+  it('is refused without the cookie it was begun with', async () => {
+    const { back } = await backFromProvider(shelf);
+    await refused(shelf, new Visitor(), back, 400, /ten minutes/);
+  });
+
+  it('is refused with the cookie of another login', async () => {
+    const [mine, other] = [await backFromProvider(shelf), await backFromProvider(shelf)];
+    await refused(shelf, other.visitor, mine.back, 400, /begun anew/);
+  });
+
+  it('is refused when ten minutes are over', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    const keys = new KeyRing(shelf.secrets);
+    const jar = visitor.cookies.get(back.url.host);
+    const kept = await keys.open('login', jar?.get('__Host-botshelf-login') ?? '');
+    ok(kept);
+    const past = new KeyRing(shelf.secrets, () => Date.now() - 601_000);
+    jar?.set('__Host-botshelf-login', await past.seal('login', kept.value, 600));
+    await refused(shelf, visitor, back, 400, /ten minutes/);
+  });
+
+  it('is refused with an answer of another issuer, or of none', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    back.url.searchParams.set('iss', 'https://evil.example');
+    await refused(shelf, visitor, back, 400, /not trusted/);
+
+    const again = await backFromProvider(shelf);
+    again.back.url.searchParams.delete('iss');
+    await refused(shelf, again.visitor, again.back, 400, /not trusted/);
+  });
+
+  it('is refused with a code that was used before', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    const cookie = cookiesOf(visitor, back);
+    const first = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
+    strictEqual(first.status, 303);
+    const second = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
+    strictEqual(second.status, 400);
+    ok(!second.headers.getSetCookie().some((line) => line.startsWith('__Host-botshelf=')));
+  });
+
+  it('is refused with a made-up code', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    back.url.searchParams.set('code', 'made-up');
+    await refused(shelf, visitor, back, 400, /log in again/i);
+  });
+
+  it('that the person does not consent to ends with a way back', async () => {
+    const visitor = new Visitor();
+    const login = await visitor.go(`${shelf.baseUrl}/login`);
+    const consent = await visitor.press(login, actionOf(login), {
+      prompt: 'login',
+      login: author,
+      password: 'any',
+    });
+    const abort = /href="([^"]*\/abort)"/.exec(consent.text)?.[1];
+    const page = await visitor.go(new URL(abort ?? '', consent.url));
+    strictEqual(page.status, 403);
+    match(page.text, /did not let you in/);
+    match(page.text, /href="\/login"/);
+  });
+
+  it('is for accounts whose id an author can have', async () => {
+    const { page } = await shelf.loggedIn('marge@example.org');
+    strictEqual(page.status, 403);
+    match(page.text, /1 to 20 digits/);
+  });
+
+  it('ends with a press of the button, and not by a link', async () => {
+    const { visitor, page } = await shelf.loggedIn(author);
+    const link = await visitor.go(`${shelf.baseUrl}/logout`);
+    strictEqual(link.status, 405);
+    ok(visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
+    await visitor.press(page, '/logout');
+    ok(!visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
+  });
+
+  it('is not ended by another site', async () => {
+    const { visitor, page } = await shelf.loggedIn(author);
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'same-site', origin: shelf.baseUrl },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      {},
+    ] as Record<string, string>[]) {
+      const answer = await visitor.go(`${shelf.baseUrl}/logout`, { method: 'POST', headers });
+      strictEqual(answer.status, 403, JSON.stringify(headers));
+    }
+    ok(visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
+    const older = await visitor.go(`${shelf.baseUrl}/logout`, {
+      method: 'POST',
+      headers: { origin: shelf.baseUrl },
+    });
+    strictEqual(older.url.pathname, '/');
+  });
+
+  it('leaves neither codes nor cookies nor secrets in the log', async () => {
+    const { visitor, back } = await backFromProvider(shelf);
+    const code = back.url.searchParams.get('code') ?? '';
+    back.url.searchParams.set('iss', 'https://evil.example');
+    await visitor.go(back.url);
+    match(shelf.log(), /a login failed/);
+    for (const secret of [
+      code,
+      back.url.searchParams.get('state') ?? '',
+      shelf.provider.settings.clientSecret,
+    ])
+      ok(!shelf.log().includes(secret));
+  });
+
+  it('says that the provider is away, and works when it is back', async () => {
+    const lonely = await openShelf();
+    lonely.provider.answer('/', 'with status 500');
+    const visitor = new Visitor();
+    const away = await visitor.go(`${lonely.baseUrl}/login?to=${tokenPath}`);
+    strictEqual(away.status, 503);
+    strictEqual(away.headers.get('retry-after'), '60');
+    match(away.text, /does not answer/);
+    strictEqual((await visitor.go(lonely.baseUrl + tokenPath)).status, 200);
+    strictEqual((await lonely.service.request(`/api/v2/bots/${homer}`)).status, 200);
+    lonely.provider.answer('/', 'well');
+    strictEqual((await lonely.loggedIn(author)).page.status, 200);
+  });
+
+  it('says that a provider that has gone is away, whenever it goes', async () => {
+    const lonely = await openShelf();
+    const { visitor, back } = await backFromProvider(lonely);
+    await lonely.provider.leave();
+    await refused(lonely, visitor, back, 503, /does not answer/);
+    doesNotMatch(lonely.log(), /uncaught/);
+  });
+
+  it('tells the operator of a secret that the provider does not take', async () => {
+    const wrong = await openShelf({ clientSecret: 'a wrong secret of the client, just as long' });
+    const { visitor, back } = await backFromProvider(wrong);
+    await refused(wrong, visitor, back, 500, /tell the people who run it/);
+    match(wrong.log(), /invalid_client/);
+    ok(!wrong.log().includes('a wrong secret'));
+  });
+
+  it('sends the secret in the way that the provider asks for', async () => {
+    for (const method of ['client_secret_basic', 'client_secret_post']) {
+      const picky = await openShelf({
+        client: { token_endpoint_auth_method: method },
+        clientAuthMethods: [method],
+      });
+      strictEqual((await picky.loggedIn(author)).page.status, 200, method);
+    }
+  });
+
+  it('takes the id from another claim where the operator says so', async () => {
+    const other = await openShelf({ claims: { discord_id: author }, idClaim: 'discord_id' });
+    const { page } = await other.loggedIn('marge@example.org');
+    strictEqual(page.status, 200);
+    match(page.text, /The present token/);
+  });
+
+  it('needs https, and says so', async () => {
+    const plain = await openShelf({ config: { baseUrl: 'http://bots.example.org' } });
+    const answer = await fetch(`${plain.service.address}/login`, { redirect: 'manual' });
+    strictEqual(answer.status, 500);
+    match(await answer.text(), /needs https/);
+    match(await (await fetch(plain.service.address + tokenPath)).text(), /needs https/);
+  });
+});
+
+/** A visitor whom the provider has just sent back, and where to. */
+async function backFromProvider({ baseUrl }: Shelf): Promise<{ visitor: Visitor; back: Page }> {
+  const visitor = new Visitor();
+  visitor.stopBefore = `${baseUrl}/login/callback`;
+  const back = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), author);
+  visitor.stopBefore = undefined;
+  return { visitor, back };
+}
+
+function cookiesOf(visitor: Visitor, { url }: Page): string {
+  return [...(visitor.cookies.get(url.host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+async function refused(
+  { baseUrl }: Shelf,
+  visitor: Visitor,
+  { url }: Page,
+  status: number,
+  words: RegExp,
+): Promise<void> {
+  const page = await visitor.go(url);
+  strictEqual(page.status, status, page.text);
+  strictEqual(page.headers.get('cache-control'), 'private, no-store');
+  match(page.text, words);
+  strictEqual(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  ok(!visitor.cookies.get(new URL(baseUrl).host)?.has('__Host-botshelf'));
+}
