@@ -1,0 +1,158 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import type { LoginFaultKind } from '../../src/login/login-fault.ts';
+import { type Account, type PendingLogin, Provider } from '../../src/login/provider.ts';
+import { startDiscord } from './discord.ts';
+import { type Mood, startProvider } from './provider.ts';
+import { Visitor } from './visitor.ts';
+
+const baseUrl = 'http://localhost:1';
+const redirectUri = `${baseUrl}/login/callback`;
+const tight = { time: 300, bytes: 20_000 };
+
+describe('Provider', () => {
+  describe('of OpenID Connect', () => {
+    it('gives the account, its name and when it proved who it is', async () => {
+      const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
+      const { id, name, authenticatedAt } = await logIn(provider, '42');
+      strictEqual(id, '42');
+      strictEqual(name, 'Person 42');
+      ok(Math.abs(Date.now() - authenticatedAt) < 60_000);
+    });
+
+    it('reads the metadata once for many logins', async () => {
+      const real = await startProvider(baseUrl);
+      const provider = new Provider(real.settings, redirectUri);
+      await Promise.all([provider.begin(), provider.begin()]);
+      await logIn(provider, '42');
+      strictEqual(real.requests.filter((request) => request.includes('.well-known')).length, 1);
+    });
+
+    it('takes a name apart that would break a page', async () => {
+      const real = await startProvider(baseUrl, { claims: { name: ' \u202eEvil\n\u0000 name ' } });
+      strictEqual((await logIn(new Provider(real.settings, redirectUri), '42')).name, 'Evil name');
+    });
+
+    for (const claim of [undefined, 42, '', '4 2', '123456789012345678901', null, ['42']]) {
+      it(`refuses an account whose id is ${JSON.stringify(claim) ?? 'missing'}`, async () => {
+        const real = await startProvider(baseUrl, { claims: { account: claim } });
+        const provider = new Provider({ ...real.settings, idClaim: 'account' }, redirectUri);
+        await rejects(logIn(provider, '42'), { kind: 'no-account' satisfies LoginFaultKind });
+      });
+    }
+
+    it('that is another than its address says is not trusted', async () => {
+      const real = await startProvider(baseUrl);
+      const issuer = real.issuer.replace('127.0.0.1', 'localhost');
+      await rejects(new Provider({ ...real.settings, issuer }, redirectUri).begin(), { kind: 'distrusted' });
+    });
+  });
+
+  describe('that does not answer as it should', () => {
+    for (const mood of ['not at all', 'without end', 'with status 500', 'with HTML'] satisfies Mood[]) {
+      it(`is away when it answers ${mood}, until it does`, async () => {
+        const real = await startProvider(baseUrl);
+        const provider = new Provider(real.settings, redirectUri, tight);
+        real.answer('/.well-known', mood);
+        await rejects(provider.begin(), { kind: 'away' });
+        real.answer('/.well-known', 'well');
+        strictEqual((await logIn(provider, '42')).id, '42');
+      });
+
+      it(`is away when it answers ${mood} where tokens or accounts are asked for`, async () => {
+        for (const path of ['/token', '/me']) {
+          const real = await startProvider(baseUrl);
+          const provider = new Provider(real.settings, redirectUri, tight);
+          await provider.begin();
+          real.answer(path, mood);
+          await rejects(logIn(provider, '42'), { kind: 'away' }, path);
+        }
+      });
+    }
+
+    it('is away when nothing listens there', async () => {
+      const real = await startProvider(baseUrl);
+      await real.leave();
+      await rejects(new Provider(real.settings, redirectUri).begin(), { kind: 'away' });
+    });
+  });
+
+  describe('Discord', () => {
+    it('gives the account from /users/@me, and asks for consent anew', async () => {
+      const discord = await startDiscord(baseUrl);
+      const provider = new Provider(discord.settings, redirectUri);
+      const account = await throughDiscord(provider);
+      strictEqual(provider.name, 'Discord');
+      strictEqual(account.id, '80351110224678912');
+      strictEqual(account.name, 'Nelly');
+      ok(Math.abs(Date.now() - account.authenticatedAt) < 60_000);
+      const [asked] = discord.asked;
+      deepStrictEqual(
+        ['scope', 'prompt', 'code_challenge_method', 'response_type', 'nonce'].map((name) =>
+          asked?.get(name),
+        ),
+        ['identify', 'consent', 'S256', 'code', null],
+      );
+    });
+
+    it('calls an account without a display name by its user name', async () => {
+      const discord = await startDiscord(baseUrl);
+      discord.user = { id: '42', username: 'nelly', global_name: null };
+      strictEqual((await throughDiscord(new Provider(discord.settings, redirectUri))).name, 'nelly');
+    });
+
+    it('that answers with no account is away', async () => {
+      const discord = await startDiscord(baseUrl);
+      discord.user = null;
+      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'away' });
+      discord.user = { id: 42 };
+      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'no-account' });
+    });
+
+    it('that does not take the secret is the operator’s to mend', async () => {
+      const discord = await startDiscord(baseUrl);
+      const provider = new Provider({ ...discord.settings, clientSecret: 'wrong' }, redirectUri);
+      await rejects(throughDiscord(provider), { kind: 'misconfigured' });
+    });
+
+    it('takes a code once, and with the verifier of its login alone', async () => {
+      const discord = await startDiscord(baseUrl);
+      const provider = new Provider(discord.settings, redirectUri);
+      const { pending, parameters } = await back(provider);
+      const other = await provider.begin();
+      const mixed: PendingLogin = { ...pending, verifier: other.pending.verifier };
+      await rejects(provider.finish(parameters, mixed), { kind: 'stale' });
+      strictEqual((await provider.finish(parameters, pending)).name, 'Nelly');
+      await rejects(provider.finish(parameters, pending), { kind: 'stale' });
+    });
+
+    it('sends back what an answer of another issuer is told from', async () => {
+      const discord = await startDiscord(baseUrl);
+      const provider = new Provider(discord.settings, redirectUri);
+      const { pending, parameters } = await back(provider);
+      parameters.set('iss', 'https://evil.example');
+      await rejects(provider.finish(parameters, pending), { kind: 'distrusted' });
+      parameters.delete('iss');
+      await rejects(provider.finish(parameters, pending), { kind: 'distrusted' });
+    });
+  });
+});
+
+async function logIn(provider: Provider, account: string): Promise<Account> {
+  const { url, pending } = await provider.begin();
+  const visitor = new Visitor();
+  visitor.stopBefore = baseUrl;
+  const { url: returned } = await visitor.logIn(await visitor.go(url), account);
+  return await provider.finish(returned.searchParams, pending);
+}
+
+async function throughDiscord(provider: Provider): Promise<Account> {
+  const { pending, parameters } = await back(provider);
+  return await provider.finish(parameters, pending);
+}
+
+async function back(provider: Provider): Promise<{ pending: PendingLogin; parameters: URLSearchParams }> {
+  const { url, pending } = await provider.begin();
+  const visitor = new Visitor();
+  visitor.stopBefore = baseUrl;
+  return { pending, parameters: (await visitor.go(url)).url.searchParams };
+}
