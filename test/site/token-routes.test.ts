@@ -1,0 +1,265 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { parseAccountId } from '../../src/bot/account.ts';
+import { parseToken } from '../../src/bot/token.ts';
+import { KeyRing } from '../../src/login/key-ring.ts';
+import { Sessions } from '../../src/login/sessions.ts';
+import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
+import { type Page, Visitor } from '../login/visitor.ts';
+import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+import { issueTestToken } from '../support/token.ts';
+
+const revokePath = `${tokenPath}/revoke`;
+
+describe('the page of a bot’s token', () => {
+  let shelf: Shelf;
+
+  beforeEach(async () => {
+    shelf = await openShelf();
+  });
+
+  const post = async (token: string, count: number): Promise<number> =>
+    (
+      await shelf.service.request(`/api/v2/bots/${homer}`, {
+        method: 'POST',
+        headers: { authorization: token, 'content-type': 'application/json' },
+        body: JSON.stringify({ bot: { count } }),
+      })
+    ).status;
+  const hasToken = (): boolean =>
+    shelf.repo.tryGit('rev-parse', '--verify', '--quiet', 'refs/botshelf/state') === 0;
+
+  describe('for somebody who has not logged in', () => {
+    it('shows the way in, and code to post with', async () => {
+      const page = await new Visitor().go(shelf.baseUrl + tokenPath);
+      strictEqual(page.status, 200);
+      match(page.text, new RegExp(`href="/login\\?to=${tokenPath}"`));
+      match(page.text, new RegExp(`${shelf.baseUrl}/api/v2/bots/${homer}`));
+      match(page.text, /BOTSHELF_TOKEN/);
+      doesNotMatch(page.text, /<button type="submit"/);
+    });
+
+    it('does nothing at a press', async () => {
+      for (const path of [tokenPath, revokePath]) {
+        const visitor = new Visitor();
+        const page = await visitor.press(await visitor.go(shelf.baseUrl + tokenPath), path);
+        strictEqual(page.status, 403);
+        match(page.text, /Log in with/);
+      }
+      ok(!hasToken());
+    });
+
+    it('is there for bots alone', async () => {
+      for (const id of ['1', 'x', '..%2f..']) {
+        const answer = await fetch(`${shelf.service.address}/bots/${id}/token`);
+        strictEqual(answer.status, 404);
+      }
+    });
+  });
+
+  describe('for a stranger', () => {
+    it('refuses with a sentence, and has no button', async () => {
+      const { visitor, page } = await shelf.loggedIn(stranger);
+      strictEqual(page.status, 403);
+      match(page.text, /Only the authors of Homer get its token/);
+      match(page.text, new RegExp(stranger));
+      doesNotMatch(page.text, new RegExp(`action="${tokenPath}"`));
+      const pressed = await visitor.press(page, tokenPath);
+      strictEqual(pressed.status, 403);
+      match(pressed.text, /Only the authors/);
+      strictEqual(tokenIn(pressed), undefined);
+      ok(!hasToken());
+    });
+
+    it('is not fooled by a session that was made up or changed', async () => {
+      const { visitor, page } = await shelf.loggedIn(stranger);
+      const jar = visitor.cookies.get(page.url.host);
+      const own = jar?.get('__Host-botshelf') ?? '';
+      const forger = new Sessions(
+        new KeyRing(['not the secret of this service, but long']),
+        shelf.provider.issuer,
+      );
+      for (const forged of [(await forger.begin(marge(author))).text, `${own}x`, own.slice(3), 'x']) {
+        jar?.set('__Host-botshelf', forged);
+        const pressed = await visitor.press(page, tokenPath);
+        strictEqual(pressed.status, 403);
+        match(pressed.text, /Log in with/);
+        ok(!jar?.has('__Host-botshelf'), 'the browser is told to forget it');
+      }
+    });
+  });
+
+  describe('for an author', () => {
+    it('issues a token that posts at once, and shows it this once', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      match(page.text, /This bot has no token/);
+      const issued = await visitor.press(page, tokenPath);
+      strictEqual(issued.status, 200);
+      const token = tokenIn(issued) ?? '';
+      ok(parseToken(token));
+      strictEqual(await post(token, 156), 200);
+      const again = await visitor.go(shelf.baseUrl + tokenPath);
+      strictEqual(tokenIn(again), undefined);
+      match(again.text, /Last used<\/dt><dd><time/);
+    });
+
+    it('answers with a token to be kept by nobody', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      const response = await fetch(shelf.baseUrl + tokenPath, {
+        method: 'POST',
+        headers: {
+          'accept-encoding': 'br, gzip',
+          'sec-fetch-site': 'same-origin',
+          cookie: `__Host-botshelf=${visitor.cookies.get(page.url.host)?.get('__Host-botshelf')}`,
+        },
+      });
+      const text = await response.text();
+      const [token = ''] = /bsh_\w+/.exec(text) ?? [];
+      ok(parseToken(token));
+      match(response.headers.get('cache-control') ?? '', /no-store/);
+      strictEqual(response.headers.get('content-encoding'), null);
+      strictEqual(response.headers.get('etag'), null);
+      strictEqual(response.headers.get('access-control-allow-origin'), null);
+      for (const name of ['set-cookie', 'location']) strictEqual(response.headers.get(name), null);
+      ok(!shelf.log().includes(token));
+      const state = shelf.repo.git('log', '-p', 'refs/botshelf/state');
+      match(state, new RegExp(`Issue a token to ${homer}`));
+      ok(!state.includes(token));
+    });
+
+    it('ends the one before when it issues another, and says so', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
+      const pressed = await visitor.press(page, tokenPath);
+      const second = tokenIn(pressed) ?? '';
+      match(pressed.text, /had before has ended/);
+      strictEqual(await post(first, 1), 401);
+      strictEqual(await post(second, 1), 200);
+    });
+
+    it('revokes', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      const token = tokenIn(await visitor.press(page, tokenPath)) ?? '';
+      const revoked = await visitor.press(page, revokePath);
+      strictEqual(revoked.status, 200);
+      match(revoked.text, /The token has ended/);
+      match(revoked.text, /This bot has no token/);
+      strictEqual(await post(token, 1), 401);
+      match((await visitor.press(page, revokePath)).text, /There was no token to end/);
+    });
+
+    it('says when the token was issued and last used, whoever issued it', async () => {
+      const token = await issueTestToken(shelf.repo.folder, homer);
+      const { visitor, page } = await shelf.loggedIn(author);
+      match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
+      match(page.text, /Last used<\/dt><dd>not as far as this service knows/);
+      strictEqual(await post(token, 156), 200);
+      match((await visitor.go(page.url)).text, /Last used<\/dt><dd><time datetime="\d{4}-/);
+    });
+
+    it('refuses a press from another site', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      for (const path of [tokenPath, revokePath]) {
+        const evil: Page = { ...page, url: new URL('https://evil.example/') };
+        const pressed = await visitor.press(evil, shelf.baseUrl + path);
+        strictEqual(pressed.status, 403);
+        match(pressed.text, /did not come from a page of/);
+      }
+      ok(!hasToken());
+    });
+
+    it('takes no press by a link', async () => {
+      const { visitor } = await shelf.loggedIn(author);
+      strictEqual((await visitor.go(shelf.baseUrl + revokePath)).status, 405);
+    });
+
+    it('asks for a login again when it is more than ten minutes old', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      const sessions = new Sessions(new KeyRing(shelf.secrets), shelf.provider.issuer);
+      const { text } = await sessions.begin({ ...marge(author), authenticatedAt: Date.now() - 601_000 });
+      visitor.cookies.get(page.url.host)?.set('__Host-botshelf', text);
+      const pressed = await visitor.press(page, tokenPath);
+      strictEqual(pressed.status, 403);
+      match(pressed.text, /Nothing was done/);
+      match(pressed.text, new RegExp(`href="/login\\?to=${tokenPath}"`));
+      ok(!hasToken());
+      const reopened = await visitor.go(page.url);
+      strictEqual(reopened.status, 200);
+      match(reopened.text, /good for ten minutes/);
+      doesNotMatch(reopened.text, new RegExp(`action="${tokenPath}"`));
+    });
+
+    it('limits how often the buttons are pressed', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      const statuses: number[] = [];
+      for (let press = 0; press < 11; press++) statuses.push((await visitor.press(page, revokePath)).status);
+      strictEqual(statuses.filter((status) => status === 200).length, 10);
+      strictEqual(statuses.at(-1), 429);
+    });
+  });
+
+  describe('asks the last commit who the authors are', () => {
+    it('and gives nothing to one whom a commit has taken off, at the next press', async () => {
+      const { visitor, page } = await shelf.loggedIn(author);
+      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [stranger] }) });
+      const pressed = await visitor.press(page, tokenPath);
+      strictEqual(pressed.status, 403);
+      match(pressed.text, /Only the authors/);
+      ok(!hasToken());
+      const { visitor: other, page: theirs } = await shelf.loggedIn(stranger);
+      ok(tokenIn(await other.press(theirs, tokenPath)));
+    });
+
+    it('and gives nothing to one whom only an uncommitted edit names', async () => {
+      shelf.repo.write(pagePath(homer), mainPage({ authors: [stranger], description: 'Edited.' }));
+      await eventually(async () => {
+        const { json } = await shelf.service.request(`/api/v2/bots/${homer}`);
+        return json.authors[0] === stranger;
+      });
+      const { visitor, page } = await shelf.loggedIn(stranger);
+      strictEqual(page.status, 403);
+      strictEqual((await visitor.press(page, tokenPath)).status, 403);
+      const { page: authorsOwn } = await shelf.loggedIn(author);
+      strictEqual(authorsOwn.status, 200);
+    });
+
+    it('and gives nothing for a bot that is not committed, or faulty there', async () => {
+      shelf.repo.git('rm', '-q', '--cached', pagePath(homer));
+      shelf.repo.git('commit', '-q', '-m', 'Take Homer off the record');
+      strictEqual((await shelf.loggedIn(author)).page.status, 403);
+      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], category: 'nonsense' }) });
+      strictEqual((await shelf.loggedIn(author)).page.status, 403);
+      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author] }) });
+      strictEqual((await shelf.loggedIn(author)).page.status, 200);
+    });
+  });
+
+  it('says how an operator issues tokens where nobody can log in', async () => {
+    const service = await startTestService({ [pagePath(homer)]: mainPage() });
+    const page = await fetch(service.address + tokenPath);
+    strictEqual(page.status, 200);
+    match(await page.text(), new RegExp(`botshelf token ${homer}`));
+    const press = await fetch(service.address + tokenPath, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    strictEqual(press.status, 403);
+    strictEqual((await fetch(`${service.address}/login`)).status, 404);
+  });
+});
+
+/** The token that a page shows. */
+function tokenIn({ text }: Page): string | undefined {
+  return /value="(bsh_\w+)"/.exec(text)?.[1];
+}
+
+function marge(id: string): {
+  id: NonNullable<ReturnType<typeof parseAccountId>>;
+  name: string;
+  authenticatedAt: number;
+} {
+  const account = parseAccountId(id);
+  ok(account);
+  return { id: account, name: 'Marge', authenticatedAt: Date.now() };
+}
