@@ -21,7 +21,7 @@ export const tokenMessages = {
   none: 'This bot has no token.',
   issued: 'Issued',
   lastUsed: 'Last used',
-  neverUsed: 'not as far as this service knows',
+  neverUsed: 'never, as far as this service knows',
   stale: (provider: string) =>
     `To issue, replace or revoke it, show ${provider} that it is you; that is good for ten minutes.`,
   logInAgain: 'Log in again',

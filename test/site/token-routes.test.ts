@@ -153,7 +153,7 @@ describe('the page of a bot’s token', () => {
       const token = await issueTestToken(shelf.repo.folder, homer);
       const { visitor, page } = await shelf.loggedIn(author);
       match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
-      match(page.text, /Last used<\/dt><dd>not as far as this service knows/);
+      match(page.text, /Last used<\/dt><dd>never, as far as this service knows/);
       strictEqual(await post(token, 156), 200);
       match((await visitor.go(page.url)).text, /Last used<\/dt><dd><time datetime="\d{4}-/);
     });

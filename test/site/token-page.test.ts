@@ -1,0 +1,175 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { parseToken } from '../../src/bot/token.ts';
+import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
+import { testBrowser } from '../support/browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe('the page of a bot’s token, in a browser', function () {
+  this.timeout(60_000);
+  let shelf: Shelf;
+  const contexts: BrowserContext[] = [];
+
+  beforeEach(async () => {
+    shelf = await openShelf();
+  });
+
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map(async (context) => await context.close()));
+  });
+
+  const openBrowser = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await (await testBrowser()).newContext(options);
+    contexts.push(context);
+    return await context.newPage();
+  };
+  const logIn = async (page: Page, account: string): Promise<void> => {
+    await page.goto(shelf.baseUrl + tokenPath);
+    await page.getByRole('link', { name: /Log in with/ }).click();
+    await page.fill('[name=login]', account);
+    await page.fill('[name=password]', 'any');
+    await page.click('[type=submit]');
+    await page.click('[type=submit]');
+    await page.waitForURL(shelf.baseUrl + tokenPath);
+  };
+  const post = async (token: string, count: number): Promise<number> => {
+    const answer = await shelf.service.request(`/api/v2/bots/${homer}`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: JSON.stringify({ bot: { count } }),
+    });
+    return answer.status;
+  };
+
+  for (const javaScriptEnabled of [true, false]) {
+    it(`gives an author a token that posts, with JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const page = await openBrowser({ javaScriptEnabled });
+      await logIn(page, author);
+      await page.getByRole('button', { name: 'Issue a token' }).click();
+      const field = page.getByLabel('Token', { exact: true });
+      const token = await field.inputValue();
+      ok(parseToken(token));
+      strictEqual(await field.isEditable(), false);
+      strictEqual(await page.getByRole('button', { name: 'Copy' }).isVisible(), javaScriptEnabled);
+      strictEqual(await post(token, 156), 200);
+
+      await page.goto(shelf.baseUrl + tokenPath);
+      ok(!(await page.content()).includes(token));
+      await page.getByText('Replace or revoke it').click();
+      await page.getByRole('button', { name: 'Regenerate' }).click();
+      const second = await page.getByLabel('Token', { exact: true }).inputValue();
+      strictEqual(await post(token, 157), 401);
+      strictEqual(await post(second, 157), 200);
+
+      await page.getByText('Replace or revoke it').click();
+      await page.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('The token has ended').waitFor();
+      strictEqual(await post(second, 158), 401);
+
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.goto(shelf.baseUrl + tokenPath);
+      ok(await page.getByRole('link', { name: /Log in with/ }).isVisible());
+    });
+  }
+
+  it('copies the token at a press of the button', async () => {
+    const page = await openBrowser({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await logIn(page, author);
+    await page.getByRole('button', { name: 'Issue a token' }).click();
+    const token = await page.getByLabel('Token', { exact: true }).inputValue();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied.').waitFor();
+    strictEqual(await page.evaluate('navigator.clipboard.readText()'), token);
+  });
+
+  it('gives a stranger nothing', async () => {
+    const page = await openBrowser();
+    await logIn(page, stranger);
+    await page.getByText('Only the authors of Homer get its token').waitFor();
+    strictEqual(await page.locator('main button').count(), 0);
+  });
+
+  it('needs no mouse', async () => {
+    const page = await openBrowser();
+    await page.goto(shelf.baseUrl + tokenPath);
+    await tabTo(page, /Log in with/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/interaction/);
+    await page.keyboard.type(author);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('any');
+    await page.keyboard.press('Enter');
+    await page.getByText('Continue').waitFor();
+    await tabTo(page, /Continue/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(shelf.baseUrl + tokenPath);
+    await tabTo(page, /Issue a token/);
+    await page.keyboard.press('Enter');
+    const field = page.getByLabel('Token', { exact: true });
+    await field.waitFor();
+    strictEqual(await page.evaluate('document.activeElement.id'), 'token');
+    strictEqual(await page.evaluate('getSelection().toString()'), await field.inputValue());
+    await tabTo(page, /Replace or revoke it/);
+    await page.keyboard.press('Enter');
+    await tabTo(page, /^Revoke$/);
+    await page.keyboard.press('Enter');
+    await page.getByText('The token has ended').waitFor();
+  });
+
+  it('keeps to the accessibility rules, to its policy and to its origin', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await openBrowser({ colorScheme, viewport: { width: 390, height: 800 } });
+      const complaints: string[] = [];
+      const elsewhere: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' && page.url().startsWith(shelf.baseUrl))
+          complaints.push(message.text());
+      });
+      page.on('request', (request) => {
+        const ours = page.url().startsWith(shelf.baseUrl) && !request.isNavigationRequest();
+        if (ours && !request.url().startsWith(shelf.baseUrl)) elsewhere.push(request.url());
+      });
+      await page.goto(shelf.baseUrl + tokenPath);
+      deepStrictEqual(await violations(page), []);
+      await logIn(page, author);
+      deepStrictEqual(await violations(page), []);
+      const issue = page.getByRole('button', { name: 'Issue a token' });
+      if (await issue.isVisible()) {
+        await issue.click();
+      } else {
+        await page.getByText('Replace or revoke it').click();
+        deepStrictEqual(await violations(page), []);
+        await page.getByRole('button', { name: 'Regenerate' }).click();
+      }
+      await page.getByLabel('Token', { exact: true }).waitFor();
+      deepStrictEqual(await violations(page), []);
+      deepStrictEqual(complaints, []);
+      deepStrictEqual(elsewhere, []);
+
+      await page.goto(`${shelf.baseUrl}/login/callback`);
+      match(await page.title(), /log in again/i);
+      deepStrictEqual(await violations(page), []);
+    }
+  });
+});
+
+/** Presses Tab until what has the focus says `words`. */
+async function tabTo(page: Page, words: RegExp): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    const text = await page.evaluate<string>('document.activeElement?.textContent ?? ""');
+    if (words.test(text.trim()) && text.length < 200) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab never comes to ${words.source}`);
+}
+
+/** What axe finds, a line each. The page's own policy keeps scripts of others out, so it comes through the debugger. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return await page.evaluate<string[]>(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`))',
+  );
+}
