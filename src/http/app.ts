@@ -12,7 +12,7 @@ import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
-import { addLoginRoutes } from '../site/login-routes.tsx';
+import { addLoginRoutes, viewersOf } from '../site/login-routes.tsx';
 import { addTokenRoutes, type TokenDesk } from '../site/token-routes.tsx';
 import type { Updates } from '../updates.ts';
 import type { TokenHolders } from './authentication.ts';
@@ -75,7 +75,16 @@ export function createApp(options: AppOptions): Koa {
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   options.live?.addRoute(router);
-  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf: () => null, faultsOf });
+  addSiteRoutes(router, {
+    site,
+    bots,
+    lists,
+    counts,
+    markdown,
+    baseUrl,
+    viewerOf: viewersOf(login),
+    faultsOf,
+  });
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
   app.use(answerProblems(log));

@@ -5,9 +5,10 @@ import { refuseCrossSite } from '../http/cross-site.ts';
 import { callbackPath, type Login } from '../login/login.ts';
 import { LoginFault, type LoginFaultKind } from '../login/login-fault.ts';
 import type { Session } from '../login/sessions.ts';
-import type { Site } from './layout.tsx';
+import type { Site, Viewer } from './layout.tsx';
 import { LoginFaultPage } from './login-fault-page.tsx';
 import { sendOnce } from './page-answer.ts';
+import { viewerIn } from './viewer.ts';
 
 /**
  * Logging in and out. `/login?to=<path>` leads to the provider; it is a link and no form, because browsers hold
@@ -55,6 +56,14 @@ export async function visitorOf(ctx: Context, login: Login): Promise<Session | u
   if (opened === undefined) setCookie(ctx, sessionCookie, null);
   else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
   return opened?.session;
+}
+
+/** Tells who has logged in, for the pages that show it. */
+export function viewersOf(login: Login | null): (ctx: Context) => Promise<Viewer | null> {
+  return async (ctx) => {
+    const session = login === null ? undefined : await visitorOf(ctx, login);
+    return session === undefined ? null : viewerIn(session);
+  };
 }
 
 const sessionCookie = '__Host-botshelf';

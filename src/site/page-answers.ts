@@ -18,19 +18,19 @@ export interface PageRecipe {
  */
 export class PageAnswers {
   readonly #site: Site;
-  readonly #viewerOf: (ctx: Context) => Viewer | null;
+  readonly #viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly #pages = new LRUCache<string, RenderedPage>({
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: ({ body }, key) => body.length + key.length + 500,
   });
 
-  constructor(site: Site, viewerOf: (ctx: Context) => Viewer | null) {
+  constructor(site: Site, viewerOf: (ctx: Context) => Promise<Viewer | null>) {
     this.#site = site;
     this.#viewerOf = viewerOf;
   }
 
   async answer(ctx: Context, { key, current, make }: PageRecipe): Promise<void> {
-    const viewer = ctx.get('Cookie') === '' ? null : this.#viewerOf(ctx);
+    const viewer = ctx.get('Cookie') === '' ? null : await this.#viewerOf(ctx);
     if (viewer !== null || this.#site.live) {
       sendOnce(ctx, await make(viewer));
       return;

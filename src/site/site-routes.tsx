@@ -37,7 +37,7 @@ export interface SiteOptions {
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   /** Who is logged in; asked only where a request carries a cookie. */
-  readonly viewerOf: (ctx: Context) => Viewer | null;
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   /** What is wrong with a bot's files. */
   readonly faultsOf: (id: BotId) => readonly Fault[];
 }

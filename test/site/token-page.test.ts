@@ -55,8 +55,10 @@ describe('the page of a bot’s token, in a browser', function () {
       strictEqual(await field.isEditable(), false);
       strictEqual(await page.getByRole('button', { name: 'Copy' }).isVisible(), javaScriptEnabled);
       strictEqual(await post(token, 156), 200);
+      await page.getByRole('link', { name: 'Homer' }).click();
+      await page.getByText('156', { exact: true }).waitFor();
 
-      await page.goto(shelf.baseUrl + tokenPath);
+      await page.getByRole('link', { name: 'Token' }).click();
       ok(!(await page.content()).includes(token));
       await page.getByText('Replace or revoke it').click();
       await page.getByRole('button', { name: 'Regenerate' }).click();
