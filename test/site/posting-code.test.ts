@@ -1,0 +1,87 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { postingCode } from '../../src/site/posting-code.ts';
+import { testRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
+
+const homer = botId('190519304972663312');
+const run = promisify(execFile);
+
+describe('postingCode', () => {
+  let service: TestService;
+  let env: Record<string, string>;
+
+  before(async () => {
+    const repo = testRepository({ [pagePath(homer)]: mainPage() });
+    service = await startTestService({}, { root: repo.folder });
+    env = { PATH: process.env['PATH'] ?? '', BOTSHELF_TOKEN: await issueTestToken(repo.folder, homer) };
+  });
+
+  const codeFor = (language: RegExp): string => {
+    const found = postingCode(service.address, homer).find(({ title }) => language.test(title));
+    ok(found);
+    return found.code;
+  };
+  const botPage = async (): Promise<string> =>
+    await (await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).text();
+
+  it('has the bot’s own address in it, and no token', () => {
+    for (const { title, code } of postingCode('https://bots.example.org', homer)) {
+      match(code, /https:\/\/bots\.example\.org\/api\/v2\/bots\/190519304972663312/, title);
+      match(code, /BOTSHELF_TOKEN/, title);
+      ok(!code.includes('bsh_'));
+    }
+  });
+
+  it('posts with curl as it stands', async () => {
+    const folder = tempFolder();
+    writeFiles(folder, { curl });
+    chmodSync(join(folder, 'curl'), 0o755);
+    const PATH = [folder, dirname(process.execPath), env['PATH']].join(delimiter);
+    const { stdout } = await run('sh', ['-c', codeFor(/curl/)], { env: { ...env, PATH } });
+    deepStrictEqual(JSON.parse(stdout), { bot: { count: 156 }, commit: null });
+    match(await botPage(), /156/);
+  });
+
+  it('posts from a bot on discord.js as it stands, and says when that failed', async () => {
+    const folder = tempFolder();
+    writeFiles(folder, {
+      'bot.mjs': codeFor(/discord\.js/),
+      'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
+      'node_modules/discord.js/index.js': discordJs,
+    });
+    const { stdout, stderr } = await run(process.execPath, [join(folder, 'bot.mjs')], { env });
+    strictEqual(stderr, '');
+    strictEqual(stdout, '');
+    match(await botPage(), /4,321/);
+    const failed = await run(process.execPath, [join(folder, 'bot.mjs')], {
+      env: { ...env, BOTSHELF_TOKEN: 'wrong' },
+    });
+    match(failed.stderr, /The count was not posted:.*this is no token/);
+  });
+});
+
+/** As much of curl as the code asks for, for machines that have none. */
+const curl = `#!/usr/bin/env node
+const [url, , authorization, , type, , body] = process.argv.slice(2);
+const headers = Object.fromEntries([authorization, type].map((header) => header.split(': ')));
+fetch(url, { method: 'POST', headers, body }).then(async (answer) => console.log(await answer.text()));
+`;
+
+/** As much of discord.js as a bot needs to start, and an end after its first post. */
+const discordJs = `
+export const Events = { ClientReady: 'clientReady' };
+export const GatewayIntentBits = { Guilds: 1 };
+globalThis.setInterval = () => {};
+export class Client {
+  guilds = { cache: { size: 4321 } };
+  once(event, listener) { if (event === 'clientReady') this.ready = listener; }
+  login() { setImmediate(this.ready); }
+}
+`;
