@@ -17,6 +17,19 @@ describe('the login', () => {
     match(page.text, new RegExp(`Person ${author}`));
   });
 
+  it('shows on every page who is logged in, and to nobody else', async () => {
+    const { visitor } = await shelf.loggedIn(author);
+    for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`]) {
+      const headers = { accept: 'text/html' };
+      const own = await visitor.go(shelf.baseUrl + path, { headers });
+      match(own.text, new RegExp(`Person ${author}`));
+      match(own.headers.get('cache-control') ?? '', /no-store/);
+      const others = await new Visitor().go(shelf.baseUrl + path, { headers });
+      doesNotMatch(others.text, /Person/);
+      match(others.text, /href="\/login"/);
+    }
+  });
+
   it('leads to no other site', async () => {
     for (const to of [
       'https://evil.example/',
