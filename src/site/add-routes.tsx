@@ -10,7 +10,7 @@ import { sendOnce } from './page-answer.ts';
 
 export interface AddOptions {
   readonly site: Site;
-  readonly viewerOf: (ctx: Context) => Viewer | null;
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly isListed: (id: BotId) => boolean;
 }
 
@@ -20,20 +20,20 @@ export interface AddOptions {
  */
 export function addAddRoutes(router: Router, { site, viewerOf, isListed }: AddOptions): void {
   const entryOf = (texts: FieldTexts): AddEntry => addEntry(texts, Date.now(), isListed);
-  const show = (ctx: Context, texts: FieldTexts, sent: boolean): void => {
-    const viewer = viewerOf(ctx);
+  const show = async (ctx: Context, texts: FieldTexts, sent: boolean): Promise<void> => {
+    const viewer = await viewerOf(ctx);
     sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry: entryOf(texts), sent }} />);
   };
-  router.get('/add', (ctx) => {
-    const viewer = viewerOf(ctx);
-    show(ctx, { locale: 'en', ...(viewer && { authors: viewer.id }) }, false);
+  router.get('/add', async (ctx) => {
+    const viewer = await viewerOf(ctx);
+    await show(ctx, { locale: 'en', ...(viewer && { authors: viewer.id }) }, false);
   });
-  router.post('/add', async (ctx) => show(ctx, await readTexts(ctx), true));
+  router.post('/add', async (ctx) => await show(ctx, await readTexts(ctx), true));
   router.post('/add/file', async (ctx) => {
     const texts = await readTexts(ctx);
     const { path, text, faults } = entryOf(texts);
     if (path === undefined || Object.keys(faults).length > 0) {
-      show(ctx, texts, true);
+      await show(ctx, texts, true);
       return;
     }
     ctx.set({
