@@ -11,11 +11,13 @@ import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
 import { createApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
+import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
 import { type ImageCache, openImageCache } from './images/cache.ts';
 import { ImageConnector } from './images/connector.ts';
 import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
+import { Metrics } from './metrics.ts';
 import { Login } from './login/login.ts';
 import { readSecretFile } from './login/secret-file.ts';
 import { followPictures } from './pictures.ts';
@@ -76,7 +78,16 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const housekeeping = new Housekeeping({ door, log, stateDays: config.stateDays });
   onClose(async () => await housekeeping.close());
   const committed = (): void => housekeeping.committed();
-  const committer = new Committer({ door, var: config.var, log, committed });
+  let metrics: Metrics | undefined;
+  const committer = new Committer({
+    door,
+    var: config.var,
+    log,
+    committed: (changes) => {
+      committed();
+      metrics?.batch(changes);
+    },
+  });
   onClose(async () => await committer.close());
   await committer.recover();
   const pictures = config.images ? await openPictures(config, log, onClose) : null;
@@ -100,6 +111,9 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
+  const health = healthOf(catalogue, state);
+  const responses = new ResponseCache();
+  metrics = metricsOf(catalogue, state, health, responses);
   const app = createApp({
     catalogue,
     counts: state,
@@ -108,7 +122,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     login: await openLogin(config, log),
     committedAuthors: async (id) => await committedAuthors(door, id),
     pictures,
-    health: healthOf(catalogue, state),
+    health,
+    metrics,
     site: await siteOf(config, door),
     markdown,
     live,
@@ -118,7 +133,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     badTokenLimit,
     log,
   });
-  const server = await listen(app, config).catch((error: unknown) => {
+  const server = await listen(app, config, responses).catch((error: unknown) => {
     throw new OperatorFault(addressFault(error, config));
   });
   onClose(async () => await server.close());
@@ -190,6 +205,22 @@ function healthOf(catalogue: Catalogue, state: StateStore): Health {
     },
     fileFaults: () => catalogue.faults(),
   };
+}
+
+function metricsOf(
+  catalogue: Catalogue,
+  state: StateStore,
+  health: Health,
+  responses: ResponseCache,
+): Metrics {
+  return new Metrics({
+    bots: () => catalogue.bots.size,
+    faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
+    parts: () => health.parts(),
+    waitingCounts: () => state.folding.waiting,
+    foldedAt: () => state.folding.foldedAt,
+    repeated: () => responses.answered,
+  });
 }
 
 function addressFault(error: unknown, { host, port }: Config): string {

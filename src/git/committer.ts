@@ -28,8 +28,8 @@ export interface CommitterOptions {
   /** The folder for what is not in Git. */
   readonly var: string;
   readonly log: Log;
-  /** Told after every commit. */
-  readonly committed?: () => void;
+  /** Told after every commit, with how many changes are in it. */
+  readonly committed?: (changes: number) => void;
 }
 
 /**
@@ -175,7 +175,7 @@ export class Committer {
     await this.#settler.committed(pending, plan.edits, branch);
     failpoint('batch.after-worktree');
     answer(batch, plan, commit);
-    this.#options.committed?.();
+    this.#options.committed?.(batch.length);
   }
 
   async #begin(plan: BatchPlan): Promise<() => void> {

@@ -21,6 +21,7 @@ import { addHealthRoutes, type Health } from './health.ts';
 import { addImageRoute, type Pictures } from './image-route.ts';
 import { answerUnrouted } from './methods.ts';
 import { addOpenApiRoute } from './openapi-route.ts';
+import { addMetricsRoute, countRequests, type RequestMetrics } from './metrics-route.ts';
 import { Problem } from './problem.ts';
 import { answerProblems } from './problem-answer.ts';
 import { RateLimit } from './rate-limits.ts';
@@ -39,6 +40,7 @@ export interface AppOptions {
   /** Null where the image cache is off. */
   readonly pictures: Pictures | null;
   readonly health: Health;
+  readonly metrics: RequestMetrics;
   readonly site: Site;
   readonly markdown: Markdown;
   /** Null where open pages do not follow the files. */
@@ -58,6 +60,7 @@ export function createApp(options: AppOptions): Koa {
   const { catalogue, counts, updates, tokens, health, site, markdown, baseUrl, trustProxy, log } = options;
   const probes = new Router();
   addHealthRoutes(probes, health);
+  addMetricsRoute(probes, options.metrics);
 
   const { bots } = catalogue;
   const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
@@ -87,6 +90,7 @@ export function createApp(options: AppOptions): Koa {
   });
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
+  app.use(countRequests(options.metrics));
   app.use(answerProblems(log));
   app.use(protect);
   app.use(showProblems(site));

@@ -21,6 +21,9 @@ export class ResponseCache {
     sizeCalculation: ({ body }, key) => body.length + key.length + 1000,
   });
 
+  /** How often it has answered: with a whole response, with a 304. */
+  readonly answered = { whole: 0, notModified: 0 };
+
   /** Answers the request if it can; false when the application has to. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const key = keyOf(request);
@@ -33,11 +36,13 @@ export class ResponseCache {
     }
     const condition = request.headers['if-none-match'];
     if (condition === undefined) {
+      this.answered.whole++;
       response.writeHead(200, stored.headers as string[]);
       response.end(request.method === 'HEAD' ? undefined : stored.body);
       return true;
     }
     if (condition !== stored.etag) return false;
+    this.answered.notModified++;
     response.writeHead(304, notModified(stored.headers));
     response.end();
     return true;

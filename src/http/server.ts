@@ -19,8 +19,8 @@ export interface ListeningServer {
 export async function listen(
   app: Koa,
   { host, port }: { host: string; port: number },
+  cache: ResponseCache = new ResponseCache(),
 ): Promise<ListeningServer> {
-  const cache = new ResponseCache();
   app.middleware.unshift(async (ctx, next) => {
     await next();
     const current = repeatableWhile(ctx);

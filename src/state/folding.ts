@@ -25,6 +25,7 @@ export class Folding {
   #noted = new Set<BotId>();
   #timer: NodeJS.Timeout | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
+  #foldedAt: number | undefined;
   #failures = 0;
   #fault: StateFault | undefined;
   readonly #turns = new Turns();
@@ -38,6 +39,16 @@ export class Folding {
   /** Why the last fold failed; undefined when it did not. */
   get fault(): StateFault | undefined {
     return this.#fault;
+  }
+
+  /** How many bots have a count that no commit has yet. */
+  get waiting(): number {
+    return this.#noted.size;
+  }
+
+  /** When the last fold was done: milliseconds since the epoch; undefined before the first. */
+  get foldedAt(): number | undefined {
+    return this.#foldedAt;
   }
 
   /** Puts a bot down whose count is to be folded: at once when the last fold is long ago, else when that time is over. */
@@ -118,6 +129,7 @@ export class Folding {
 
   #succeeded(): void {
     this.#failures = 0;
+    this.#foldedAt = Date.now();
     if (this.#fault === undefined) return;
     this.#options.log.info({ since: this.#fault.since }, 'counts reach Git again');
     this.#fault = undefined;

@@ -103,6 +103,12 @@ export class StateStore {
     return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
+  /** How many bots have a count that is in no commit yet, and when counts last were committed, in ms since the epoch. */
+  get folding(): { readonly waiting: number; readonly foldedAt: number | undefined } {
+    const { waiting, foldedAt } = this.#folding;
+    return { waiting, foldedAt };
+  }
+
   /** What does not work now: saving counts, folding them into Git. Empty when all is well. */
   faults(): readonly StateFault[] {
     return [this.#journal.fault, this.#folding.fault].filter((fault) => fault !== undefined);

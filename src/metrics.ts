@@ -1,0 +1,112 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What is asked when the metrics are read, and costs nothing otherwise. */
+export interface MetricsSources {
+  /** Bots that are served. */
+  bots(): number;
+  /** Files that break a rule. */
+  faultyFiles(): number;
+  /** Each part of the service by name, and how many things do not work there. */
+  parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
+  /** Bots whose counts are in the journal alone. */
+  waitingCounts(): number;
+  /** When counts were last brought into Git: milliseconds since the epoch; undefined before the first time. */
+  foldedAt(): number | undefined;
+  /** Answers of the response cache since the start. */
+  repeated(): { readonly whole: number; readonly notModified: number };
+}
+
+/** How the service does, in the text form of Prometheus. */
+export class Metrics {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #batches: Histogram;
+  #ofProcess = false;
+
+  constructor(sources: MetricsSources) {
+    const registers = [this.#registry];
+    this.contentType = this.#registry.contentType;
+    this.#requests = new Histogram({
+      name: 'botshelf_http_request_duration_seconds',
+      help: 'Requests that were decided on, by route, until the answer stood.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5],
+      registers,
+    });
+    this.#batches = new Histogram({
+      name: 'botshelf_content_batch_size',
+      help: 'Changes of content in one commit.',
+      buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
+      registers,
+    });
+    addRepeated(registers, sources);
+    addParts(registers, sources);
+    const gauge = (name: string, help: string, read: () => number): void => {
+      const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) });
+    };
+    gauge('botshelf_bots', 'Bots that are served.', () => sources.bots());
+    gauge('botshelf_faulty_files', 'Files that break a rule.', () => sources.faultyFiles());
+    gauge('botshelf_counts_waiting', 'Bots whose counts are in the journal and not in Git.', () =>
+      sources.waitingCounts(),
+    );
+    gauge(
+      'botshelf_fold_age_seconds',
+      'Since counts were last brought into Git; NaN before the first time.',
+      () => (Date.now() - (sources.foldedAt() ?? Number.NaN)) / 1000,
+    );
+  }
+
+  /** A request that was decided on. @param route the pattern of its path */
+  request(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.observe({ method, route, status }, seconds);
+  }
+
+  /** A commit of so many changes of content. */
+  batch(changes: number): void {
+    this.#batches.observe(changes);
+  }
+
+  async text(): Promise<string> {
+    // Watching the event loop and the collector costs a little: only where somebody looks.
+    if (!this.#ofProcess) collectDefaultMetrics({ register: this.#registry });
+    this.#ofProcess = true;
+    return await this.#registry.metrics();
+  }
+}
+
+function addRepeated(registers: Registry[], sources: MetricsSources): void {
+  const metric = new Counter({
+    name: 'botshelf_http_repeated_responses_total',
+    help: 'Requests that the response cache answered.',
+    labelNames: ['status'],
+    registers,
+    collect: () => {
+      const { whole, notModified } = sources.repeated();
+      metric.reset();
+      metric.inc({ status: 200 }, whole);
+      metric.inc({ status: 304 }, notModified);
+    },
+  });
+}
+
+function addParts(registers: Registry[], sources: MetricsSources): void {
+  const ready = new Gauge({
+    name: 'botshelf_part_ready',
+    help: 'Whether a part of the service is ready.',
+    labelNames: ['part'],
+    registers,
+  });
+  const faults = new Gauge({
+    name: 'botshelf_part_faults',
+    help: 'What does not work in a part of the service; /readyz says it in words.',
+    labelNames: ['part'],
+    registers,
+    collect: () => {
+      for (const [part, health] of Object.entries(sources.parts())) {
+        ready.set({ part }, Number(health.ready));
+        faults.set({ part }, health.faults.length);
+      }
+    },
+  });
+}
