@@ -13,6 +13,19 @@ export function entryOf(tree: Buffer, name: string, hash: HashName): TreeEntry |
   return found && { mode: found.mode, id: tree.toString('hex', found.idAt, found.idAt + widthOf(hash)) };
 }
 
+/** All entries of a tree object, by name. */
+export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
+  const entries = new Map<string, TreeEntry>();
+  for (let offset = 0; offset < tree.length;) {
+    const space = tree.indexOf(32, offset);
+    const zero = tree.indexOf(0, space);
+    const mode = tree.toString('latin1', offset, space);
+    offset = zero + 1 + widthOf(hash);
+    entries.set(tree.toString('utf8', space + 1, zero), { mode, id: tree.toString('hex', zero + 1, offset) });
+  }
+  return entries;
+}
+
 /** The tree object with other ids at these names; a name that it does not have is left out. */
 export function withIds(tree: Buffer, ids: ReadonlyMap<string, string>, hash: HashName): Buffer {
   const changed = Buffer.from(tree);

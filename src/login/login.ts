@@ -47,12 +47,13 @@ export class Login {
   /**
    * Where to send a visitor who wants to log in, and the text for the cookie to bring back.
    * @param to the page that they want to come back to; the front page where it is none of ours
+   * @param asAnother whether they want another account than the one they are logged in with there
    * @throws {LoginFault}
    */
-  async begin(to: string | undefined): Promise<{ url: string; cookie: SealedText }> {
+  async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: SealedText }> {
     if (this.obstacle !== null) throw new LoginFault('misconfigured', this.obstacle);
     try {
-      const { url, pending } = await this.#provider.begin();
+      const { url, pending } = await this.#provider.begin(asAnother);
       const kept: KeptLogin = { ...pending, to: returnPath(to) };
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };

@@ -45,9 +45,10 @@ export class Provider {
 
   /**
    * Where to send a visitor who wants to log in, and what they must bring back.
+   * @param asAnother whether they want another account than the one they are logged in with there
    * @throws {LoginFault} away
    */
-  async begin(): Promise<{ readonly url: string; readonly pending: PendingLogin }> {
+  async begin(asAnother = false): Promise<{ readonly url: string; readonly pending: PendingLogin }> {
     const configuration = await this.#configuration();
     const pending: PendingLogin = {
       state: oauth.randomState(),
@@ -62,6 +63,8 @@ export class Provider {
       ...(pending.nonce === null
         ? { scope: 'identify', prompt: 'consent' }
         : { scope: 'openid profile', max_age: String(freshSeconds), nonce: pending.nonce }),
+      // Discord's page of consent has a way to another account by itself.
+      ...(asAnother && pending.nonce !== null && { prompt: 'login' }),
     });
     return { url: url.href, pending };
   }

@@ -13,7 +13,7 @@ export function LoginFaultPage({ site, fault }: { readonly site: Site; readonly 
         <p>{asSentence(fault.message)}</p>
         <p class="actions">
           {retry && (
-            <a class="button" href="/login">
+            <a class="button" href={fault.kind === 'no-account' ? '/login?account=other' : '/login'}>
               {loginMessages.again}
             </a>
           )}

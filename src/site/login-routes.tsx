@@ -11,8 +11,9 @@ import { sendOnce } from './page-answer.ts';
 import { viewerIn } from './viewer.ts';
 
 /**
- * Logging in and out. `/login?to=<path>` leads to the provider; it is a link and no form, because browsers hold
- * where a form leads to, the provider's pages too, against `form-action`.
+ * Logging in and out. `/login?to=<path>` leads to the provider, and with `account=other` to another account
+ * there; it is a link and no form, because browsers hold where a form leads to, the provider's pages too, against
+ * `form-action`.
  * @param baseUrl the public address, without a slash at its end
  */
 export function addLoginRoutes(router: Router, site: Site, login: Login, baseUrl: string): void {
@@ -22,9 +23,10 @@ export function addLoginRoutes(router: Router, site: Site, login: Login, baseUrl
     sendOnce(ctx, <LoginFaultPage site={site} fault={error} />, statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
-    const { to } = ctx.query;
+    const { to, account } = ctx.query;
     try {
-      const { url, cookie } = await login.begin(typeof to === 'string' ? to : undefined);
+      const path = typeof to === 'string' ? to : undefined;
+      const { url, cookie } = await login.begin(path, account === 'other');
       setCookie(ctx, loginCookie, cookie);
       leadTo(ctx, url);
     } catch (error) {

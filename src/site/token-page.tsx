@@ -99,7 +99,9 @@ function Part({ bot, provider, state }: PartProps): VNode {
       return (
         <Panel title={messages.stranger}>
           <p>{messages.strangerText(viewerIn(state.session).name, state.session.id, bot.name)}</p>
-          <LogIn bot={bot}>{messages.otherAccount}</LogIn>
+          <LogIn bot={bot} asAnother>
+            {messages.otherAccount}
+          </LogIn>
         </Panel>
       );
     case 'stale':
@@ -139,10 +141,15 @@ function Panel({ title, children }: { readonly title: string; readonly children:
   );
 }
 
-function LogIn({ bot, children }: Pick<PartProps, 'bot'> & { readonly children: string }): VNode {
+interface LogInProps extends Pick<PartProps, 'bot'> {
+  readonly asAnother?: boolean;
+  readonly children: string;
+}
+
+function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
   return (
     <p class="actions">
-      <a class="button" href={`/login?to=/bots/${bot.id}/token`}>
+      <a class="button" href={`/login?to=/bots/${bot.id}/token${asAnother ? '&account=other' : ''}`}>
         {children}
       </a>
     </p>

@@ -87,11 +87,18 @@ describe('the page of a bot’s token, in a browser', function () {
     strictEqual(await page.evaluate('navigator.clipboard.readText()'), token);
   });
 
-  it('gives a stranger nothing', async () => {
+  it('gives a stranger nothing but the way to another account', async () => {
     const page = await openBrowser();
     await logIn(page, stranger);
     await page.getByText('Only the authors of Homer get its token').waitFor();
     strictEqual(await page.locator('main button').count(), 0);
+
+    await page.getByRole('link', { name: 'Log in with another account' }).click();
+    await page.fill('[name=login]', author);
+    await page.fill('[name=password]', 'any');
+    await page.click('[type=submit]');
+    await page.click('[type=submit]');
+    await page.getByRole('button', { name: 'Issue a token' }).waitFor();
   });
 
   it('needs no mouse', async () => {
