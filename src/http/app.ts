@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): Koa {
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
   const { login, committedAuthors } = options;
-  if (login) addLoginRoutes(router, site, login, baseUrl);
+  if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
   const presses = new RateLimit('token-presses', 10);
   addTokenRoutes(router, { site, bots, login, desk: tokens, committedAuthors, presses, baseUrl });
   addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });

@@ -151,17 +151,13 @@ export class Provider {
 
   async #discover(): Promise<oauth.Configuration> {
     const { kind, issuer, clientId, clientSecret } = this.#settings;
-    const configuration = await oauth.discovery(
-      new URL(issuer),
-      clientId,
-      undefined,
-      secretAsAsked(clientSecret),
-      {
-        algorithm: kind === 'discord' ? 'oauth2' : 'oidc',
-        [oauth.customFetch]: this.#fetch,
-        execute: issuer.startsWith('http:') ? [oauth.allowInsecureRequests] : [],
-      },
-    );
+    // Discord does not say how it wants the secret; in the body there is one way to write it.
+    const secret = (kind === 'discord' ? oauth.ClientSecretPost : secretAsAsked)(clientSecret);
+    const configuration = await oauth.discovery(new URL(issuer), clientId, undefined, secret, {
+      algorithm: kind === 'discord' ? 'oauth2' : 'oidc',
+      [oauth.customFetch]: this.#fetch,
+      execute: issuer.startsWith('http:') ? [oauth.allowInsecureRequests] : [],
+    });
     this.#known = { configuration, at: performance.now() };
     return configuration;
   }
@@ -176,7 +172,7 @@ const freshSeconds = 300;
 /** Milliseconds. */
 const rediscoverEvery = 3_600_000;
 
-/** Sends the secret in the way that the provider's metadata ask for; the specification's way where they don't say. */
+/** Sends the secret in the way that the provider's metadata ask for; the standard's way where they don't say. */
 function secretAsAsked(secret: string): oauth.ClientAuth {
   const post = oauth.ClientSecretPost(secret);
   const basic = oauth.ClientSecretBasic(secret);

@@ -2,27 +2,44 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { readCookie, setCookie } from '../http/cookies.ts';
 import { refuseCrossSite } from '../http/cross-site.ts';
+import type { RateLimit } from '../http/rate-limits.ts';
 import { callbackPath, type Login } from '../login/login.ts';
 import { LoginFault, type LoginFaultKind } from '../login/login-fault.ts';
 import type { Session } from '../login/sessions.ts';
+import { addressGroup } from '../network-address.ts';
 import type { Site, Viewer } from './layout.tsx';
 import { LoginFaultPage } from './login-fault-page.tsx';
 import { sendOnce } from './page-answer.ts';
 import { viewerIn } from './viewer.ts';
 
+export interface LoginRoutesOptions {
+  readonly site: Site;
+  readonly login: Login;
+  /** Logins by address: each is a few requests to the provider. */
+  readonly attempts: RateLimit;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
 /**
  * Logging in and out. `/login?to=<path>` leads to the provider, and with `account=other` to another account
  * there; it is a link and no form, because browsers hold where a form leads to, the provider's pages too, against
  * `form-action`.
- * @param baseUrl the public address, without a slash at its end
  */
-export function addLoginRoutes(router: Router, site: Site, login: Login, baseUrl: string): void {
+export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl }: LoginRoutesOptions): void {
+  const limit = async (ctx: Context): Promise<void> =>
+    await attempts.count(
+      ctx,
+      addressGroup(ctx.ip),
+      'somebody at your address logs in very often, wait a minute',
+    );
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginFault)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');
     sendOnce(ctx, <LoginFaultPage site={site} fault={error} />, statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
+    await limit(ctx);
     const { to, account } = ctx.query;
     try {
       const path = typeof to === 'string' ? to : undefined;
@@ -34,6 +51,7 @@ export function addLoginRoutes(router: Router, site: Site, login: Login, baseUrl
     }
   });
   router.get(callbackPath, async (ctx) => {
+    await limit(ctx);
     const cookie = readCookie(ctx, loginCookie);
     setCookie(ctx, loginCookie, null);
     try {

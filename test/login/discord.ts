@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import type { LoginSettings } from '../../src/login/settings.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 
-/** A server that behaves as Discord's documentation says: OAuth 2 with PKCE and `iss`, no id tokens. */
+/**
+ * A server that behaves as Discord's documentation says: OAuth 2 with PKCE and `iss`, no id tokens. Its metadata do not
+ * say how to send the secret, and it takes a Basic one as it is, not percent-encoded as the standard has it.
+ */
 export interface TestDiscord {
   readonly issuer: string;
   readonly settings: LoginSettings;
@@ -17,7 +20,7 @@ export interface TestDiscord {
 /** Starts it for a service at `baseUrl`, with one user, who consents to everything. It ends when the tests of the file are over. */
 export async function startDiscord(baseUrl: string): Promise<TestDiscord> {
   const clientId = '157730590492196864';
-  const clientSecret = '937it3ow87i4ery69876wqire';
+  const clientSecret = '937it3ow-87i4ery_69876wqire';
   const redirectUri = `${baseUrl}/login/callback`;
   const codes = new Map<string, string>();
   const tokens = new Set<string>();

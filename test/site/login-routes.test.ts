@@ -1,4 +1,6 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { author, homer, openShelf, type Shelf, tokenPath } from '../login/shelf.ts';
 import { actionOf, type Page, Visitor } from '../login/visitor.ts';
@@ -243,6 +245,28 @@ describe('the login', () => {
     const { page } = await other.loggedIn('marge@example.org');
     strictEqual(page.status, 200);
     match(page.text, /The present token/);
+  });
+
+  it('is built from the configured address, whatever Host says', async () => {
+    const { port } = new URL(shelf.service.address);
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+    const request = get({ hostname: '127.0.0.1', port, path: '/login', headers });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    const asked = new URL(response.headers.location ?? '').searchParams;
+    strictEqual(asked.get('redirect_uri'), `${shelf.baseUrl}/login/callback`);
+  });
+
+  it('is limited for each address', async () => {
+    const busy = await openShelf();
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 101 },
+        async () => (await fetch(`${busy.baseUrl}/login`, { redirect: 'manual' })).status,
+      ),
+    );
+    strictEqual(statuses.filter((status) => status === 303).length, 100);
+    strictEqual(statuses.filter((status) => status === 429).length, 1);
   });
 
   it('needs https, and says so', async () => {

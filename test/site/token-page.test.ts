@@ -77,6 +77,15 @@ describe('the page of a bot’s token, in a browser', function () {
     });
   }
 
+  it('starts the login with a link, because Chromium applies form-action to redirects after a form', async () => {
+    const page = await openBrowser();
+    const answer = await page.goto(shelf.baseUrl + tokenPath);
+    match(answer?.headers()['content-security-policy'] ?? '', /form-action 'self'/);
+    strictEqual(await page.locator('form[action^="/login"]').count(), 0);
+    await page.getByRole('link', { name: /Log in with/ }).click();
+    await page.waitForURL((url) => url.origin === shelf.provider.issuer);
+  });
+
   it('copies the token at a press of the button', async () => {
     const page = await openBrowser({ permissions: ['clipboard-read', 'clipboard-write'] });
     await logIn(page, author);
