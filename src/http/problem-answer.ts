@@ -17,7 +17,8 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
   };
 }
 
-function problemOf(error: unknown): Problem {
+/** What an error below comes to: a Problem is one already; whatever is not expected is a plain 500. */
+export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof WritesUnavailable) {
     return new Problem('writes-unavailable', error.message, {

@@ -1,6 +1,8 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
+import { WritesUnavailable } from '../bot/errors.ts';
 import { Problem } from '../http/problem.ts';
+import { problemOf } from '../http/problem-answer.ts';
 import { Layout, type Site } from './layout.tsx';
 import { messages } from './messages.ts';
 import { sendOnce } from './page-answer.ts';
@@ -11,11 +13,16 @@ export function showProblems(site: Site): (ctx: Context, next: Next) => Promise<
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof Problem) || !wantsPage(ctx)) throw error;
-      sendOnce(ctx, <FaultPage site={site} problem={error} />, error.status);
-      ctx.set({ ...error.headers });
+      if (!isExpected(error) || !wantsPage(ctx)) throw error;
+      const problem = problemOf(error);
+      sendOnce(ctx, <FaultPage site={site} problem={problem} />, problem.status);
+      ctx.set({ ...problem.headers });
     }
   };
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof Problem || error instanceof WritesUnavailable;
 }
 
 function wantsPage(ctx: Context): boolean {

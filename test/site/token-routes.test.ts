@@ -247,6 +247,24 @@ describe('the page of a bot’s token', () => {
     strictEqual(press.status, 403);
     strictEqual((await fetch(`${service.address}/login`)).status, 404);
   });
+
+  it('says to an author what is wrong where tokens cannot be kept', async () => {
+    const secrets = ['a secret of the tests, which is long enough'];
+    const { settings } = shelf.provider;
+    const baseUrl = 'http://localhost:1';
+    const service = await startTestService(
+      { [pagePath(homer)]: mainPage({ authors: [author] }) },
+      { config: { login: settings, secrets, baseUrl } },
+    );
+    const { text } = await new Sessions(new KeyRing(secrets), settings.issuer).begin(marge(author));
+    const headers = { cookie: `__Host-botshelf=${text}`, accept: 'text/html', origin: baseUrl };
+    for (const method of ['GET', 'POST']) {
+      const answer = await fetch(service.address + tokenPath, { method, headers });
+      strictEqual(answer.status, 503);
+      strictEqual(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+      match(await answer.text(), /is in no Git repository/);
+    }
+  });
 });
 
 /** The token that a page shows. */
