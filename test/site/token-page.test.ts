@@ -115,9 +115,10 @@ describe('the page of a bot’s token, in a browser', function () {
     await page.goto(shelf.baseUrl + tokenPath);
     await tabTo(page, /Log in with/);
     await page.keyboard.press('Enter');
-    await page.waitForURL(/interaction/);
+    await page.locator('[name=login]:focus').waitFor();
     await page.keyboard.type(author);
     await page.keyboard.press('Tab');
+    await page.locator('[name=password]:focus').waitFor();
     await page.keyboard.type('any');
     await page.keyboard.press('Enter');
     await page.getByText('Continue').waitFor();
@@ -176,12 +177,13 @@ describe('the page of a bot’s token, in a browser', function () {
 
 /** Presses Tab until what has the focus says `words`. */
 async function tabTo(page: Page, words: RegExp): Promise<void> {
+  await page.getByText(words).first().waitFor();
   for (let presses = 0; presses < 40; presses++) {
     const text = await page.evaluate<string>('document.activeElement?.textContent ?? ""');
     if (words.test(text.trim()) && text.length < 200) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`Tab never comes to ${words.source}`);
+  throw new Error(`Tab never comes to ${words.source} on ${await page.content()}`);
 }
 
 /** What axe finds, a line each. The page's own policy keeps scripts of others out, so it comes through the debugger. */
