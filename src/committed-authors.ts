@@ -1,7 +1,7 @@
 import type { BotId } from './bot/id.ts';
 import { readBot } from './catalogue/bot-reader.ts';
 import { botsFolder, folderOf, type Place, placeOf } from './catalogue/layout.ts';
-import { parsePageFile } from './catalogue/page-file.ts';
+import { pageFileOf } from './catalogue/page-file.ts';
 import { readCommittedFiles } from './git/last-commit.ts';
 import { type RepositoryDoor, unavailableBecause } from './git/repository.ts';
 
@@ -19,7 +19,7 @@ export async function committedAuthors(door: RepositoryDoor, id: BotId): Promise
   const files = await committedFiles(door, `${botsFolder}/${folder}`, (name) => place(name) !== undefined);
   const pages = [...files].flatMap(([name, bytes]) => {
     const found = place(name);
-    return found ? [parsePageFile(found, bytes)] : [];
+    return found ? [pageFileOf(found, bytes)] : [];
   });
   return readBot(id, pages, undefined).bot?.facts.authors ?? [];
 }
