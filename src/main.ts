@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addFormat } from './commands/format.ts';
+import { addImages } from './commands/images.ts';
 import { addInit } from './commands/init.ts';
 import { addNew } from './commands/new.ts';
 import { addServe } from './commands/serve.ts';
@@ -32,6 +33,7 @@ addFormat(program);
 addNew(program);
 addInit(program);
 addToken(program);
+addImages(program);
 
 try {
   await program.parseAsync();

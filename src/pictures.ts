@@ -1,8 +1,38 @@
+import { join } from 'node:path';
 import type { BotId } from './bot/id.ts';
 import type { BotListElement, FullImages } from './bot/schema-types.ts';
 import type { IndexedBot } from './catalogue/bot-index.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import type { ImageCache } from './images/cache.ts';
+import type { BotIndex } from './catalogue/bot-index.ts';
+import { type ImageCache, openImageCache } from './images/cache.ts';
+import { ImageConnector } from './images/connector.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+
+/** Opens the image cache in `var/appdata`, which fetches from the public internet. */
+export async function openPictures(
+  { var: folder, baseUrl }: Config,
+  log: Log,
+): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
+  const connector = new ImageConnector({ site: baseUrl });
+  const cache = await openImageCache({
+    folder: join(folder, 'appdata'),
+    fetch: async (url, signal) => await connector.fetch(url, signal),
+    log,
+  });
+  return {
+    cache,
+    close: async () => {
+      await cache.close();
+      await connector.close();
+    },
+  };
+}
+
+/** What every bot names. */
+export function* picturesOf(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
+  for (const bot of bots.all()) yield [bot.id, elementOf(bot).images];
+}
 
 /**
  * Keeps the image cache and the catalogue in step: pictures that bots name are wanted, and a bot is read anew

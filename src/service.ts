@@ -13,14 +13,11 @@ import { createApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
-import { type ImageCache, openImageCache } from './images/cache.ts';
-import { ImageConnector } from './images/connector.ts';
-import type { FetchImage } from './images/queue.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { Login } from './login/login.ts';
 import { readSecretFile } from './login/secret-file.ts';
-import { followPictures } from './pictures.ts';
+import { followPictures, openPictures } from './pictures.ts';
 import type { Site } from './site/layout.tsx';
 import { LivePreview } from './site/live-preview.ts';
 import { Markdown } from './site/markdown.ts';
@@ -90,7 +87,9 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   });
   onClose(async () => await committer.close());
   await committer.recover();
-  const pictures = config.images ? await openPictures(config, log, onClose) : null;
+  const opened = config.images ? await openPictures(config, log) : null;
+  onClose(async () => await opened?.close());
+  const pictures = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
     log,
@@ -164,19 +163,6 @@ async function openLogin(config: Config, log: Log): Promise<Login | null> {
   if (settings === null) return null;
   const secrets = config.secrets.length > 0 ? config.secrets : [await readSecretFile(config.var)];
   return new Login({ settings, secrets, baseUrl, log });
-}
-
-async function openPictures(
-  { var: folder, baseUrl }: Config,
-  log: Log,
-  onClose: OnClose,
-): Promise<ImageCache> {
-  const connector = new ImageConnector({ site: baseUrl });
-  onClose(async () => await connector.close());
-  const fetch: FetchImage = async (url, signal) => await connector.fetch(url, signal);
-  const cache = await openImageCache({ folder: join(folder, 'appdata'), fetch, log });
-  onClose(async () => await cache.close());
-  return cache;
 }
 
 function toldOfCommits(ref: StateRef, committed: () => void): StateRef {

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { Catalogue } from '../catalogue/catalogue.ts';
+import { readConfig } from '../config.ts';
+import { takeInstanceLock } from '../git/instance-lock.ts';
+import type { ImageCacheStatus } from '../images/cache.ts';
+import { createLog, silentLog } from '../log.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { openPictures, picturesOf } from '../pictures.ts';
+import { progressOn } from './progress.ts';
+
+export function addImages(program: Command): void {
+  program
+    .command('images')
+    .description("fetch the bots' pictures into the image cache, as a service that runs does by itself")
+    .addHelpText(
+      'after',
+      '\nExit code: 0 every picture is there, 1 some could not be had, 2 it could not begin.',
+    )
+    .action(images);
+}
+
+async function images(): Promise<void> {
+  const config = readConfig();
+  const lock = await takeInstanceLock(config.var);
+  const log = process.stderr.isTTY ? silentLog : createLog();
+  const pictures = await openPictures(config, log);
+  const catalogue = new Catalogue({
+    root: config.catalogue,
+    log: silentLog,
+    snapshot: join(config.var, 'index.snapshot'),
+    cachedImages: (images) => pictures.cache.cachedImages(images),
+  });
+  const progress = progressOn(process.stderr);
+  const showing = setInterval(() => progress.show(barOf(pictures.cache.status())), 100);
+  try {
+    await catalogue.load().catch((error: unknown) => {
+      throw new OperatorFault(
+        `the catalogue ${config.catalogue} cannot be read: ${String(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
+      );
+    });
+    await pictures.cache.setWanted(picturesOf(catalogue.bots));
+    await pictures.cache.idle();
+  } finally {
+    clearInterval(showing);
+    progress.end();
+    await pictures.close();
+    await catalogue.close();
+    await lock.release();
+  }
+  const { known, cached, failing } = pictures.cache.status();
+  process.stdout.write(`${cached} of ${known} pictures are in ${join(config.var, 'appdata')}\n`);
+  if (failing === 0) return;
+  process.stdout.write(`${failing} could not be had: the service tries them again, less and less often\n`);
+  process.exitCode = 1;
+}
+
+/** Such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
+function barOf({ known, failing, left }: ImageCacheStatus): string {
+  const done = known - left;
+  const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);
+  const bar = '#'.repeat(filled).padEnd(barLength, '-');
+  return `[${bar}] ${done} of ${known} pictures${failing > 0 ? `, ${failing} failed` : ''}`;
+}
+
+const barLength = 20;

@@ -1,0 +1,45 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('botshelf images', () => {
+  it('has nothing to do where no bot names a picture', async () => {
+    const root = tempFolder();
+    writeFiles(root, { [pagePath('7')]: mainPage({ images: { avatar: null, cover: null, preview: [] } }) });
+    const folder = join(root, 'var', 'appdata');
+    deepStrictEqual(await botshelf(root, ['images']), {
+      code: 0,
+      stdout: `0 of 0 pictures are in ${folder}\n`,
+      stderr: '',
+    });
+    strictEqual(existsSync(join(root, 'var', 'lock')), false);
+  });
+
+  it('says how many pictures could not be had, and fetches nothing from within', async () => {
+    const root = tempFolder();
+    const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: ['https://[::1]/b.png'] };
+    writeFiles(root, { [pagePath('7')]: mainPage({ images }) });
+    const { code, stdout } = await botshelf(root, ['images']);
+    match(stdout, /^0 of 2 pictures are in .*\n2 could not be had: the service tries them again/);
+    strictEqual(code, 1);
+  });
+
+  it('leaves it to a service that is running', async () => {
+    const root = tempFolder();
+    writeFiles(root, { [pagePath('7')]: mainPage() });
+    const service = await startServiceProcess(root);
+    const { code, stderr } = await botshelf(root, ['images']);
+    match(stderr, new RegExp(String(service.process.pid)));
+    strictEqual(code, 2);
+  });
+
+  it('says in one line that there is no catalogue', async () => {
+    const { code, stderr } = await botshelf(tempFolder(), ['images']);
+    match(stderr, /^the catalogue .* cannot be read: .*BOTSHELF_CATALOGUE.*\n$/);
+    strictEqual(code, 2);
+  });
+});
