@@ -49,10 +49,9 @@ async function storeAnswers(
   const answers: StoredAnswer[] = [];
   for (const request of requests) {
     const { headers, body } = await send(address, request);
-    const kept = ['content-type', 'content-encoding', 'etag'].flatMap((name) => {
-      const value = headers[name];
-      return typeof value === 'string' ? [[name, value] as const] : [];
-    });
+    const kept = Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && !addedByNode.includes(name) ? [[name, value] as const] : [],
+    );
     answers.push({ path: request.path, headers: Object.fromEntries(kept), base64: body.toString('base64') });
   }
   return answers;
@@ -83,5 +82,7 @@ async function* compare(
     };
   }
 }
+
+const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
 const peerNames = { fastify: 'Fastify', node: 'node:http' };

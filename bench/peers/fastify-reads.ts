@@ -8,7 +8,7 @@ function answer(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const found = answers.get(request.url);
   if (found === undefined) return reply.code(404).send();
   if (request.headers['if-none-match'] === found.etag)
-    return reply.code(304).header('etag', found.etag).send();
+    return reply.code(304).headers(found.notModifiedHeaders).send();
   return reply.headers(found.headers).send(found.body);
 }
 

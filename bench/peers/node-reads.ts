@@ -8,7 +8,7 @@ createServer((request, response) => {
   if (found === undefined) {
     response.writeHead(request.url === '/ready' ? 200 : 404).end();
   } else if (request.headers['if-none-match'] === found.etag) {
-    response.writeHead(304, { etag: found.etag }).end();
+    response.writeHead(304, found.notModifiedHeaders).end();
   } else {
     response.writeHead(200, { ...found.headers, 'content-length': found.body.length }).end(found.body);
   }

@@ -5,6 +5,8 @@ export interface ReadAnswer {
   readonly path: string;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Those of a 304. */
+  readonly notModifiedHeaders: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
@@ -21,7 +23,15 @@ export function readAnswers(): ReadonlyMap<string, ReadAnswer> {
   return new Map(
     stored.map(({ path, headers, base64 }) => [
       path,
-      { path, headers, etag: headers['etag'] ?? '', body: Buffer.from(base64, 'base64') },
+      {
+        path,
+        headers,
+        notModifiedHeaders: Object.fromEntries(
+          Object.entries(headers).filter(([name]) => !name.startsWith('content-')),
+        ),
+        etag: headers['etag'] ?? '',
+        body: Buffer.from(base64, 'base64'),
+      },
     ]),
   );
 }

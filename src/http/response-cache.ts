@@ -2,11 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 
 /** A whole response that may be sent again for as long as `current` says so. */
-export interface StoredResponse {
-  readonly headers: readonly string[];
+interface StoredResponse extends Wishes {
+  readonly headers: string[];
+  /** The headers of a 304: those that describe the resource, none that describe a body. */
+  readonly notModifiedHeaders: string[];
   readonly etag: string;
   readonly body: Buffer;
   current(): boolean;
+}
+
+/** What of a request's headers a read's answer depends on. */
+interface Wishes {
+  readonly accept: string;
+  readonly encoding: string;
+  /** Only pages speak languages: empty for everything else. */
+  readonly language: string;
 }
 
 /**
@@ -15,10 +25,12 @@ export interface StoredResponse {
  * only what needs no decision: every other request goes on to the application.
  */
 export class ResponseCache {
-  readonly #responses = new LRUCache<string, StoredResponse>({
+  /** By address: one response for each way in which it has been wished for. */
+  readonly #responses = new LRUCache<string, readonly StoredResponse[]>({
     maxSize: 128 * 1024 * 1024,
     maxEntrySize: 1024 * 1024,
-    sizeCalculation: ({ body }, key) => body.length + key.length + 1000,
+    sizeCalculation: (stored, url) =>
+      stored.reduce((size, { body }) => size + body.length + 2000, url.length),
   });
 
   /** How often it has answered: with a whole response, with a 304. */
@@ -26,52 +38,101 @@ export class ResponseCache {
 
   /** Answers the request if it can; false when the application has to. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
-    const key = keyOf(request);
-    if (key === undefined) return false;
-    const stored = this.#responses.get(key);
+    const { method, url = '' } = request;
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    const all = this.#responses.get(url);
+    const asked = all && readHeaders(request);
+    const stored = asked && all.find((one) => isSame(one, asked));
     if (stored === undefined) return false;
     if (!stored.current()) {
-      this.#responses.delete(key);
+      this.#responses.delete(url);
       return false;
     }
-    const condition = request.headers['if-none-match'];
-    if (condition === undefined) {
+    if (asked?.condition === undefined) {
       this.answered.whole++;
-      response.writeHead(200, stored.headers as string[]);
-      response.end(request.method === 'HEAD' ? undefined : stored.body);
+      response.writeHead(200, stored.headers);
+      response.end(method === 'HEAD' ? undefined : stored.body);
       return true;
     }
-    if (condition !== stored.etag) return false;
+    if (asked.condition !== stored.etag) return false;
     this.answered.notModified++;
-    response.writeHead(304, notModified(stored.headers));
+    response.writeHead(304, stored.notModifiedHeaders);
     response.end();
     return true;
   }
 
   /** Keeps a 200 that has just been decided, with the headers as they were sent. */
   store(request: IncomingMessage, response: ServerResponse, body: Buffer, current: () => boolean): void {
-    const key = keyOf(request);
+    const { method, url = '' } = request;
+    const asked = readHeaders(request);
     const etag = response.getHeader('etag');
-    if (key === undefined || request.method !== 'GET' || typeof etag !== 'string') return;
-    const headers = Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
-    this.#responses.set(key, { headers, etag, body, current });
+    if (asked === undefined || method !== 'GET' || url.length > longest || typeof etag !== 'string') return;
+    const { accept, encoding, language } = asked;
+    if (accept.length + encoding.length + language.length > longest) return;
+    const pairs = Object.entries(response.getHeaders()).map(
+      ([name, value]) => [name, String(value)] as const,
+    );
+    const headers = pairs.flat();
+    const notModifiedHeaders = pairs
+      .filter(([name]) => !/^content-(type|length|encoding)$/.test(name))
+      .flat();
+    const others = (this.#responses.get(url) ?? []).filter((one) => one.current() && !isSame(one, asked));
+    const stored = { accept, encoding, language, headers, notModifiedHeaders, etag, body, current };
+    this.#responses.set(url, [stored, ...others.slice(0, mostWishes - 1)]);
   }
 }
 
-/** All that a read's answer depends on; undefined where more than that may matter, or the key would be long. */
-function keyOf({ method, url, headers }: IncomingMessage): string | undefined {
-  if ((method !== 'GET' && method !== 'HEAD') || headers['if-modified-since'] !== undefined) return undefined;
-  const forInterface = url?.startsWith('/api/') ?? false;
-  // Only pages speak languages, and only to them a cookie says who asks.
-  if (!forInterface && headers.cookie !== undefined) return undefined;
-  const language = forInterface ? '' : (headers['accept-language'] ?? '');
-  const key = `${url}\n${headers.accept ?? ''}\n${headers['accept-encoding'] ?? ''}\n${language}`;
-  return key.length <= longestKey ? key : undefined;
+/** Characters of an address, or of what is wished, above which a response is not kept. */
+const longest = 1000;
+
+/** Responses kept for one address. */
+const mostWishes = 16;
+
+function isSame(a: Wishes, b: Wishes): boolean {
+  return a.accept === b.accept && a.encoding === b.encoding && a.language === b.language;
 }
 
-const longestKey = 1000;
+/**
+ * What of the headers matters for a read; undefined where more than that may matter. Read from the raw headers, as
+ * making the object of all of them would take longer than all else here.
+ */
+function readHeaders({
+  rawHeaders,
+  url = '',
+}: IncomingMessage): (Wishes & { readonly condition?: string }) | undefined {
+  const forInterface = url.startsWith('/api/');
+  const found: { [name in ReadHeader]?: string } = {};
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = headerOf(rawHeaders[i] ?? '');
+    if (name === undefined) continue;
+    if (found[name] !== undefined) return undefined;
+    found[name] = rawHeaders[i + 1] ?? '';
+  }
+  // Only pages speak languages, and only to them a cookie says who asks.
+  if (found['if-modified-since'] !== undefined || (!forInterface && found.cookie !== undefined))
+    return undefined;
+  return {
+    accept: found.accept ?? '',
+    encoding: found['accept-encoding'] ?? '',
+    language: forInterface ? '' : (found['accept-language'] ?? ''),
+    ...(found['if-none-match'] !== undefined && { condition: found['if-none-match'] }),
+  };
+}
 
-/** A 304 carries the headers that describe the resource, none that describe a body. */
-function notModified(headers: readonly string[]): string[] {
-  return headers.filter((_, i) => !/^content-(type|length|encoding)$/.test(headers[i - (i % 2)] ?? ''));
+const readNames = [
+  'accept',
+  'cookie',
+  'if-none-match',
+  'accept-encoding',
+  'accept-language',
+  'if-modified-since',
+] as const;
+type ReadHeader = (typeof readNames)[number];
+
+/** The header if it is one of ours, in whatever case it was written. */
+function headerOf(name: string): ReadHeader | undefined {
+  // Most headers are none of these, which their lengths tell.
+  if (name.length !== 6 && name.length !== 13 && name.length !== 15 && name.length !== 17) return undefined;
+  const lower = name.toLowerCase();
+  return readNames.find((known) => known === lower);
 }
