@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { WireAnswer } from './wire-answer.ts';
 
 /** A whole response that may be sent again for as long as `current` says so. */
 interface StoredResponse extends Wishes {
-  readonly headers: string[];
-  /** The headers of a 304: those that describe the resource, none that describe a body. */
-  readonly notModifiedHeaders: string[];
   readonly etag: string;
-  readonly body: Buffer;
+  /** Bytes of the body. */
+  readonly size: number;
+  readonly whole: WireAnswer;
+  readonly notModified: WireAnswer;
   current(): boolean;
 }
 
@@ -27,10 +28,9 @@ interface Wishes {
 export class ResponseCache {
   /** By address: one response for each way in which it has been wished for. */
   readonly #responses = new LRUCache<string, readonly StoredResponse[]>({
-    maxSize: 128 * 1024 * 1024,
+    maxSize: 64 * 1024 * 1024,
     maxEntrySize: 1024 * 1024,
-    sizeCalculation: (stored, url) =>
-      stored.reduce((size, { body }) => size + body.length + 2000, url.length),
+    sizeCalculation: (stored, url) => stored.reduce((all, { size }) => all + size + 2000, url.length),
   });
 
   /** How often it has answered: with a whole response, with a 304. */
@@ -39,7 +39,7 @@ export class ResponseCache {
   /** Answers the request if it can; false when the application has to. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = '' } = request;
-    if (method !== 'GET' && method !== 'HEAD') return false;
+    if (method !== 'GET') return false;
     const all = this.#responses.get(url);
     const asked = all && readHeaders(request);
     const stored = asked && all.find((one) => isSame(one, asked));
@@ -48,16 +48,9 @@ export class ResponseCache {
       this.#responses.delete(url);
       return false;
     }
-    if (asked?.condition === undefined) {
-      this.answered.whole++;
-      response.writeHead(200, stored.headers);
-      response.end(method === 'HEAD' ? undefined : stored.body);
-      return true;
-    }
-    if (asked.condition !== stored.etag) return false;
-    this.answered.notModified++;
-    response.writeHead(304, stored.notModifiedHeaders);
-    response.end();
+    const kind = kindOf(asked?.condition, stored.etag);
+    if (kind === undefined || !stored[kind].send(response)) return false;
+    this.answered[kind]++;
     return true;
   }
 
@@ -72,14 +65,26 @@ export class ResponseCache {
     const pairs = Object.entries(response.getHeaders()).map(
       ([name, value]) => [name, String(value)] as const,
     );
-    const headers = pairs.flat();
-    const notModifiedHeaders = pairs
-      .filter(([name]) => !/^content-(type|length|encoding)$/.test(name))
-      .flat();
+    const describing = pairs.filter(([name]) => !/^content-(type|length|encoding)$/.test(name)).flat();
     const others = (this.#responses.get(url) ?? []).filter((one) => one.current() && !isSame(one, asked));
-    const stored = { accept, encoding, language, headers, notModifiedHeaders, etag, body, current };
+    const stored = {
+      accept,
+      encoding,
+      language,
+      etag,
+      size: body.length,
+      whole: new WireAnswer(200, pairs.flat(), body),
+      notModified: new WireAnswer(304, describing, null),
+      current,
+    };
     this.#responses.set(url, [stored, ...others.slice(0, mostWishes - 1)]);
   }
+}
+
+/** What a condition is answered with; undefined where the application has to look closer. */
+function kindOf(condition: string | undefined, etag: string): 'whole' | 'notModified' | undefined {
+  if (condition === undefined) return 'whole';
+  return condition === etag ? 'notModified' : undefined;
 }
 
 /** Characters of an address, or of what is wished, above which a response is not kept. */

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { repeatableWhile } from './representation.ts';
 import { ResponseCache } from './response-cache.ts';
+import { keepAliveSeconds } from './wire-answer.ts';
 
 export interface ListeningServer {
   /** The port that was asked for, or the free one that was found for 0. */
@@ -29,7 +30,12 @@ export async function listen(
     }
   });
   const answer = app.callback();
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+  const limits = {
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    keepAliveTimeout: keepAliveSeconds * 1000,
+  };
+  const server = createServer(limits, (request, response) => {
     if (!cache.answer(request, response)) void answer(request, response);
   });
   server.on('clientError', refuse);

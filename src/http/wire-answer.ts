@@ -1,0 +1,77 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+
+/** How long a connection waits for its next request. */
+export const keepAliveSeconds = 5;
+
+/**
+ * An answer in the form in which it goes over the wire, all but its date: sending it again is one write to the socket.
+ * Node puts a head together anew for each answer, and hands it to the system apart from the body.
+ */
+export class WireAnswer {
+  readonly #head: string;
+  readonly #body: Buffer | null;
+  #bytes: Buffer | undefined;
+  #second = 0;
+
+  /**
+   * @param headers - name, value, name, value…, with a Content-Length where there is a body
+   * @param body - null for an answer that has none
+   */
+  constructor(status: number, headers: readonly string[], body: Buffer | null) {
+    const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1] ?? ''}\r\n`] : []));
+    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}${keepAlive}Date: `;
+    this.#body = body;
+  }
+
+  /** Sends it; false where the connection ends after it, or Node's responses are not what they were: nothing was sent. */
+  send(response: ServerResponse): boolean {
+    const open = response as ServerResponse & WrittenHead;
+    if (open._header !== null || !open.shouldKeepAlive) return false;
+    if (this.#body === null) {
+      open._header = `${this.#head}${dateNow()}\r\n\r\n`;
+      response.end();
+    } else {
+      open._header = this.#head;
+      open._headerSent = true;
+      response.end(this.#dated(this.#body));
+    }
+    return true;
+  }
+
+  #dated(body: Buffer): Buffer {
+    const now = secondNow();
+    const date = dateNow();
+    this.#bytes ??= Buffer.concat([Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1'), body]);
+    if (this.#second !== now) this.#bytes.write(date, this.#head.length, 'latin1');
+    this.#second = now;
+    return this.#bytes;
+  }
+}
+
+const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
+
+/**
+ * How Node keeps the head of a response, and marks that it has been written. It is not documented; test/http/wire-answer.test.ts holds
+ * every supported Node to it.
+ */
+interface WrittenHead {
+  _header: string | null;
+  _headerSent: boolean;
+}
+
+function secondNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** Always 29 characters. */
+function dateNow(): string {
+  const now = secondNow();
+  if (now !== dateSecond) {
+    dateSecond = now;
+    date = new Date(now * 1000).toUTCString();
+  }
+  return date;
+}
+
+let dateSecond = 0;
+let date = '';
