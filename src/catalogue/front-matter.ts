@@ -3,6 +3,7 @@ import {
   type Edit,
   findNodeAtLocation,
   type JSONPath,
+  modify,
   type Node,
   type ParseError,
   parseTree,
@@ -77,6 +78,14 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
   }
   if (added.length > 0) edits.push(insertion(root, added, lead === '' ? '' : `${eol}${indent}`));
   return applyEdits(text, edits);
+}
+
+/**
+ * Removes top-level keys of a front matter and keeps every other byte of it; a key that is not there is fine.
+ * @throws {Error} when the text is no JSON object.
+ */
+export function removeKeys(text: string, keys: readonly string[]): string {
+  return keys.reduce((rest, key) => applyEdits(rest, modify(rest, [key], undefined, {})), text);
 }
 
 function insertion(root: Node, added: readonly string[], separator: string): Edit {

@@ -69,6 +69,19 @@ export function editPage(text: string, values: Readonly<Record<string, unknown>>
   );
 }
 
+/** A page file's text, cut before and after the JSON of its front matter; undefined when it is no page file. */
+export function cutPage(
+  text: string,
+): { readonly before: string; readonly json: string; readonly after: string } | undefined {
+  const split = splitPage(text);
+  if ('rule' in split) return undefined;
+  return {
+    before: text.slice(0, split.start),
+    json: text.slice(split.start, split.end),
+    after: text.slice(split.end),
+  };
+}
+
 /**
  * Rewrites a page file's front matter: `rewrite` takes its JSON and gives the new one. The lines around it
  * become `---` and end in LF; the markdown stays byte for byte.

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { removeKeys, setKeys } from './front-matter.ts';
+import { cutPage, parsePage } from './page.ts';
+import { validate } from './schema.ts';
+
+/** The same page file on two sides, and as it was before they parted; null where there was none. */
+export interface PageVersions {
+  readonly base: string | null;
+  /** What the service or somebody at its clone made of it. */
+  readonly ours: string;
+  /** What was reviewed. */
+  readonly theirs: string;
+}
+
+export interface MergedPage {
+  readonly text: string;
+  /** What of ours gave way: keys of the front matter, `page` for the markdown, `file` for all of it. */
+  readonly setAside: readonly string[];
+}
+
+/**
+ * Merges a page file by meaning, one top-level key of the front matter after the other: a key that one side
+ * changed is as that side has it, one that both changed is as theirs has it, and of two times in `edited` the later
+ * stays. The markdown is theirs unless ours alone changed it. Every byte that ours did not change is as in theirs.
+ * Where a side cannot be read, or the two together would break a rule that theirs keeps, the file is theirs.
+ */
+export function mergePage(path: string, { base, ours, theirs }: PageVersions): MergedPage {
+  if (ours === theirs || ours === base) return { text: theirs, setAside: [] };
+  const all = { text: theirs, setAside: ['file'] };
+  const [before, mine, reviewed] = [readPage(path, base), readPage(path, ours), readPage(path, theirs)];
+  if (mine === undefined || reviewed === undefined) return all;
+
+  const { set, remove, setAside } = mergeKeys(before?.data ?? {}, mine.data, reviewed.data);
+  const after = mergeMarkdown(before?.after, mine.after, reviewed.after);
+  const json = removeKeys(setKeys(reviewed.json, set), remove);
+  const text = reviewed.before + json + after.text;
+  const data = readPage(path, text)?.data;
+  if (data === undefined || (isSound(reviewed.data) && !isSound(data))) return all;
+  return { text, setAside: after.setAside ? [...setAside, 'page'] : setAside };
+}
+
+interface MergedKeys {
+  readonly set: Record<string, unknown>;
+  readonly remove: readonly string[];
+  readonly setAside: readonly string[];
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** What has to be done to theirs. */
+function mergeKeys(base: Data, ours: Data, theirs: Data): MergedKeys {
+  const set = new Map<string, unknown>();
+  const remove: string[] = [];
+  const setAside: string[] = [];
+  for (const key of new Set([...Object.keys(base), ...Object.keys(ours)])) {
+    const [was, mine, reviewed] = [base, ours, theirs].map((data) =>
+      Object.hasOwn(data, key) ? data[key] : undefined,
+    );
+    if (isDeepStrictEqual(mine, was) || isDeepStrictEqual(mine, reviewed)) continue;
+    if (!isDeepStrictEqual(reviewed, was)) {
+      if (key === 'edited' && typeof mine === 'number' && typeof reviewed === 'number')
+        set.set(key, Math.max(mine, reviewed));
+      else setAside.push(key);
+    } else if (mine === undefined) remove.push(key);
+    else set.set(key, mine);
+  }
+  return { set: Object.fromEntries(set), remove, setAside };
+}
+
+function mergeMarkdown(
+  base: string | undefined,
+  ours: string,
+  theirs: string,
+): { text: string; setAside: boolean } {
+  if (ours === theirs || ours === base) return { text: theirs, setAside: false };
+  return theirs === base ? { text: ours, setAside: false } : { text: theirs, setAside: true };
+}
+
+interface ReadPage {
+  readonly data: Data;
+  readonly before: string;
+  readonly json: string;
+  readonly after: string;
+}
+
+function readPage(path: string, text: string | null): ReadPage | undefined {
+  const page = text === null ? undefined : parsePage(path, Buffer.from(text)).page;
+  const cut = text === null || page === undefined ? undefined : cutPage(text);
+  return page && cut && { data: page.data, ...cut };
+}
+
+/** Whether front matter is that of a main page or of a translation. */
+function isSound(data: Data): boolean {
+  return (['main-page', 'translation'] as const).some(
+    (schema) => validate(schema, structuredClone(data)).length === 0,
+  );
+}

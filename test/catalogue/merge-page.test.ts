@@ -1,0 +1,196 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { mergePage } from '../../src/catalogue/merge-page.ts';
+import { parsePage } from '../../src/catalogue/page.ts';
+import { validate } from '../../src/catalogue/schema.ts';
+import { mainPage, translation } from '../support/sample.ts';
+
+const path = 'bots/312/190519304972663312.en.md';
+const base = mainPage({ edited: 1_700_000_000_100, website: null });
+
+describe('the merge of a page', () => {
+  it('takes each key from the side that changed it, and every other byte from theirs', () => {
+    const theirs = base
+      .replace('"Homer",', '"Homer J.",')
+      .replace('The page.', 'A better page.')
+      .replace('  "website"', '      "website"');
+    const { text, setAside } = mergePage(path, { base, ours: base.replace('"fun"', '"music"'), theirs });
+    strictEqual(text, theirs.replace('"fun"', '"music"'));
+    deepStrictEqual(setAside, []);
+  });
+
+  it('takes theirs where both changed a key, and says so', () => {
+    const { text, setAside } = mergePage(path, {
+      base,
+      ours: mainPage({ edited: 1_700_000_000_100, website: 'https://ours.example/', category: 'music' }),
+      theirs: mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/' }),
+    });
+    strictEqual(dataOf(text)['website'], 'https://theirs.example/');
+    strictEqual(dataOf(text)['category'], 'music');
+    deepStrictEqual(setAside, ['website']);
+  });
+
+  it('takes the later of two times of an edit', () => {
+    for (const [a, b] of [
+      [1_700_000_000_200, 1_700_000_000_300],
+      [1_700_000_000_300, 1_700_000_000_200],
+    ]) {
+      const merged = mergePage(path, {
+        base,
+        ours: mainPage({ edited: a }),
+        theirs: mainPage({ edited: b }),
+      });
+      strictEqual(dataOf(merged.text)['edited'], 1_700_000_000_300);
+      deepStrictEqual(merged.setAside, []);
+    }
+  });
+
+  it('takes the markdown that one side changed, and theirs where both did', () => {
+    const mine = base.replace('The page.', 'Mine.');
+    const other = base.replace('"fun"', '"music"');
+    strictEqual(mergePage(path, { base, ours: mine, theirs: other }).text, mine.replace('"fun"', '"music"'));
+    strictEqual(mergePage(path, { base, ours: other, theirs: mine }).text, mine.replace('"fun"', '"music"'));
+    const theirs = base.replace('The page.', 'Theirs.');
+    deepStrictEqual(mergePage(path, { base, ours: mine, theirs }), { text: theirs, setAside: ['page'] });
+  });
+
+  it('removes a key that ours removed', () => {
+    const ours = base.replace(/,\n {2}"website": null/, '');
+    const { text } = mergePage(path, { base, ours, theirs: base.replace('The page.', 'Theirs.') });
+    strictEqual(text, ours.replace('The page.', 'Theirs.'));
+  });
+
+  it('leaves a file to theirs that either side has made unreadable', () => {
+    const ours = base.replace('"fun"', '"music"');
+    for (const broken of ['---js\nalert()\n---\n', base.replace('"Homer",', '"Homer"'), '<<<<<<< a\n']) {
+      deepStrictEqual(mergePage(path, { base, ours, theirs: broken }), { text: broken, setAside: ['file'] });
+      deepStrictEqual(mergePage(path, { base, ours: broken, theirs: ours }), {
+        text: ours,
+        setAside: ['file'],
+      });
+    }
+  });
+
+  it('makes no faulty page of a sound one: a main page that became a translation gets no keys of a main page', () => {
+    const theirs = translation('Homer', 'Answers questions about doughnuts.');
+    const from = mainPage();
+    const merged = mergePage(path, { base: from, ours: mainPage({ edited: 1_700_000_000_300 }), theirs });
+    deepStrictEqual(merged, { text: theirs, setAside: ['file'] });
+  });
+
+  it('keeps the keys of both where a file is new on both sides', () => {
+    const { text, setAside } = mergePage(path, {
+      base: null,
+      ours: mainPage({ website: 'https://ours.example/', nsfw: true }),
+      theirs: mainPage({ website: 'https://theirs.example/' }),
+    });
+    strictEqual(dataOf(text)['website'], 'https://theirs.example/');
+    strictEqual(dataOf(text)['nsfw'], true);
+    deepStrictEqual(setAside, ['website']);
+  });
+
+  it('has, for any three versions, each key as the side that changed it has it', () => {
+    fc.assert(
+      fc.property(keys, keys, keys, (was, mine, reviewed) => {
+        const { text, setAside } = merge(was, mine, reviewed);
+        const [old, ours, theirs, merged] = [was, mine, reviewed].map(withDefaults).concat(dataOf(text));
+        for (const key of names) {
+          const [a, b, c, d] = [old, ours, theirs, merged].map((data) => JSON.stringify(data?.[key]));
+          if (a === b) strictEqual(d, c, key);
+          else if (a === c) strictEqual(d, b, key);
+          else if (key === 'edited' && c !== undefined && b !== undefined) {
+            strictEqual(d, String(Math.max(Number(b), Number(c))));
+          } else {
+            strictEqual(d, c, key);
+            strictEqual(setAside.includes(key), b !== c, key);
+          }
+        }
+        strictEqual(validate('main-page', dataOf(text)).length, 0);
+      }),
+    );
+  });
+
+  it('is, for any versions, the same again when merged again', () => {
+    fc.assert(
+      fc.property(keys, keys, keys, (was, mine, reviewed) => {
+        const { text } = merge(was, mine, reviewed);
+        const again = mergePage(path, { base: pageOf(reviewed), ours: text, theirs: pageOf(reviewed) });
+        deepStrictEqual(dataOf(again.text), dataOf(text));
+        strictEqual(merge(was, mine, mine).text, pageOf(mine));
+        strictEqual(merge(was, was, mine).text, pageOf(mine));
+      }),
+    );
+  });
+
+  it('says the same whichever side is whose, where no key was changed on both', () => {
+    fc.assert(
+      fc.property(keys, keys, fc.subarray([...names]), (was, now, part) => {
+        const mine = choose((key) => (part.includes(key) ? now : was));
+        const other = choose((key) => (part.includes(key) ? was : now));
+        const [there, back] = [merge(was, mine, other), merge(was, other, mine)];
+        deepStrictEqual(dataOf(there.text), dataOf(back.text));
+        deepStrictEqual(there.setAside.concat(back.setAside), []);
+        for (const key of names) {
+          deepStrictEqual(dataOf(there.text)[key], withDefaults(now)[key], `${key} is lost`);
+        }
+      }),
+    );
+  });
+
+  it('never throws, whatever the three texts are', () => {
+    const text = fc.oneof(
+      fc.string(),
+      keys.map(pageOf),
+      fc.string().map((json) => `---\n${json}\n---\n`),
+    );
+    fc.assert(
+      fc.property(text, text, text, (base, ours, theirs) => {
+        const merged = mergePage(path, { base, ours, theirs });
+        ok(merged.text === theirs || merged.text !== base || ours === base || theirs === base);
+      }),
+    );
+  });
+});
+
+type Keys = Readonly<Record<string, unknown>>;
+
+const names = ['category', 'edited', 'nsfw', 'oauth', 'support', 'trigger', 'website'] as const;
+
+const site = fc.option(fc.constantFrom('https://a.example/', 'https://b.example/'));
+
+const keys: fc.Arbitrary<Keys> = fc.record(
+  {
+    category: fc.constantFrom('fun', 'music', 'news'),
+    edited: fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_009 }),
+    nsfw: fc.boolean(),
+    oauth: fc.option(fc.constantFrom('1', '2')),
+    support: site,
+    trigger: fc.record({ prefix: fc.subarray(['!', '?']), mentionable: fc.boolean() }),
+    website: site,
+  },
+  { requiredKeys: [] },
+);
+
+function pageOf(keys: Keys): string {
+  return mainPage(keys);
+}
+
+/** What the text of a page of these keys says, as mainPage has some of its own. */
+function withDefaults(keys: Keys): Keys {
+  return dataOf(pageOf(keys));
+}
+
+/** Each key from the side that is chosen for it. */
+function choose(side: (key: (typeof names)[number]) => Keys): Keys {
+  return Object.fromEntries(names.flatMap((key) => (key in side(key) ? [[key, side(key)[key]]] : [])));
+}
+
+function merge(base: Keys, ours: Keys, theirs: Keys): { text: string; setAside: readonly string[] } {
+  return mergePage(path, { base: pageOf(base), ours: pageOf(ours), theirs: pageOf(theirs) });
+}
+
+function dataOf(text: string): Record<string, unknown> {
+  const { page, faults } = parsePage(path, Buffer.from(text));
+  deepStrictEqual(faults, []);
+  return { ...page?.data };
+}
