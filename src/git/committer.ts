@@ -1,18 +1,21 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
-import { type BatchPlan, type Change, type FileEdit, planBatch } from './batch-plan.ts';
+import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
+import { type BranchMove, type MovedFile, movedFiles } from './branch-move.ts';
 import { commitMessage } from './commit-message.ts';
 import { clearAfterCrash, clearDeadLocks } from './dead-locks.ts';
 import { importCommit, TipMoved } from './fast-import.ts';
 import { GitExit } from './git-exit.ts';
 import { mergeEdit } from './merge-edit.ts';
+import { moveBranch } from './move-branch.ts';
+import { pendingEdit } from './pending-edit.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
-import { type Pending, Settler } from './settler.ts';
+import { Settler } from './settler.ts';
 import { stateRef } from './state-ref.ts';
 import { readTipFiles } from './tip-files.ts';
+import { pathsInConflict, refuseWhileBusy } from './under-way.ts';
 import { UnsettledNote } from './unsettled.ts';
 
 /** What became of a change. */
@@ -30,6 +33,8 @@ export interface CommitterOptions {
   readonly log: Log;
   /** Told after every commit, with how many changes are in it. */
   readonly committed?: (changes: number) => void;
+  /** Told of the files that a move of the branch has brought, when the work tree has them. From the top of the repository. */
+  readonly moved?: (paths: readonly string[]) => void;
 }
 
 /**
@@ -41,6 +46,7 @@ export class Committer {
   readonly #note: UnsettledNote;
   readonly #settler: Settler;
   readonly #queue: Waiting[] = [];
+  readonly #moves: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #following: Promise<void> = Promise.resolve();
   #closed = false;
@@ -87,6 +93,35 @@ export class Committer {
     });
   }
 
+  /**
+   * Moves the branch to a commit that `prepare` makes for the tip it is given, between two batches; undefined is no
+   * move. It is asked anew when the tip has moved meanwhile, at last while no batch can be committed. Work tree and
+   * index follow. Gives the tip then.
+   * @throws what `prepare` throws
+   * @throws {WritesUnavailable} when the branch cannot be moved now
+   */
+  async move(
+    prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
+  ): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const repository = await this.#options.door.open();
+      refuseWhileBusy(repository);
+      const work = async (): Promise<string> => {
+        const tip = await tipOf(repository);
+        const move = await prepare(repository, tip);
+        if (move === undefined) return tip;
+        const files = await movedFiles(repository, tip, move.commit);
+        const apply = async (): Promise<string> => await this.#move(repository, tip, move, files);
+        return await (attempt > attemptsBeside ? apply() : this.#inTurn(apply));
+      };
+      try {
+        return await (attempt > attemptsBeside ? this.#inTurn(work) : work());
+      } catch (error) {
+        if (attempt >= attempts || !(await this.#mayWorkAgain(error))) throw error;
+      }
+    }
+  }
+
   /** Tries to bring work tree and index to the commits now. False when a person's git is at work. */
   async settle(): Promise<boolean> {
     return await this.#settler.settle();
@@ -102,10 +137,11 @@ export class Committer {
   async #run(): Promise<void> {
     // What comes in the same turn of the event loop is in the first batch together.
     await Promise.resolve();
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || this.#moves.length > 0) {
+      await this.#moves.shift()?.();
       const batch = this.#queue.splice(0, batchSize);
       try {
-        await this.#commit(batch);
+        if (batch.length > 0) await this.#commit(batch);
       } catch (error) {
         const unavailable = unavailableBecause(error);
         this.#options.log.error({ err: error }, unavailable.message);
@@ -114,6 +150,35 @@ export class Committer {
       if (this.#queue.length === 0) await this.#following;
     }
     this.#running = undefined;
+  }
+
+  /** Does `work` while no batch is being committed. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new WritesUnavailable('the service is stopping');
+    return await new Promise((resolve, reject) => {
+      this.#moves.push(async () => await work().then(resolve, reject));
+      this.#running ??= this.#run();
+    });
+  }
+
+  async #move(
+    repository: Repository,
+    tip: string,
+    move: BranchMove,
+    files: readonly MovedFile[],
+  ): Promise<string> {
+    const { log, moved, var: varFolder } = this.#options;
+    const { paths, follow } = await moveBranch(repository, this.#settler, {
+      tip,
+      move,
+      files,
+      varFolder,
+      log,
+    });
+    await this.#following;
+    this.#following = follow().then(() => moved?.(paths));
+    this.#options.committed?.(0);
+    return move.commit;
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
@@ -171,8 +236,18 @@ export class Committer {
   }
 
   async #follow({ batch, plan, branch, commit }: Committed): Promise<void> {
-    const pending = plan.edits.map((edit) => this.#pendingOf(edit, commit, batch));
-    await this.#settler.committed(pending, plan.edits, branch);
+    const { door, log } = this.#options;
+    const prefix = door.opened?.prefix ?? '';
+    const again = async (change: Change): Promise<Changed> =>
+      await this.change({ ...change, path: change.path.slice(prefix.length) });
+    const changes = batch.map(({ change }) => ({
+      ...change,
+      apply: change.apply.bind(change),
+      path: prefix + change.path,
+    }));
+    const pending = plan.edits.map((edit) => pendingEdit(edit, commit, changes, again, log));
+    const contents = new Map(plan.edits.map((edit) => [edit.path, { ...edit, id: edit.after }]));
+    await this.#settler.committed(pending, contents, branch);
     failpoint('batch.after-worktree');
     answer(batch, plan, commit);
     this.#options.committed?.(batch.length);
@@ -198,43 +273,6 @@ export class Committer {
     });
     failpoint('batch.after-import');
     return commit;
-  }
-
-  #pendingOf(edit: FileEdit, commit: string, batch: readonly Waiting[]): Pending {
-    const { door, log } = this.#options;
-    const prefix = door.opened?.prefix ?? '';
-    const { path, before, after } = edit;
-    return {
-      path,
-      known: [before],
-      after,
-      commit,
-      changes: batch.flatMap(({ change }) =>
-        prefix + change.path === path ? [{ ...change, path, apply: change.apply.bind(change) }] : [],
-      ),
-      edit: async (current) => {
-        try {
-          return Buffer.from(edit.apply(current.toString()));
-        } catch (error) {
-          log.warn(
-            { path, err: error },
-            'the file has edits that our change cannot be made in: they are left as they are',
-          );
-          return undefined;
-        }
-      },
-      again: () => {
-        for (const { change } of batch) {
-          if (change.path !== path.slice(prefix.length)) continue;
-          this.change(change).catch((error: unknown) =>
-            log.error(
-              { path, err: error },
-              'a change that was taken back by accident could not be made again',
-            ),
-          );
-        }
-      },
-    };
   }
 
   /** A tip that moved is planned on anew; so is a git that was killed, once the locks it left are gone. */
@@ -279,6 +317,9 @@ interface Committed {
 /** Changes in one commit, at most. */
 const batchSize = 1000;
 
+/** A move that meets as many moves of the tip is prepared while no batch is committed. */
+const attemptsBeside = 3;
+
 /** A batch that meets as many moves of the tip, or kills of git, is given up. */
 const attempts = 8;
 
@@ -291,13 +332,9 @@ function answer(batch: readonly Waiting[], plan: BatchPlan, commit: string | nul
   }
 }
 
-/** The files that a merge, cherry-pick or revert under way waits for a person to decide. */
-async function pathsInConflict(repository: Repository): Promise<string[]> {
-  const { gitDir } = repository;
-  const underWay = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD'].some((name) =>
-    existsSync(join(gitDir, name)),
-  );
-  if (!underWay) return [];
-  const lines = await repository.run(['ls-files', '--unmerged', '-z']);
-  return [...new Set(lines.split('\0').flatMap((line) => line.split('\t').slice(1)))];
+/** @throws {WritesUnavailable} */
+async function tipOf(repository: Repository): Promise<string> {
+  const tip = (await repository.objects.readOne(repository.branch()))?.id;
+  if (tip === undefined) throw new WritesUnavailable('the branch has no commit yet: make the first one');
+  return tip;
 }

@@ -68,7 +68,8 @@ function data(content: Buffer): (string | Buffer)[] {
   return [`data ${content.length}\n`, content, '\n'];
 }
 
-function quotePath(path: string): string {
+/** A path as fast-import reads it. */
+export function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
 }
 

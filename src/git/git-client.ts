@@ -10,6 +10,8 @@ export interface GitCommand {
   readonly input?: string | Buffer;
   /** Another index than the work tree's own. */
   readonly indexFile?: string;
+  /** An exit code other than 0 that is an answer too, such as 1 for "no". */
+  readonly answers?: number;
 }
 
 /** Runs git. */
@@ -26,7 +28,7 @@ export interface GitClient {
  */
 export const directClient: GitClient = { pid: process.pid, run: runHere };
 
-async function runHere({ folder, args, input, indexFile }: GitCommand): Promise<Buffer> {
+async function runHere({ folder, args, input, indexFile, answers }: GitCommand): Promise<Buffer> {
   if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
   // simple-git wraps what its error plugin gives, so what is known of the failure is kept beside it.
   let failure: GitExit | undefined;
@@ -37,7 +39,8 @@ async function runHere({ folder, args, input, indexFile }: GitCommand): Promise<
     completion: { onClose: true, onExit: false },
     allowEnvironment: ['GIT_INDEX_FILE'],
     errors: (_, { exitCode, stdErr }) => {
-      if (exitCode !== 0) failure = new GitExit(args, exitCode, Buffer.concat(stdErr).toString());
+      if (exitCode !== 0 && exitCode !== answers)
+        failure = new GitExit(args, exitCode, Buffer.concat(stdErr).toString());
       return failure;
     },
     ...(input === undefined ? {} : { input: () => input }),

@@ -10,7 +10,8 @@ import type { Unsettled } from './unsettled.ts';
 
 /** An entry of Git's index that follows the tip. */
 export interface FollowingEntry extends Unsettled {
-  readonly target: { readonly id: string; readonly mode: string };
+  /** Null where the tip has no such file. */
+  readonly target: { readonly id: string; readonly mode: string } | null;
   /** Makes our change in a text that a person has staged; undefined where that cannot be done. */
   edit(current: Buffer): Promise<Buffer | undefined>;
 }
@@ -37,9 +38,12 @@ export async function followIndex(
   else await copyIndex(index, copy);
   const changed = await changedEntries(repository, entries, copy);
   if (changed.length === 0 && stamps !== 'all') return true;
+  // What goes makes room for what comes: a file where a folder was.
+  changed.sort((a, b) => Number(b.mode === gone) - Number(a.mode === gone));
   const input = changed.map(({ mode, id, path }) => `${mode} ${id}\t${path}\0`).join('');
   if (input !== '') await repository.run(['update-index', '-z', '--index-info'], { input, indexFile: copy });
-  if (stamps !== 'none') await refresh(repository, stamps === 'all' ? undefined : changed, copy);
+  const there = changed.filter(({ mode }) => mode !== gone);
+  if (stamps !== 'none') await refresh(repository, stamps === 'all' ? undefined : there, copy);
   await fsyncFiles([copy]);
   return await withIndexLock(repository, async () => {
     if ((await markOf(index)) !== seen) return false;
@@ -47,6 +51,9 @@ export async function followIndex(
     return true;
   });
 }
+
+/** The mode that takes an entry away. */
+const gone = '0';
 
 interface Entry {
   readonly path: string;
@@ -60,18 +67,18 @@ async function changedEntries(
   indexFile: string,
 ): Promise<Entry[]> {
   const staged = await readStaged(repository, entries, indexFile);
+  const conflicts = new Set(await listConflicts(repository, entries, staged, indexFile));
+  const nothing = { mode: gone, id: '0'.repeat(repository.hash === 'sha1' ? 40 : 64) };
   const changed: Entry[] = [];
   for (const [i, entry] of entries.entries()) {
     const { path, target, known, after } = entry;
     const found = staged[i] ?? null;
-    if (found === target.id) continue;
+    if (found === (target?.id ?? null)) continue;
     if (
-      found === null
-        ? known.includes(null) && !(await isInConflict(repository, path, indexFile))
-        : known.includes(found) || found === after
+      found === null ? known.includes(null) && !conflicts.has(path) : known.includes(found) || found === after
     ) {
-      changed.push({ path, ...target });
-    } else if (found !== null && target.id === after) {
+      changed.push({ path, ...(target ?? nothing) });
+    } else if (found !== null && target && target.id === after) {
       const content = (await repository.objects.readOne(found))?.content ?? Buffer.alloc(0);
       const text = await entry.edit(content);
       if (text === undefined || text.equals(content)) continue;
@@ -93,8 +100,16 @@ async function readStaged(
   return answers.split('\n').map((answer) => (/^[0-9a-f]+$/.test(answer) ? answer : undefined));
 }
 
-async function isInConflict(repository: Repository, path: string, indexFile: string): Promise<boolean> {
-  return (await repository.run(['ls-files', '--unmerged', '-z', '--', path], { indexFile })) !== '';
+/** The paths that wait for a person to decide; asked for only where that may be why an entry is missing. */
+async function listConflicts(
+  repository: Repository,
+  entries: readonly FollowingEntry[],
+  staged: readonly unknown[],
+  indexFile: string,
+): Promise<string[]> {
+  if (!entries.some(({ known }, i) => staged[i] === undefined && known.includes(null))) return [];
+  const lines = (await repository.run(['ls-files', '--unmerged', '-z'], { indexFile })).split('\0');
+  return lines.map((line) => line.slice(line.indexOf('\t') + 1));
 }
 
 /** Gives the entries the stamps of their files: all of them, or where they are few just these. */
@@ -104,6 +119,7 @@ async function refresh(
   indexFile: string,
 ): Promise<void> {
   const some = ['--literal-pathspecs', 'add', '--refresh', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  if (entries?.length === 0) return;
   try {
     if (entries === undefined || entries.length > 200)
       await repository.run(['update-index', '-q', '--refresh'], { indexFile });

@@ -16,8 +16,10 @@ export function mergeEdit(repository: Repository, entry: Unsettled, log: Log): P
     ...entry,
     commit: null,
     changes: [],
+    torn: true,
     again: () => undefined,
     edit: async (current) => {
+      if (after === null) return undefined;
       const bases = known.filter((id) => id !== null);
       const [then, ...texts] = await repository.objects.read([after, ...bases]);
       // The oldest text first: from a later one, what the person's lacks would look removed.

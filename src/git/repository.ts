@@ -41,7 +41,7 @@ export interface Repository {
   branch(): string;
 }
 
-export type RunOptions = Pick<GitCommand, 'input' | 'indexFile'>;
+export type RunOptions = Pick<GitCommand, 'input' | 'indexFile' | 'answers'>;
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.

@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { Change, FileEdit, TipFile } from './batch-plan.ts';
+import type { Change, TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
 import { followIndex } from './git-index.ts';
 import { withIndexLock } from './index-lock.ts';
@@ -12,12 +12,15 @@ import { blobId } from './object-id.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { readTipFiles } from './tip-files.ts';
 import { join, type Unsettled, type UnsettledNote } from './unsettled.ts';
-import { follow } from './work-tree.ts';
+import { PlainFolders } from './plain-folders.ts';
+import { follow, type TargetFile } from './work-tree.ts';
 
 /** A path that work tree and index may not have yet, and what to do where a person has edited it. */
 export interface Pending extends Unsettled {
-  /** The last of our commits with it, null where a crash has left it. */
+  /** The last of our commits with it, null where a crash has left it, or where others made the change. */
   readonly commit: string | null;
+  /** A crash may have torn the file. */
+  readonly torn: boolean;
   /** Makes our change in another text of the file; undefined where that cannot be done. */
   edit(current: Buffer): Promise<Buffer | undefined>;
   /** Our changes, to be made once more where they are taken back by accident; none after a crash. */
@@ -65,7 +68,7 @@ export class Settler {
    * Says, durably, which files a commit will replace. Gives what to call when that has ended, made or not.
    * @throws a system error: then the commit must not be made.
    */
-  async begin(edits: readonly FileEdit[]): Promise<() => void> {
+  async begin(edits: readonly Replacement[]): Promise<() => void> {
     const entries = edits.map(({ path, before, after }) => ({ path, known: [before], after }));
     const end = (): void => {
       this.#begun.delete(entries);
@@ -98,12 +101,18 @@ export class Settler {
     return changes;
   }
 
-  /** Takes over what was committed. Resolves when the work tree has it, unless a person's git is at work. */
-  async committed(pending: readonly Pending[], edits: readonly FileEdit[], branch: string): Promise<void> {
+  /**
+   * Takes over what was committed, and what each file is now, as far as that is at hand. Resolves when the work
+   * tree has it, unless a person's git is at work.
+   */
+  async committed(
+    pending: readonly Pending[],
+    contents: ReadonlyMap<string, TargetFile | null>,
+    branch: string,
+  ): Promise<void> {
     for (const entry of pending) this.#add(entry);
     // Joined with what has not reached the work tree yet, so that an older text of ours is not taken for a person's.
     const joint = pending.map((entry) => this.#pending.get(entry.path) ?? entry);
-    const contents = new Map(edits.map(({ path, after, content }) => [path, { id: after, content }]));
     try {
       const repository = await this.#door.open();
       for (let attempt = 0; attempt < 10; attempt++) {
@@ -214,16 +223,18 @@ export class Settler {
     entries: readonly Pending[],
     files: ReadonlyMap<string, TipFile>,
   ): Promise<boolean> {
-    const target = (path: string): { id: string; content: Buffer } | undefined => {
-      const { id, text } = files.get(path) ?? {};
-      return id === undefined || id === null || text === undefined || text === null
-        ? undefined
-        : { id, content: Buffer.from(text) };
+    const target = (path: string): TargetFile | null | undefined => {
+      const file = files.get(path);
+      if (file === undefined || file.id === null) return removed.has(path) ? null : undefined;
+      const { id, mode, content } = file;
+      return content === null ? undefined : { id, mode, content };
     };
+    const removed = new Set(entries.filter(({ after }) => after === null).map(({ path }) => path));
     if (!(await this.#followFiles(repository, branch, entries, target))) return false;
     const following = entries.flatMap((entry) => {
       const { id, mode = '100644' } = files.get(entry.path) ?? {};
-      return id === undefined || id === null ? [] : [{ ...entry, target: { id, mode } }];
+      const target = id === undefined || id === null ? null : { id, mode };
+      return target === null && entry.after !== null ? [] : [{ ...entry, target }];
     });
     const isBusy = this.#begun.size > 0;
     if (following.length === 0 && (isBusy || !this.#lacksStamps)) return true;
@@ -237,17 +248,20 @@ export class Settler {
     repository: Repository,
     branch: string,
     entries: readonly Pending[],
-    targetOf: (path: string) => { id: string; content: Buffer } | undefined,
+    targetOf: (path: string) => TargetFile | null | undefined,
   ): Promise<boolean> {
     await mkdir(repository.staging, { recursive: true });
+    const folders = new PlainFolders(repository.folder);
+    // What goes makes room for what comes: a file where a folder was.
+    const inOrder = entries.toSorted((a, b) => Number(b.after === null) - Number(a.after === null));
     return await withIndexLock(repository, async () => {
       if (repository.branch() !== branch) return false;
-      for (const [i, entry] of entries.entries()) {
+      for (const [i, entry] of inOrder.entries()) {
         if (i % 32 === 31) await setImmediate();
         const target = targetOf(entry.path);
-        if (target === undefined) continue;
+        if (target === undefined || !folders.have(entry.path)) continue;
         const absolute = joinPath(repository.folder, entry.path);
-        const file = { ...entry, absolute, target, torn: entry.commit === null };
+        const file = { ...entry, absolute, target, top: repository.folder };
         const followed = await follow(file, repository.staging, repository.hash);
         if (followed === 'replaced' || followed === 'edited') this.#unsynced.add(absolute);
         if (followed === 'edited') {
@@ -312,6 +326,13 @@ export class Settler {
     }
     return false;
   }
+}
+
+/** A file that a commit replaces, as far as the note needs to know. */
+export interface Replacement {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
 }
 
 /** Milliseconds after which a git command that had begun before is over, and its commit is seen. */

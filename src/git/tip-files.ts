@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { TipFile } from './batch-plan.ts';
 import type { Repository } from './repository.ts';
-import { entryOf, type TreeEntry } from './tree.ts';
+import { entryOf, symbolicLink, type TreeEntry } from './tree.ts';
 import { readIfBlob } from './work-tree.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function readTipFiles(
   paths: readonly string[],
 ): Promise<Map<string, TipFile>> {
   const entries = tip === null ? new Map<string, TreeEntry>() : await readEntries(repository, tip, paths);
-  const blobs = [...entries].filter(([, { mode }]) => mode.startsWith('100'));
+  const blobs = [...entries].filter(([, { mode }]) => mode.startsWith('100') || mode === symbolicLink);
   const texts = await readBlobs(repository, blobs);
   return new Map(paths.map((path) => [path, tipFile(path, entries.get(path), texts.get(path))]));
 }
@@ -76,13 +76,15 @@ function isFolder({ mode }: TreeEntry): boolean {
 }
 
 function tipFile(path: string, entry: TreeEntry | undefined, content: Buffer | undefined): TipFile {
-  if (entry === undefined) return { id: null, mode: '100644', text: null };
+  if (entry === undefined) return { id: null, mode: '100644', text: null, content: null };
   const { id, mode } = entry;
-  if (content === undefined) return { id, mode, text: null, refusal: refuse(path, 'is no regular file') };
+  if (content === undefined || mode === symbolicLink) {
+    return { id, mode, text: null, content: content ?? null, refusal: refuse(path, 'is no regular file') };
+  }
   const text = content.toString();
   if (!Buffer.from(text).equals(content))
-    return { id, mode, text: null, refusal: refuse(path, 'is not UTF-8') };
-  return { id, mode, text };
+    return { id, mode, text: null, content, refusal: refuse(path, 'is not UTF-8') };
+  return { id, mode, text, content };
 }
 
 function refuse(path: string, what: string): WritesUnavailable {

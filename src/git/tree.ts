@@ -13,6 +13,9 @@ export function entryOf(tree: Buffer, name: string, hash: HashName): TreeEntry |
   return found && { mode: found.mode, id: tree.toString('hex', found.idAt, found.idAt + widthOf(hash)) };
 }
 
+/** The mode of a symbolic link. */
+export const symbolicLink = '120000';
+
 /** All entries of a tree object, by name. */
 export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();

@@ -8,8 +8,8 @@ export interface Unsettled {
   readonly path: string;
   /** The blobs that are ours to replace: what the file was before our commits, and what they made it. */
   readonly known: readonly (string | null)[];
-  /** The blob of the last of our commits. */
-  readonly after: string;
+  /** The blob of the last of our commits, null where it removed the file. */
+  readonly after: string | null;
 }
 
 /**

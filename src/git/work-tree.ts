@@ -5,25 +5,38 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   type Stats,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../system-error.ts';
 import { blobId, type HashName } from './object-id.ts';
+import { symbolicLink } from './tree.ts';
 import type { Unsettled } from './unsettled.ts';
 
 /** A file of the work tree that follows the tip. */
 export interface Following extends Unsettled {
   readonly absolute: string;
-  /** The file at the tip. */
-  readonly target: { readonly id: string; readonly content: Buffer };
+  /** The file at the tip, null where it has none. */
+  readonly target: TargetFile | null;
+  /** The top of the work tree: folders below it that become empty go with the last file. */
+  readonly top: string;
   /** A crash may have torn the file: one that is empty, or has NUL in it, is ours to write again. */
   readonly torn: boolean;
   /** Makes our change in a text that a person has edited; undefined where that cannot be done. */
   edit(current: Buffer): Promise<Buffer | undefined>;
+}
+
+export interface TargetFile {
+  readonly id: string;
+  /** As a tree has it: 100644, 100755, 120000. */
+  readonly mode: string;
+  readonly content: Buffer;
 }
 
 export type Followed = 'same' | 'replaced' | 'edited' | 'left';
@@ -39,26 +52,39 @@ export async function follow(file: Following, staging: string, hash: HashName): 
   for (let attempt = 0; attempt < 5; attempt++) {
     const stat = statOf(file.absolute);
     if (stat === undefined) {
+      if (file.target === null) return 'same';
       if (!file.known.includes(null)) return 'left';
       mkdirSync(dirname(file.absolute), { recursive: true });
-      if (replace(file.absolute, file.target.content, undefined, staging)) return 'replaced';
+      if (replace(file.absolute, file.target, undefined, staging)) return 'replaced';
       continue;
     }
-    if (!stat.isFile()) return 'left';
-    const content = readFileSync(file.absolute);
+    const content = contentOf(file.absolute, stat);
+    if (content === undefined) return 'left';
     const id = blobId(content, hash);
-    if (id === file.target.id) return 'same';
+    if (id === file.target?.id) return 'same';
     const ours = file.known.includes(id) || id === file.after || (file.torn && isTorn(content));
-    const next = ours ? file.target.content : await editedByPerson(file, content);
+    if (ours) {
+      const done = file.target
+        ? replace(file.absolute, file.target, stat, staging)
+        : remove(file.absolute, stat, file.top);
+      if (done) return 'replaced';
+      continue;
+    }
+    const next = stat.isFile() ? await editedByPerson(file, content) : undefined;
     if (next === undefined) return 'left';
     if (next.equals(content)) return 'same';
-    if (replace(file.absolute, next, stat, staging)) return ours ? 'replaced' : 'edited';
+    if (replace(file.absolute, { mode: '100644', content: next }, stat, staging)) return 'edited';
   }
   return 'left';
 }
 
 async function editedByPerson(file: Following, content: Buffer): Promise<Buffer | undefined> {
-  return file.target.id === file.after ? await file.edit(content) : undefined;
+  return file.target && file.target.id === file.after ? await file.edit(content) : undefined;
+}
+
+function contentOf(path: string, stat: Stats): Buffer | undefined {
+  if (stat.isSymbolicLink()) return readlinkSync(path, { encoding: 'buffer' });
+  return stat.isFile() ? readFileSync(path) : undefined;
 }
 
 /** The file's bytes if they are those of this blob, so that git need not be asked for it. */
@@ -77,10 +103,17 @@ function isTorn(content: Buffer): boolean {
 }
 
 /** False when a person was faster: the file is another one than the one looked at. */
-function replace(absolute: string, content: Buffer, seen: Stats | undefined, staging: string): boolean {
-  const mode = seen === undefined ? 0o666 & ~umask : seen.mode & 0o7777;
+function replace(
+  absolute: string,
+  target: Pick<TargetFile, 'mode' | 'content'>,
+  seen: Stats | undefined,
+  staging: string,
+): boolean {
+  const permissions = seen?.isFile()
+    ? seen.mode & 0o7777
+    : (target.mode === '100755' ? 0o777 : 0o666) & ~umask;
   const name = `${basename(absolute)}.${process.pid}.tmp`;
-  let staged = stage(join(staging, name), content, mode);
+  let staged = stage(join(staging, name), target, permissions);
   try {
     if (!isSame(seen, statOf(absolute))) return false;
     try {
@@ -88,7 +121,7 @@ function replace(absolute: string, content: Buffer, seen: Stats | undefined, sta
     } catch (error) {
       if (codeOf(error) !== 'EXDEV') throw error;
       rmSync(staged, { force: true });
-      staged = stage(join(dirname(absolute), `.${name}`), content, mode);
+      staged = stage(join(dirname(absolute), `.${name}`), target, permissions);
       renameSync(staged, absolute);
     }
     staged = '';
@@ -98,11 +131,34 @@ function replace(absolute: string, content: Buffer, seen: Stats | undefined, sta
   }
 }
 
-function stage(path: string, content: Buffer, mode: number): string {
-  const file = openSync(path, 'w', mode);
+/** False when a person was faster. */
+function remove(absolute: string, seen: Stats, top: string): boolean {
+  if (!isSame(seen, statOf(absolute))) return false;
+  rmSync(absolute, { force: true });
+  for (let folder = dirname(absolute); folder.length > top.length; folder = dirname(folder)) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      break;
+    }
+  }
+  return true;
+}
+
+function stage(
+  path: string,
+  { mode, content }: Pick<TargetFile, 'mode' | 'content'>,
+  permissions: number,
+): string {
+  if (mode === symbolicLink) {
+    rmSync(path, { force: true });
+    symlinkSync(content, path);
+    return path;
+  }
+  const file = openSync(path, 'w', permissions);
   try {
     writeFileSync(file, content);
-    if ((mode & umask) !== 0) fchmodSync(file, mode);
+    if ((permissions & umask) !== 0) fchmodSync(file, permissions);
   } finally {
     closeSync(file);
   }

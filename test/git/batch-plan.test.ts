@@ -3,7 +3,7 @@ import { planBatch } from '../../src/git/batch-plan.ts';
 import { blobId } from '../../src/git/object-id.ts';
 import { setKey } from './keys.ts';
 
-const file = { id: 'a'.repeat(40), mode: '100755', text: 'a: 1\n' };
+const file = { id: 'a'.repeat(40), mode: '100755', text: 'a: 1\n', content: Buffer.from('a: 1\n') };
 
 describe('the plan of a batch', () => {
   it('applies the changes of a file one after the other, and replaces it once', () => {

@@ -19,7 +19,7 @@ describe('the settler', () => {
     const lock = join(repository.folder, '.git/index.lock');
     const follow = async (before: string, after: string): Promise<void> => {
       const ids = { before: idOf(before), after: idOf(after) };
-      const edit = { path, mode: '100644', content: Buffer.from(after), apply: () => after, ...ids };
+      const file = { id: ids.after, mode: '100644', content: Buffer.from(after) };
       const pending = {
         path,
         known: [ids.before],
@@ -27,9 +27,10 @@ describe('the settler', () => {
         commit: repository.git('rev-parse', 'HEAD'),
         edit: async (text: Buffer) => Buffer.concat([text, Buffer.from(', with our change')]),
         changes: [],
+        torn: false,
         again: () => undefined,
       };
-      await settler.committed([pending], [edit], 'refs/heads/main');
+      await settler.committed([pending], new Map([[path, file]]), 'refs/heads/main');
     };
     writeFileSync(lock, '');
     await follow('first', 'second');

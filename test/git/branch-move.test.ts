@@ -1,0 +1,157 @@
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WritesUnavailable } from '../../src/bot/errors.ts';
+import type { Committer } from '../../src/git/committer.ts';
+import type { Log } from '../../src/log.ts';
+import { silentLog } from '../../src/log.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { committerOn, settled } from './committing.ts';
+import { setKey } from './keys.ts';
+
+const path = 'bots/312/190519304972663312.en.md';
+const other = 'bots/001/1.en.md';
+const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
+
+describe('a move of the branch', () => {
+  it('brings what is new, changed and gone, and leaves work tree and index clean', async () => {
+    const repository = testRepository({ [path]: text, [other]: text, 'docs/a': 'a', 'x.bin': 'old' });
+    const commit = prepared(repository, () => {
+      repository.write(path, text.replace('fun', 'music'));
+      repository.write('bots/002/2.en.md', 'new');
+      writeFileSync(join(repository.folder, 'docs'), 'a file where a folder was');
+      repository.write('x.bin', 'new \u0000 binary');
+      symlinkSync('x.bin', join(repository.folder, 'link'));
+    }, [other, 'docs/a']);
+    const committer = committerOn(repository.folder);
+    strictEqual(await moveTo(committer, commit), commit);
+    await settled(committer);
+    strictEqual(repository.status(), '');
+    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    strictEqual(repository.read('docs'), 'a file where a folder was');
+    strictEqual(readlinkSync(join(repository.folder, 'link')), 'x.bin');
+    strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
+  });
+
+  it('keeps uncommitted edits of the very files, uncommitted', async () => {
+    const repository = testRepository({ [path]: text, [other]: text });
+    const commit = prepared(repository, () => repository.write(path, text.replace('fun', 'music')), [other]);
+    repository.write(path, text.replace('The page.', 'A better page.'));
+    repository.write(other, text.replace('The page.', 'Not to be lost.'));
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    await settled(committer);
+    strictEqual(repository.read(path), text.replace('fun', 'music').replace('The page.', 'A better page.'));
+    strictEqual(repository.read(other), text.replace('The page.', 'Not to be lost.'));
+    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+  });
+
+  it('goes between the commits of owners, prepared anew on each tip', async () => {
+    const repository = testRepository({ [path]: text, [other]: text });
+    const committer = committerOn(repository.folder);
+    const posting = (async () => {
+      for (let n = 0; n < 20; n++) await committer.change(setKey(path, `key${n}`, n));
+    })();
+    let tips = 0;
+    const commit = await committer.move(async (_, tip) => {
+      tips++;
+      const tree = repository.git('rev-parse', `${tip}^{tree}`);
+      return {
+        commit: repository.git('commit-tree', tree, '-p', tip, '-m', `Prepared for the ${tips}. time`),
+        refs: new Map(),
+      };
+    });
+    await posting;
+    await settled(committer);
+    repository.git('merge-base', '--is-ancestor', commit, 'HEAD');
+    for (let n = 0; n < 20; n++) match(repository.git('show', `HEAD:${path}`), new RegExp(`key${n}: ${n}`));
+    strictEqual(repository.status(), '');
+  });
+
+  it('moves other refs in the same transaction', async () => {
+    const repository = testRepository({ [path]: text });
+    const commit = prepared(repository, () => repository.write(path, 'new'));
+    await moveTo(committerOn(repository.folder), commit, new Map([['refs/botshelf/base', commit]]));
+    strictEqual(repository.git('rev-parse', 'refs/botshelf/base'), commit);
+  });
+
+  it('waits while a person merges or rebases', async () => {
+    const repository = testRepository({ [path]: text });
+    const commit = prepared(repository, () => repository.write(path, 'new'));
+    mkdirSync(join(repository.folder, '.git/rebase-merge'));
+    await rejects(moveTo(committerOn(repository.folder), commit), WritesUnavailable);
+    rmSync(join(repository.folder, '.git/rebase-merge'), { recursive: true });
+    strictEqual(await moveTo(committerOn(repository.folder), commit), commit);
+  });
+
+  it('writes nothing outside of the work tree, into .git or into var, whatever the tree says', async () => {
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (_, message) => void warnings.push(message) };
+    const repository = testRepository({ [path]: text });
+    const outside = tempFolder();
+    symlinkSync(outside, join(repository.folder, 'bots/001'));
+    const blob = hashObject(repository, text);
+    const evil = [other, '.git/hooks/x', 'var/lock', 'bots/002/a\nb.md'];
+    const tree = treeOf(repository, [...evil, path], blob);
+    const commit = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'By a stranger');
+    const committer = committerOn(repository.folder, log);
+    await moveTo(committer, commit);
+    await settled(committer);
+    for (const name of ['1.en.md', 'lock', 'x']) strictEqual(existsSync(join(outside, name)), false);
+    strictEqual(existsSync(join(repository.folder, '.git/hooks/x')), false);
+    strictEqual(existsSync(join(repository.folder, 'var/lock')), false);
+    deepStrictEqual(
+      new Set(warnings.map((warning) => warning.split(' is no path')[0])),
+      new Set(['".git/hooks/x"', String.raw`"bots/002/a\nb.md"`, '"var/lock"']),
+    );
+  });
+});
+
+/** Makes a commit of what a person does, and takes the clone back to where it was. */
+function prepared(repository: TestRepository, work: () => void, removed: readonly string[] = []): string {
+  for (const gone of removed) repository.git('rm', '-q', gone);
+  work();
+  const commit = repository.commit({});
+  repository.git('reset', '-q', '--hard', 'HEAD~');
+  return commit;
+}
+
+async function moveTo(
+  committer: Committer,
+  commit: string,
+  refs: ReadonlyMap<string, string> = new Map(),
+): Promise<string> {
+  return await committer.move(async () => await Promise.resolve({ commit, refs }));
+}
+
+function hashObject({ folder }: TestRepository, text: string): string {
+  return execFileSync('git', ['hash-object', '-w', '--stdin'], {
+    cwd: folder,
+    input: text,
+    encoding: 'utf8',
+  }).trim();
+}
+
+/** A tree as no git of a person would make it: with any path at all. */
+function treeOf(repository: TestRepository, paths: readonly string[], blob: string): string {
+  const names = new Map<string, string[]>();
+  for (const path of paths) {
+    const [first = '', ...rest] = path.split('/');
+    names.set(first, [...(names.get(first) ?? []), rest.join('/')]);
+  }
+  const entries = [...names].map(([name, below]) =>
+    below.includes('')
+      ? Buffer.from(`100644 ${name}\0${Buffer.from(blob, 'hex').toString('latin1')}`, 'latin1')
+      : Buffer.from(
+          `40000 ${name}\0${Buffer.from(treeOf(repository, below, blob), 'hex').toString('latin1')}`,
+          'latin1',
+        ),
+  );
+  return execFileSync('git', ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], {
+    cwd: repository.folder,
+    input: Buffer.concat(entries),
+    encoding: 'utf8',
+  }).trim();
+}
