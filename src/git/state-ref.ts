@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
+import { movedFiles } from './branch-move.ts';
 import { clearDeadLocks } from './dead-locks.ts';
 import type { Log } from '../log.ts';
 import { importCommit, type NewCommit, TipMoved } from './fast-import.ts';
@@ -15,9 +16,9 @@ export const stateRef = 'refs/botshelf/state';
 /** The state ref of the repository behind the door. Its calls fail with WritesUnavailable where there is none. */
 export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
   return {
-    read: async () => {
+    read: async (known) => {
       try {
-        return await readState(await door.open());
+        return await readState(await door.open(), known);
       } catch (error) {
         throw unavailableBecause(error);
       }
@@ -47,9 +48,9 @@ interface NewState {
   readonly subject: string;
 }
 
-async function readState(repository: Repository): Promise<StateTree> {
+async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
   const commit = (await repository.objects.readOne(stateRef))?.id ?? null;
-  const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit);
+  const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit, known);
   const files = new Map<string, string>();
   if (blobs.size > 0) {
     let answers = await repository.catFile([...blobs.values()].map((id) => `${id}\n`).join(''));
@@ -64,7 +65,15 @@ async function readState(repository: Repository): Promise<StateTree> {
   return { commit, files };
 }
 
-async function listBlobs(repository: Repository, commit: string): Promise<Map<string, string>> {
+async function listBlobs(
+  repository: Repository,
+  commit: string,
+  known: string | undefined,
+): Promise<Map<string, string>> {
+  if (known !== undefined && (await repository.objects.readOne(known)) !== undefined) {
+    const files = await movedFiles(repository, known, commit);
+    return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
+  }
   const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
   return new Map(
     lines.map((line) => {

@@ -53,6 +53,15 @@ export class CommittedState {
     }
   }
 
+  /**
+   * Takes in whatever was committed until now.
+   * @throws what the ref does when it cannot be read
+   */
+  async refresh(): Promise<void> {
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    await this.follow();
+  }
+
   /** Takes in the files of another state. Gives the bots of which something was new. */
   async absorb(files: ReadonlyMap<string, string>): Promise<BotId[]> {
     const changed: BotId[] = [];
@@ -145,7 +154,7 @@ export class CommittedState {
     await this.#committing;
     const mark = this.#ref.peek();
     if (this.#tip === undefined || (await this.#ref.tip()) !== this.#tip) {
-      const { commit, files } = await this.#ref.read();
+      const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
       await this.absorb(files);
       this.#tip = commit;
     }

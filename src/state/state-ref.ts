@@ -10,8 +10,11 @@ export interface StateTree {
  * git/state-ref.ts. Only the tip is ever read; every commit has the one before as its parent.
  */
 export interface StateRef {
-  /** Every file at the tip; no files and no commit while the ref does not exist. */
-  read(): Promise<StateTree>;
+  /**
+   * Every file at the tip; no files and no commit while the ref does not exist. Given a commit that was read before,
+   * it may leave out the files that are still as they were in that.
+   */
+  read(known?: string): Promise<StateTree>;
 
   /**
    * Replaces `files` (path → whole new text) on top of `onto`, durably, and gives the new commit's id;

@@ -174,6 +174,14 @@ export class StateStore {
     return had;
   }
 
+  /**
+   * Takes in what the state ref has.
+   * @throws what the ref does when it cannot be read
+   */
+  async refresh(): Promise<void> {
+    await this.#committed.refresh();
+  }
+
   /** Takes in the files of another replica's state; what was new is committed with the next fold. */
   async absorb(files: ReadonlyMap<string, string>): Promise<void> {
     for (const id of await this.#committed.absorb(files)) this.#folding.note(id);
