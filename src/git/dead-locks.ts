@@ -88,6 +88,18 @@ const lockless = new Set([
   'commit-graph',
   'update-index',
   'hash-object',
+  'merge-tree',
+  'diff-tree',
+  'rev-list',
+  'ls-remote',
+  // They lock refs that are ours alone, and none that a commit needs.
+  'fetch',
+  'push',
+  'index-pack',
+  'send-pack',
+  'unpack-objects',
+  'remote-http',
+  'remote-https',
 ]);
 
 function writesPacks(process: GitProcess): boolean {
@@ -95,6 +107,8 @@ function writesPacks(process: GitProcess): boolean {
 }
 
 function commandOf({ args }: GitProcess): string {
+  const [, own] = /(?:^|\/)git-([a-z-]+)$/.exec(args[0] ?? '') ?? [];
+  if (own !== undefined) return own;
   let i = 1;
   while (args[i]?.startsWith('-')) i += args[i] === '-c' || args[i] === '-C' ? 2 : 1;
   return args[i] ?? '';
@@ -119,13 +133,17 @@ async function clearOwnIndexLock(repository: Repository, log: Log): Promise<void
   log.warn({ lock }, 'cleared the index lock of a service that was killed');
 }
 
-/** fast-import marks the pack it is writing with a .keep that says so. */
+/** fast-import and fetch mark the pack they are writing with a .keep that says so. */
 async function clearHalfPacks(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     if (/^tmp_(pack|idx|rev)_/.test(name)) await rm(path, { force: true });
-    if (name.endsWith('.keep') && (await readFile(path, 'utf8').catch(() => '')) === 'fast-import') {
+    if (name.endsWith('.keep') && isHalfPackMark(await readFile(path, 'utf8').catch(() => ''))) {
       await rm(path, { force: true });
     }
   }
+}
+
+function isHalfPackMark(text: string): boolean {
+  return text === 'fast-import' || /^fetch-pack \d+ on /.test(text);
 }

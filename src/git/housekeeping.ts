@@ -13,6 +13,8 @@ export interface HousekeepingOptions {
   readonly log: Log;
   /** State history older than so many days is thinned to a commit a day. */
   readonly stateDays: number;
+  /** Thins it, and gives how many commits went. */
+  readonly thin?: typeof thinState;
 }
 
 /**
@@ -51,7 +53,7 @@ export class Housekeeping {
   }
 
   async #run(): Promise<void> {
-    const { door, log, stateDays } = this.#options;
+    const { door, log, stateDays, thin = thinState } = this.#options;
     this.#commits = 0;
     try {
       const repository = await door.open();
@@ -59,7 +61,7 @@ export class Housekeeping {
       const today = new Date().toISOString().slice(0, 10);
       if (this.#thinnedOn === today || this.#stop.signal.aborted) return;
       this.#thinnedOn = today;
-      const gone = await thinState(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
+      const gone = await thin(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
       if (gone === 0) return;
       log.info({ commits: gone }, 'thinned the old history of the state to a commit a day');
       await this.#writeGraph(repository, '--split=replace');

@@ -38,18 +38,33 @@ export function commitsThatStay<T extends { readonly time: number }>(
 export async function thinState(repository: Repository, since: number): Promise<number> {
   const tip = (await repository.objects.readOne(stateRef))?.id;
   if (tip === undefined) return 0;
-  const history = await readHistory(repository, tip);
-  const stay = commitsThatStay(history, since);
-  if (stay.length === history.length) return 0;
-  const input = historyStream(stay.toReversed());
-  const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
+  const thinned = await makeThinned(repository, tip, since);
+  if (thinned === undefined) return 0;
   try {
-    await repository.run(['update-ref', stateRef, commit, tip]);
+    await repository.run(['update-ref', stateRef, thinned.commit, tip]);
   } catch (error) {
     if (error instanceof GitExit && (await repository.objects.readOne(stateRef))?.id !== tip) return 0;
     throw error;
   }
-  return history.length - stay.length;
+  return thinned.gone;
+}
+
+/**
+ * Makes the thinned history of a state, on no ref: its last commit, and how many have gone. Undefined where none
+ * has to go.
+ * @throws {GitExit}
+ */
+export async function makeThinned(
+  repository: Repository,
+  tip: string,
+  since: number,
+): Promise<{ readonly commit: string; readonly gone: number } | undefined> {
+  const history = await readHistory(repository, tip);
+  const stay = commitsThatStay(history, since);
+  if (stay.length === history.length) return undefined;
+  const input = historyStream(stay.toReversed());
+  const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
+  return { commit, gone: history.length - stay.length };
 }
 
 const secondsADay = 24 * 60 * 60;

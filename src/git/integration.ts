@@ -1,0 +1,119 @@
+import { WritesUnavailable } from '../bot/errors.ts';
+import type { Log } from '../log.ts';
+import { type BranchMove, movedFiles, moveRefs } from './branch-move.ts';
+import type { Committer } from './committer.ts';
+import { hasCommit, mergeBase } from './history.ts';
+import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
+import { remoteRefs } from './remote.ts';
+import type { Repository, RepositoryDoor } from './repository.ts';
+import { stampsDue } from './stamp.ts';
+
+export interface IntegrationOptions {
+  readonly door: RepositoryDoor;
+  readonly committer: Committer;
+  readonly log: Log;
+}
+
+/** Brings what the remote's branch has into the branch that is checked out, and stamps what people changed there. */
+export class Integration {
+  readonly #options: IntegrationOptions;
+
+  constructor(options: IntegrationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes in the remote's branch, as it was fetched; null where the remote has no such branch.
+   * @throws {WritesUnavailable} when that cannot or must not be done
+   * @throws {GitExit}
+   */
+  async takeIn(theirs: string | null): Promise<void> {
+    const repository = await this.#options.door.open();
+    if (theirs === null) {
+      if ((await tipOf(repository, remoteRefs.base)) === null) return;
+      throw new WritesUnavailable(branchGone);
+    }
+    await this.#options.committer.move(
+      async (repository, ours) => await this.#moveOf(repository, ours, theirs),
+    );
+    if ((await tipOf(repository, remoteRefs.base)) !== theirs) {
+      await setRef(repository, remoteRefs.base, theirs);
+    }
+    await this.#stamp(repository, theirs);
+  }
+
+  async #moveOf(repository: Repository, ours: string, theirs: string): Promise<BranchMove | undefined> {
+    const { log } = this.#options;
+    const base = await tipOf(repository, remoteRefs.base);
+    const refs = new Map([[remoteRefs.base as string, theirs]]);
+    if (
+      base !== null &&
+      !(await hasCommit(repository, theirs, base)) &&
+      (await hasCommit(repository, ours, base))
+    ) {
+      if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailable(unrelated);
+      const merged = await replayOnto(repository, { base, ours, theirs });
+      log.warn(
+        { before: ours, after: merged.commit },
+        `the remote's branch was rewritten: it is followed, with what was not pushed yet on top; the branch as it was is at ${remoteRefs.rewritten}`,
+      );
+      this.#tell(merged);
+      return { commit: merged.commit, refs: refs.set(remoteRefs.rewritten, ours) };
+    }
+    if (await hasCommit(repository, ours, theirs)) return undefined;
+    if (await hasCommit(repository, theirs, ours)) {
+      log.info({ commit: theirs }, 'took in what the remote has');
+      return { commit: theirs, refs };
+    }
+    const parted = await mergeBase(repository, ours, theirs);
+    if (parted === undefined) throw new WritesUnavailable(unrelated);
+    const merged = await mergeBranches(repository, { base: parted, ours, theirs });
+    log.info({ commit: merged.commit }, 'merged what the remote has');
+    this.#tell(merged);
+    return { commit: merged.commit, refs };
+  }
+
+  #tell({ commit, setAside }: Merged): void {
+    for (const [path, what] of setAside) {
+      this.#options.log.warn(
+        { path, what, commit },
+        `the remote has changed the same in ${JSON.stringify(path)}: ${what.join(', ')} is as it is there, ours stays in the history`,
+      );
+    }
+  }
+
+  /** Where nothing was ever taken in there is nothing to stamp: that history is as people wanted it. */
+  async #stamp(repository: Repository, theirs: string): Promise<void> {
+    const { committer, log } = this.#options;
+    const from = await tipOf(repository, remoteRefs.stamped);
+    if (from === theirs) return;
+    if (from !== null && (await hasCommit(repository, theirs, from))) {
+      const changes = await stampsDue(repository, from, theirs);
+      await Promise.all(changes.map(async (change) => await committer.change(change)));
+      if (changes.length > 0) log.info({ bots: changes.length }, 'stamped the bots that people have changed');
+    }
+    await setRef(repository, remoteRefs.stamped, theirs);
+  }
+}
+
+/** Whether two commits have a commit, or at least an unchanged page, in common. */
+async function isSameCatalogue(repository: Repository, a: string, b: string): Promise<boolean> {
+  if ((await mergeBase(repository, a, b)) !== undefined) return true;
+  const pages = (await repository.run(['ls-tree', '-r', '-z', '--name-only', a])).split('\0');
+  const moved = new Set((await movedFiles(repository, a, b)).map(({ path }) => path));
+  return pages.some((path) => botOf(repository, path) !== undefined && !moved.has(path));
+}
+
+const branchGone =
+  'the remote has no such branch any more: push it there again, or set BOTSHELF_BRANCH to another one';
+
+const unrelated =
+  "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";
+
+async function tipOf(repository: Repository, ref: string): Promise<string | null> {
+  return (await repository.objects.readOne(ref))?.id ?? null;
+}
+
+async function setRef(repository: Repository, ref: string, to: string): Promise<void> {
+  await moveRefs(repository, new Map([[ref, { from: await tipOf(repository, ref), to }]]));
+}

@@ -1,0 +1,79 @@
+import { compareBotIds, type BotId } from '../bot/id.ts';
+import type { Facts } from '../state/facts.ts';
+import { mergeFacts } from '../state/merge.ts';
+import { Pace } from '../state/pace.ts';
+import { readShard, writeShard } from '../state/shards.ts';
+import { movedFiles } from './branch-move.ts';
+import { hasCommit, mergeBase, treeOf } from './history.ts';
+import type { Repository } from './repository.ts';
+import { writeCommit, type Written } from './written-commit.ts';
+
+/**
+ * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
+ * bot it has the later count and the later token. Ours goes into its history with a commit of two parents, or with
+ * none of its own where theirs is the same history thinned: then what was thinned away would come back with it.
+ * @throws {GitExit}
+ */
+export async function mergeStates(
+  repository: Repository,
+  ours: string | null,
+  theirs: string,
+): Promise<string> {
+  if (ours === null || (await hasCommit(repository, theirs, ours))) return theirs;
+  if (await hasCommit(repository, ours, theirs)) return ours;
+  const files = await mergeShards(repository, ours, theirs);
+  const tree = await treeOf(repository, theirs);
+  if (files.size === 0 || tree === undefined) return theirs;
+  const parents = (await isThinned(repository, ours, theirs)) ? [theirs] : [theirs, ours];
+  return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });
+}
+
+/** The files in which ours has anything later than theirs, merged. */
+async function mergeShards(
+  repository: Repository,
+  ours: string,
+  theirs: string,
+): Promise<Map<string, Written>> {
+  const files = await movedFiles(repository, theirs, ours);
+  const merged = new Map<string, Written>();
+  const pace = new Pace();
+  for (const { path, before, after } of files) {
+    if (after === null || !/^\d\d\/\d\d\.json$/.test(path)) continue;
+    const ids = before === null ? [after.id] : [after.id, before.id];
+    const [mine, other] = await repository.objects.read(ids);
+    const [own, known] = [mine, other].map((blob) => blob?.content.toString() ?? '{\n}\n');
+    const text = mergeShard(path, known ?? '', own ?? '');
+    if (text !== known) merged.set(path, { mode: '100644', content: Buffer.from(text) });
+    if (pace.due) await pace.rest();
+  }
+  return merged;
+}
+
+/** The first text itself where the second has nothing later. */
+function mergeShard(path: string, known: string, other: string): string {
+  const facts = new Map<BotId, Facts>();
+  readShard(path, known, (id, its) => void facts.set(id, its));
+  let later = false;
+  readShard(path, other, (id, its) => {
+    const before = facts.get(id) ?? {};
+    const merged = mergeFacts(before, its);
+    later ||= merged.count !== before.count || merged.token !== before.token;
+    facts.set(id, merged);
+  });
+  if (!later) return known;
+  return writeShard([...facts.keys()].toSorted(compareBotIds), (id) => facts.get(id) ?? {});
+}
+
+/**
+ * Whether two histories that have parted are one that was thinned on one side: then commits of both, after the
+ * point where they parted, are twins, of the same tree, time and words.
+ */
+async function isThinned(repository: Repository, ours: string, theirs: string): Promise<boolean> {
+  const base = await mergeBase(repository, ours, theirs);
+  const list = async (tip: string): Promise<string[]> => {
+    const range = base === undefined ? [tip] : [tip, `^${base}`];
+    return (await repository.run(['log', '--format=%T %ct %s', ...range])).split('\n').slice(0, -1);
+  };
+  const known = new Set(await list(theirs));
+  return (await list(ours)).some((commit) => known.has(commit));
+}

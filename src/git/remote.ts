@@ -1,0 +1,103 @@
+import { GitExit } from './git-exit.ts';
+import { runOverNetwork } from './git-process.ts';
+import type { Repository } from './repository.ts';
+import { stateRef } from './state-ref.ts';
+
+/** What the remote's branch and state were when it was last asked. Null where it has none. */
+export interface RemoteTips {
+  readonly branch: string | null;
+  readonly state: string | null;
+}
+
+export interface RemoteOptions {
+  /** A remote's name or an address, as git takes it. */
+  readonly remote: string;
+  /** The branch there, such as `refs/heads/main`. */
+  readonly branch: string;
+  /** Seconds after which a command is given up. */
+  readonly timeLimit: number;
+  readonly signal: AbortSignal;
+}
+
+/** Our copies of the remote's tips, and the last of its branch's that ours has taken in. Never pushed. */
+export const remoteRefs = {
+  branch: 'refs/botshelf/remote/branch',
+  state: 'refs/botshelf/remote/state',
+  base: 'refs/botshelf/remote/base',
+  stamped: 'refs/botshelf/remote/stamped',
+  rewritten: 'refs/botshelf/remote/before-rewrite',
+} as const;
+
+/**
+ * Brings the remote's branch and state into `remoteRefs`, as they are there, rewritten or not.
+ * @throws {GitExit}
+ */
+export async function fetchRemote(repository: Repository, options: RemoteOptions): Promise<RemoteTips> {
+  const { remote, branch } = options;
+  const said = await runOverNetwork(repository.folder, ['ls-remote', remote, branch, stateRef], options);
+  const listed = new Map(
+    said.split('\n').map((line) => {
+      const [id = '', ref = ''] = line.split('\t');
+      return [ref, id];
+    }),
+  );
+  const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
+  const known = await repository.objects.read([remoteRefs.branch, remoteRefs.state]);
+  const wanted = [
+    ...(tips.branch !== null && tips.branch !== known[0]?.id ? [`+${branch}:${remoteRefs.branch}`] : []),
+    ...(tips.state !== null && tips.state !== known[1]?.id ? [`+${stateRef}:${remoteRefs.state}`] : []),
+  ];
+  if (wanted.length === 0) return tips;
+  await runOverNetwork(repository.folder, [...fetch, remote, ...wanted], options);
+  const fetched = await repository.objects.read([remoteRefs.branch, remoteRefs.state]);
+  return {
+    branch: tips.branch === null ? null : (fetched[0]?.id ?? null),
+    state: tips.state === null ? null : (fetched[1]?.id ?? null),
+  };
+}
+
+/** A ref to be pushed: the commit, and where the ref must be when it is replaced by no descendant of it. */
+export interface PushedRef {
+  readonly ref: string;
+  readonly commit: string;
+  readonly lease?: string;
+}
+
+/**
+ * Pushes all of these, or none. Nothing is ever forced, but for a ref with a lease.
+ * @throws {GitExit} also where the remote has moved
+ */
+export async function pushRemote(
+  repository: Repository,
+  refs: readonly PushedRef[],
+  options: RemoteOptions,
+): Promise<void> {
+  const leases = refs.flatMap(({ ref, lease }) =>
+    lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
+  );
+  const specs = refs.map(({ ref, commit }) => `${commit}:${ref}`);
+  await runOverNetwork(repository.folder, [...push, ...leases, options.remote, ...specs], options);
+}
+
+/** What went wrong, in a sentence for the operator. */
+export function remoteFault(error: unknown): string {
+  if (!(error instanceof GitExit)) return error instanceof Error ? error.message : String(error);
+  if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
+  if (error.exitCode === null) return 'it did not answer in time: look at the network and the Git server';
+  const lines = error.stderr.trim().split('\n');
+  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
+  return `git says: ${said.replace(/\/\/[^/@\s]*@/g, '//').slice(0, 300)}`;
+}
+
+const fetch = [
+  '-c',
+  'fetch.unpackLimit=1',
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+  '--no-auto-maintenance',
+];
+
+const push = ['-c', 'push.followTags=false', 'push', '--quiet', '--atomic', '--recurse-submodules=no'];

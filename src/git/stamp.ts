@@ -1,0 +1,112 @@
+import type { BotId } from '../bot/id.ts';
+import { folderOf, botsFolder, placeOf } from '../catalogue/layout.ts';
+import { editPage, parsePage } from '../catalogue/page.ts';
+import { validate } from '../catalogue/schema.ts';
+import type { Change } from './batch-plan.ts';
+import { movedFiles } from './branch-move.ts';
+import { botOf } from './merge-branches.ts';
+import type { Repository } from './repository.ts';
+import { entriesOf } from './tree.ts';
+
+/**
+ * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without
+ * raising it, to the time of the last commit that changed the bot. Any replica makes the same changes.
+ * @throws {GitExit}
+ */
+export async function stampsDue(repository: Repository, from: string, to: string): Promise<Change[]> {
+  const touched = new Map<BotId, number>();
+  const decided = new Set<BotId>();
+  for (const commit of await commitsOfPeople(repository, from, to)) {
+    for (const [id, raised] of await botsTouchedBy(repository, commit)) {
+      if (decided.has(id)) continue;
+      decided.add(id);
+      if (!raised) touched.set(id, commit.time);
+    }
+  }
+  const changes = await Promise.all(
+    [...touched].map(async ([id, time]) => await stampOf(repository, to, id, time)),
+  );
+  return changes.filter((change) => change !== undefined);
+}
+
+/** A main page's text with `edited` at `time` or later; as it is where it is faulty. Milliseconds. */
+export function stamped(path: string, text: string, time: number): string {
+  const { page } = parsePage(path, Buffer.from(text));
+  if (page === undefined || validate('main-page', structuredClone(page.data)).length > 0) return text;
+  return editedOf(page.data) >= time ? text : editPage(text, { edited: time });
+}
+
+interface Commit {
+  readonly id: string;
+  readonly parent: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** The commits of the branch itself, newest first, but for those of a service, which names the bots in trailers. */
+async function commitsOfPeople(repository: Repository, from: string, to: string): Promise<Commit[]> {
+  const format = '--format=%H%x09%ct%x09%P%x09%(trailers:key=Bot,valueonly,separator=%x2C)';
+  const lines = (await repository.run(['log', '--first-parent', format, to, `^${from}`])).split('\n');
+  return lines.flatMap((line) => {
+    const [id = '', time = '', parents = '', bots = ''] = line.split('\t');
+    const [parent] = parents.split(' ');
+    return bots !== '' || !parent ? [] : { id, parent, time: Number(time) * 1000 };
+  });
+}
+
+/** The bots of which a commit changed a file, and whether it raised `edited`, or listed the bot. */
+async function botsTouchedBy(repository: Repository, { id, parent }: Commit): Promise<Map<BotId, boolean>> {
+  const bots = new Map<BotId, boolean>();
+  const files = await movedFiles(repository, parent, id);
+  for (const { path, before, after } of files) {
+    const bot = botOf(repository, path);
+    if (bot === undefined) continue;
+    const ids = [before, after].map((file) => (file?.mode.startsWith('100') ? file.id : undefined));
+    const [old, now] = await Promise.all(ids.map(async (id) => await readData(repository, path, id)));
+    const isNew = before === null && now !== undefined && 'authors' in now;
+    const raised = old !== undefined && now !== undefined && editedOf(now) > editedOf(old);
+    bots.set(bot, (bots.get(bot) ?? false) || isNew || raised);
+  }
+  return bots;
+}
+
+async function stampOf(
+  repository: Repository,
+  tip: string,
+  id: BotId,
+  time: number,
+): Promise<Change | undefined> {
+  const folder = `${botsFolder}/${folderOf(id)}`;
+  const tree = await repository.objects.readOne(`${tip}:${repository.prefix}${folder}`);
+  if (tree?.type !== 'tree') return undefined;
+  for (const [name, { mode, id: blob }] of entriesOf(tree.content, repository.hash)) {
+    const place =
+      name.startsWith(`${id}.`) && mode.startsWith('100') ? placeOf(folderOf(id), name) : undefined;
+    if (!place || !('id' in place) || place.id !== id) continue;
+    const path = `${folder}/${name}`;
+    const data = await readData(repository, path, blob);
+    if (!data || !('authors' in data) || editedOf(data) >= time) continue;
+    return {
+      path,
+      subject: { name: String(data['name']), id, keys: ['edited'] },
+      apply: (current) => stamped(path, current ?? '', time),
+    };
+  }
+  return undefined;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+async function readData(
+  repository: Repository,
+  path: string,
+  id: string | undefined,
+): Promise<Data | undefined> {
+  const blob = id === undefined ? undefined : await repository.objects.readOne(id);
+  return blob && parsePage(path, blob.content).page?.data;
+}
+
+function editedOf(data: Data): number {
+  const { edited, created } = data;
+  return typeof edited === 'number' ? edited : typeof created === 'number' ? created : 0;
+}

@@ -1,0 +1,329 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WritesUnavailable } from '../bot/errors.ts';
+import type { Log } from '../log.ts';
+import { Turns } from '../state/turns.ts';
+import { moveRefs } from './branch-move.ts';
+import type { Committer } from './committer.ts';
+import { TipMoved } from './fast-import.ts';
+import { mergeStates } from './merge-states.ts';
+import { Integration } from './integration.ts';
+import {
+  fetchRemote,
+  type PushedRef,
+  pushRemote,
+  remoteFault,
+  type RemoteOptions,
+  remoteRefs,
+  type RemoteTips,
+} from './remote.ts';
+import type { Repository, RepositoryDoor } from './repository.ts';
+import { stateRef } from './state-ref.ts';
+import { makeThinned } from './thinning.ts';
+
+export interface SyncOptions {
+  readonly door: RepositoryDoor;
+  readonly committer: Committer;
+  /** The state in memory, which the state ref is behind and before. */
+  readonly state: {
+    /** Takes in what the state ref has. */
+    refresh(): Promise<void>;
+    /** Brings every count that was answered by now into the state ref. */
+    fold(): Promise<void>;
+  };
+  /** A remote's name or an address, as git takes it. */
+  readonly remote: string;
+  /** The branch there, such as `main`; null is the one of the name that is checked out here. */
+  readonly branch: string | null;
+  /** Fetches at least that often. */
+  readonly syncSeconds: number;
+  /** Pushes at most that often. */
+  readonly pushSeconds: number;
+  /** Seconds after which a git that talks with the remote is given up. */
+  readonly timeLimit?: number;
+  readonly log: Log;
+}
+
+/** Why branch and state are not in step with the remote. */
+export interface SyncFault {
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly message: string;
+}
+
+/**
+ * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
+ * at a time; one that fails is tried again, later each time. Reads and writes go on whatever the remote does.
+ */
+export class Sync {
+  readonly #options: SyncOptions;
+  readonly #integration: Integration;
+  readonly #stop = new AbortController();
+  readonly #turns = new Turns();
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #fetchDue = true;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  #pushedAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #fault: SyncFault | null = null;
+
+  constructor(options: SyncOptions) {
+    this.#options = options;
+    this.#integration = new Integration(options);
+  }
+
+  /** Why the last round failed; null when it did not. */
+  get fault(): SyncFault | null {
+    return this.#fault;
+  }
+
+  /** Begins: the first round is at once. */
+  start(): void {
+    this.#wakeIn(0);
+  }
+
+  /** The remote says that it has changed. */
+  hint(): void {
+    this.#fetchDue = true;
+    this.#wakeIn(0);
+  }
+
+  /** To be told of every commit of ours, of content or state. */
+  committed(): void {
+    if (this.#fault === null) this.#wakeIn(Math.max(gathering, this.#pushableIn));
+  }
+
+  /**
+   * Resolves when the remote has everything that was answered by now.
+   * @throws {WritesUnavailable} when it has not after a while: it will get it later
+   */
+  async pushed(): Promise<void> {
+    const { pushSeconds } = this.#options;
+    const limit = AbortSignal.timeout((pushSeconds + patience) * 1000);
+    await new Promise<void>((resolve, reject) => {
+      const waiter = (): void => resolve();
+      this.#waiting.push(waiter);
+      limit.addEventListener('abort', () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        reject(new WritesUnavailable(savedHere, { retryAfter: Math.max(30, pushSeconds) }));
+      });
+      this.committed();
+    });
+  }
+
+  /** Does a whole round now: fetches, merges and pushes. @throws what went wrong, after it was logged */
+  async round(): Promise<void> {
+    this.#fetchDue = true;
+    this.#pushedAt = Number.NEGATIVE_INFINITY;
+    await this.#roundInTurn();
+  }
+
+  /**
+   * Thins the history of the state on the remote first, and here when that went well, so that no replica meets a
+   * thinned history of its own. Gives how many commits went.
+   */
+  async thin(repository: Repository, since: number): Promise<number> {
+    return await this.#turns.take(async () => {
+      const tip = await tipOf(repository, stateRef);
+      if (this.#fault !== null || tip === null || tip !== (await tipOf(repository, remoteRefs.state)))
+        return 0;
+      const thinned = await makeThinned(repository, tip, since);
+      if (thinned === undefined) return 0;
+      const { commit, gone } = thinned;
+      await pushRemote(repository, [{ ref: stateRef, commit, lease: tip }], this.#remote(repository));
+      await this.#setRefs(repository, new Map([[remoteRefs.state, commit]]));
+      await this.#mergeState(repository, commit);
+      return gone;
+    });
+  }
+
+  /** Ends what is under way, and pushes what there is once more, where the remote has answered until now. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#wakeAt = Number.NEGATIVE_INFINITY;
+    const cut = setTimeout(() => this.#stop.abort(), lastPush * 1000);
+    try {
+      await this.#turns.take(async () => {
+        if (this.#fault === null) await this.#push(await this.#options.door.open());
+      });
+    } catch (error) {
+      this.#options.log.warn(
+        { err: error },
+        `what is not pushed yet waits for the next start: ${remoteFault(error)}`,
+      );
+    } finally {
+      clearTimeout(cut);
+      this.#stop.abort();
+    }
+  }
+
+  get #pushableIn(): number {
+    return this.#pushedAt + this.#options.pushSeconds * 1000 - performance.now();
+  }
+
+  /** Wakes in so many milliseconds, unless that is to be earlier. */
+  #wakeIn(delay: number): void {
+    const at = performance.now() + Math.max(0, delay);
+    if (at >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = at;
+    this.#timer = setTimeout(() => {
+      this.#wakeAt = Number.POSITIVE_INFINITY;
+      // What went wrong is logged, and told by `fault`.
+      this.#roundInTurn().catch(() => undefined);
+    }, delay);
+    this.#timer.unref();
+  }
+
+  async #roundInTurn(): Promise<void> {
+    await this.#turns.take(async () => {
+      if (this.#stop.signal.aborted || this.#wakeAt === Number.NEGATIVE_INFINITY) return;
+      try {
+        await this.#round();
+        this.#succeeded();
+      } catch (error) {
+        this.#failed(error);
+        throw error;
+      }
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { door, syncSeconds } = this.#options;
+    const repository = await door.open();
+    const now = performance.now();
+    if (this.#fetchDue || now - this.#fetchedAt >= syncSeconds * 1000) await this.#fetch(repository);
+    for (let attempt = 1; ; attempt++) {
+      if (this.#pushableIn > 0) break;
+      try {
+        await this.#push(repository);
+        break;
+      } catch (error) {
+        // Whoever was faster has moved the remote; anything else is a fault.
+        if (attempt === mostAttempts || !(await this.#fetch(repository))) throw error;
+        await sleep(Math.random() * 200 * attempt, undefined, { signal: this.#stop.signal });
+      }
+    }
+  }
+
+  /** Takes in what the remote has. Gives whether that was new. */
+  async #fetch(repository: Repository): Promise<boolean> {
+    const before = await this.#known(repository);
+    this.#fetchDue = false;
+    const tips = await fetchRemote(repository, this.#remote(repository));
+    this.#fetchedAt = performance.now();
+    await this.#mergeState(repository, tips.state);
+    await this.#integration.takeIn(tips.branch);
+    return before.branch !== tips.branch || before.state !== tips.state;
+  }
+
+  async #mergeState(repository: Repository, theirs: string | null): Promise<void> {
+    if (theirs === null) return;
+    for (let attempt = 1; ; attempt++) {
+      const ours = await tipOf(repository, stateRef);
+      const to = await mergeStates(repository, ours, theirs);
+      if (to === ours) return;
+      try {
+        await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
+        break;
+      } catch (error) {
+        if (!(error instanceof TipMoved) || attempt === mostAttempts) throw error;
+      }
+    }
+    await this.#options.state.refresh();
+  }
+
+  /** Pushes what the remote does not have, branch and state together. */
+  async #push(repository: Repository): Promise<void> {
+    const waiting = [...this.#waiting];
+    if (waiting.length > 0) await this.#options.state.fold();
+    const options = this.#remote(repository);
+    const known = await this.#known(repository);
+    const branch = await tipOf(repository, repository.branch());
+    const state = await tipOf(repository, stateRef);
+    const refs: PushedRef[] = [];
+    if (branch !== null && branch !== known.branch) refs.push({ ref: options.branch, commit: branch });
+    if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
+    if (refs.length > 0) {
+      this.#pushedAt = performance.now();
+      await pushRemote(repository, refs, options);
+      this.#options.log.debug({ refs }, 'pushed to the remote');
+      const pushed = new Map<string, string>();
+      if (branch !== null) pushed.set(remoteRefs.branch, branch).set(remoteRefs.base, branch);
+      if (state !== null) pushed.set(remoteRefs.state, state);
+      await this.#setRefs(repository, pushed);
+    }
+    this.#waiting = this.#waiting.filter((waiter) => !waiting.includes(waiter));
+    for (const waiter of waiting) waiter();
+  }
+
+  async #known(repository: Repository): Promise<RemoteTips> {
+    return {
+      branch: await tipOf(repository, remoteRefs.branch),
+      state: await tipOf(repository, remoteRefs.state),
+    };
+  }
+
+  async #setRefs(repository: Repository, refs: ReadonlyMap<string, string>): Promise<void> {
+    const moves = [...refs].map(
+      async ([ref, to]) => [ref, { from: await tipOf(repository, ref), to }] as const,
+    );
+    await moveRefs(repository, new Map(await Promise.all(moves)));
+  }
+
+  #remote(repository: Repository): RemoteOptions {
+    const { remote, branch, timeLimit = 120 } = this.#options;
+    return {
+      remote,
+      branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
+      timeLimit,
+      signal: this.#stop.signal,
+    };
+  }
+
+  #succeeded(): void {
+    const { log, syncSeconds } = this.#options;
+    if (this.#fault !== null) log.info({ since: this.#fault.since }, 'in step with the remote again');
+    this.#failures = 0;
+    this.#fault = null;
+    const nextFetch = this.#fetchedAt + syncSeconds * 1000 - performance.now();
+    this.#wakeIn(this.#fetchDue ? 0 : nextFetch);
+    if (this.#waiting.length > 0 || this.#pushableIn > 0) this.#wakeIn(Math.max(gathering, this.#pushableIn));
+  }
+
+  #failed(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    const message = remoteFault(error);
+    if (this.#fault?.message !== message) {
+      this.#options.log.error(
+        { err: error },
+        `not in step with the remote: ${message}. Reads and writes go on, and it is tried again`,
+      );
+    }
+    this.#fault = { since: this.#fault?.since ?? Date.now(), message };
+    this.#fetchDue = true;
+    const longest = Math.min(60, Math.max(1, this.#options.syncSeconds)) * 1000;
+    const backOff = Math.min(longest, 500 * 2 ** this.#failures++);
+    this.#wakeIn(backOff * (0.5 + Math.random() / 2));
+  }
+}
+
+/** Milliseconds in which commits that come together are pushed together. */
+const gathering = 50;
+
+/** So often another replica may be faster before a round is given up. */
+const mostAttempts = 10;
+
+/** Seconds that an answer waits for the remote, beyond the time to the next push. */
+const patience = 8;
+
+/** Seconds that a stop waits for the last push. */
+const lastPush = 5;
+
+const savedHere =
+  'the change is saved here, but the remote does not have it yet and will get it later: nothing needs to be sent again';
+
+async function tipOf(repository: Repository, ref: string): Promise<string | null> {
+  return (await repository.objects.readOne(ref))?.id ?? null;
+}

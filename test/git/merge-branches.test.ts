@@ -1,0 +1,133 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { mergeBranches, type Merged, replayOnto } from '../../src/git/merge-branches.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+
+const homer = pagePath('312');
+const marge = pagePath('7');
+const page = mainPage({ website: null, edited: 1_700_000_000_000 });
+const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
+
+describe('the merge of two branches', () => {
+  let repository: TestRepository;
+  let opened: Repository;
+  let base: string;
+  beforeEach(async () => {
+    repository = testRepository({ [homer]: page, [marge]: page, 'docs/a.md': 'one\ntwo\nthree\n' });
+    base = repository.git('rev-parse', 'HEAD');
+    opened = await openRepository(repository.folder);
+  });
+  afterEach(() => opened.objects.close());
+
+  it('merges lines that stand side by side, where Git sees a conflict', async () => {
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () =>
+        repository.write(
+          homer,
+          page.replace('"authors"', '"nsfw": true,\n  "authors"').replace('Answers', 'Asks'),
+        ),
+    );
+    const text = repository.git('show', `${commit}:${homer}`);
+    for (const part of ['"music"', '"edited": 18', '"nsfw": true', 'Asks']) match(text, new RegExp(part));
+    deepStrictEqual([...setAside], []);
+  });
+
+  it('follows a page that theirs has moved to another language', async () => {
+    const moved = pagePath('312', 'de');
+    const { commit } = await merge(
+      () => repository.write(homer, edited),
+      () => {
+        repository.git('mv', homer, moved);
+        repository.write(moved, page.replace('Answers', 'Antwortet'));
+      },
+    );
+    const text = repository.git('show', `${commit}:${moved}`);
+    match(text, /"music"/);
+    match(text, /Antwortet/);
+    strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+  });
+
+  it('lets a removal by theirs stand, and says that ours was set aside', async () => {
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () => repository.git('rm', '-q', homer),
+    );
+    strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+    deepStrictEqual([...setAside], [[homer, ['file']]]);
+    match(
+      repository.git('log', '-1', '--format=%B', commit),
+      /Set aside, as the remote has changed the same:/,
+    );
+  });
+
+  it('merges other files as Git does, and takes theirs where that is a conflict', async () => {
+    const { commit } = await merge(
+      () => repository.write('docs/a.md', 'ONE\ntwo\nthree\n'),
+      () => repository.write('docs/a.md', 'one\ntwo\nTHREE\n'),
+    );
+    strictEqual(repository.git('show', `${commit}:docs/a.md`), 'ONE\ntwo\nTHREE');
+    const other = await merge(
+      () => repository.write('docs/a.md', 'mine\n'),
+      () => repository.write('docs/a.md', 'theirs\n'),
+    );
+    strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
+    deepStrictEqual([...other.setAside], [['docs/a.md', ['file']]]);
+  });
+
+  it('takes a folder, a link or a faulty file of theirs as it is', async () => {
+    const { commit } = await merge(
+      () => {
+        repository.write(homer, edited);
+        repository.write(marge, edited);
+      },
+      () => {
+        repository.git('rm', '-q', homer);
+        repository.write(`${homer}/x`, 'a folder');
+        repository.write(marge, '<<<<<<< HEAD\n');
+      },
+    );
+    strictEqual(repository.git('show', `${commit}:${homer}/x`), 'a folder');
+    strictEqual(repository.git('show', `${commit}:${marge}`), '<<<<<<< HEAD');
+    strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
+  });
+
+  it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
+    const ours = commitOf(() => repository.write(homer, edited));
+    const theirs = commitOf(() => repository.write(marge, edited));
+    const first = await mergeBranches(opened, { base, ours, theirs });
+    const second = await mergeBranches(opened, { base, ours: theirs, theirs: ours });
+    strictEqual(treeAt(first.commit), treeAt(second.commit));
+  });
+
+  it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
+    const ours = commitOf(() => {
+      repository.write(homer, edited);
+      repository.write('notes', 'new');
+    });
+    repository.git('checkout', '-q', '--orphan', 'fresh', base);
+    const theirs = repository.commit({ [marge]: page.replace('Answers', 'Asks') });
+    const { commit } = await replayOnto(opened, { base, ours, theirs });
+    strictEqual(repository.git('log', '-1', '--format=%P', commit), theirs);
+    match(repository.git('show', `${commit}:${homer}`), /"music"/);
+    match(repository.git('show', `${commit}:${marge}`), /Asks/);
+    strictEqual(repository.git('show', `${commit}:notes`), 'new');
+    strictEqual((await replayOnto(opened, { base, ours: base, theirs })).commit, theirs);
+    strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
+  });
+
+  async function merge(mine: () => unknown, others: () => unknown): Promise<Merged> {
+    return await mergeBranches(opened, { base, ours: commitOf(mine), theirs: commitOf(others) });
+  }
+
+  function commitOf(work: () => unknown): string {
+    repository.git('checkout', '-q', '--detach', base);
+    work();
+    return repository.commit({});
+  }
+
+  function treeAt(commit: string): string {
+    return repository.git('rev-parse', `${commit}^{tree}`);
+  }
+});

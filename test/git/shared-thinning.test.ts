@@ -1,0 +1,108 @@
+import { strictEqual } from 'node:assert/strict';
+import { join } from 'node:path';
+import { Committer } from '../../src/git/committer.ts';
+import { RepositoryDoor } from '../../src/git/repository.ts';
+import { createStateRef } from '../../src/git/state-ref.ts';
+import { Sync } from '../../src/git/sync.ts';
+import { silentLog } from '../../src/log.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+
+const state = 'refs/botshelf/state';
+
+describe('thinning the history of a shared state', () => {
+  it('is done by one replica, and the others follow, without what was thinned away coming back', async () => {
+    const shared = sharedRepository({ file: 'text' });
+    const [a, b, late] = [replica(shared.clone()), replica(shared.clone()), replica(shared.clone())];
+    for (let n = 1; n <= 6; n++) await a.count(1, n);
+    await a.sync.round();
+    await b.sync.round();
+    await late.sync.round();
+    strictEqual(commitsOf(b), 6);
+    await late.count(3, 7);
+    await late.count(3, 8);
+    await b.count(2, 9);
+
+    strictEqual(await a.thin(), 5);
+    strictEqual(commitsOf(a), 1);
+    await b.sync.round();
+    strictEqual(commitsOf(b), 2);
+    await late.sync.round();
+    await a.sync.round();
+    await b.sync.round();
+    for (const each of [a, b, late]) {
+      strictEqual(commitsOf(each), 3);
+      strictEqual(each.clone.git('rev-parse', state), shared.git('rev-parse', state));
+      for (const [id, count] of [
+        [1, 6],
+        [2, 9],
+        [3, 8],
+      ] as const) {
+        strictEqual(each.clone.git('show', `${state}:00/0${id}.json`).includes(`"count":${count},`), true);
+      }
+    }
+  });
+
+  it('waits while there is something to push, or another replica was faster', async () => {
+    const shared = sharedRepository({ file: 'text' });
+    const [a, b] = [replica(shared.clone()), replica(shared.clone())];
+    await a.count(1, 1);
+    await a.count(1, 2);
+    strictEqual(await a.thin(), 0);
+    await a.sync.round();
+    await b.sync.round();
+    await b.count(2, 3);
+    await b.sync.round();
+    strictEqual(await a.thin().catch(() => 0), 0);
+    strictEqual(commitsOf(a), 2);
+    await a.sync.round();
+    strictEqual(await a.thin(), 2);
+  });
+});
+
+interface TestReplica {
+  readonly clone: TestRepository;
+  readonly sync: Sync;
+  count(id: number, value: number): Promise<void>;
+  thin(): Promise<number>;
+}
+
+function replica(clone: TestRepository): TestReplica {
+  const door = new RepositoryDoor(clone.folder);
+  const committer = new Committer({ door, var: join(clone.folder, 'var'), log: silentLog });
+  const sync = new Sync({
+    door,
+    committer,
+    state: { refresh: async () => {}, fold: async () => {} },
+    remote: 'origin',
+    branch: null,
+    syncSeconds: 3600,
+    pushSeconds: 0,
+    log: silentLog,
+  });
+  closing.push(async () => {
+    await sync.close();
+    await committer.close();
+    door.close();
+  });
+  const ref = createStateRef(door, silentLog);
+  return {
+    clone,
+    sync,
+    count: async (id, value) => {
+      const text = `{\n"${id}":{"count":${value},"countedAt":${value}}\n}\n`;
+      await ref.commit(await ref.tip(), new Map([[`00/0${id}.json`, text]]), `Count ${id}: ${value}`);
+    },
+    thin: async () => await sync.thin(await door.open(), Date.now() / 1000 + 1000),
+  };
+}
+
+function commitsOf({ clone }: TestReplica): number {
+  return Number(clone.git('rev-list', '--count', state));
+}
+
+const closing: (() => Promise<void>)[] = [];
+
+after('close the replicas', async () => {
+  for (const close of closing.splice(0)) await close();
+});
