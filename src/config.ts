@@ -21,6 +21,8 @@ export interface Config {
   readonly stateSeconds: number;
   /** State history older than so many days is thinned to a commit a day. */
   readonly stateDays: number;
+  /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
+  readonly remote: RemoteConfig | null;
   /** Keep copies of the bots' pictures. */
   readonly images: boolean;
   /** Somebody edits the catalogue: open pages follow its files and show their faults. */
@@ -31,6 +33,21 @@ export interface Config {
   readonly secrets: readonly string[];
   /** A test process names the failpoint it wants to die at. */
   readonly failpoint: string | null;
+}
+
+export interface RemoteConfig {
+  /** A remote's name or an address, as git takes it. */
+  readonly remote: string;
+  /** The branch there; null is the one of the name that is checked out here. */
+  readonly branch: string | null;
+  /** Fetches at least that often. */
+  readonly syncSeconds: number;
+  /** Pushes at most that often. */
+  readonly pushSeconds: number;
+  /** When a post is answered: once the change is durable here, or once the remote has it. */
+  readonly ack: 'local' | 'remote';
+  /** What the Git server signs its calls of `/hooks/push` with; null where it does not call. */
+  readonly webhookSecret: string | null;
 }
 
 /** The faults of an environment, one sentence each, with the variable's name and what it takes. */
@@ -90,6 +107,31 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return fallback;
   };
 
+  const remote = (): RemoteConfig | null => {
+    const name = text('BOTSHELF_REMOTE');
+    const branch = text('BOTSHELF_BRANCH') ?? null;
+    const ack = text('BOTSHELF_ACK')?.toLowerCase() ?? 'local';
+    const config = {
+      remote: name ?? '',
+      branch,
+      syncSeconds: integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
+      pushSeconds: integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
+      ack: ack === 'remote' ? ack : 'local',
+      webhookSecret: text('BOTSHELF_WEBHOOK_SECRET') ?? null,
+    } as const;
+    if (name?.startsWith('-'))
+      faults.push(`BOTSHELF_REMOTE is ${JSON.stringify(name)}: give a remote's name or an address.`);
+    if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
+      faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: give a branch's name such as main.`);
+    if (ack !== 'local' && ack !== 'remote')
+      faults.push(`BOTSHELF_ACK is ${JSON.stringify(ack)}: give "local" or "remote".`);
+    for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
+      if (name === undefined && text(needs) !== undefined)
+        faults.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
+    }
+    return name === undefined ? null : config;
+  };
+
   const port = integer('PORT', 8080, 0, 65535);
   const catalogue = resolve(text('BOTSHELF_CATALOGUE') ?? '.');
   const config: Config = {
@@ -103,6 +145,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     badTokenLimit: integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
     stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
     stateDays: integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
+    remote: remote(),
     images: flag('BOTSHELF_IMAGES', true),
     dev: flag('BOTSHELF_DEV'),
     login: readLoginSettings(text, faults),

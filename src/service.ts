@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Arrivals } from './arrivals.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
@@ -9,6 +10,8 @@ import { takeInstanceLock } from './git/instance-lock.ts';
 import { readOrigin } from './git/origin.ts';
 import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
+import { Sync, type SyncFault } from './git/sync.ts';
+import { thinState } from './git/thinning.ts';
 import { createApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { ResponseCache } from './http/response-cache.ts';
@@ -72,9 +75,20 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   onClose(() => runner.close());
   const door = new RepositoryDoor(config.catalogue, runner);
   onClose(async () => door.close());
-  const housekeeping = new Housekeeping({ door, log, stateDays: config.stateDays });
+  let sync: Sync | undefined;
+  const housekeeping = new Housekeeping({
+    door,
+    log,
+    stateDays: config.stateDays,
+    thin: async (repository, since) => await (sync?.thin(repository, since) ?? thinState(repository, since)),
+  });
   onClose(async () => await housekeeping.close());
-  const committed = (): void => housekeeping.committed();
+  onClose(async () => await sync?.close());
+  const committed = (): void => {
+    housekeeping.committed();
+    sync?.committed();
+  };
+  const arrived = new Arrivals();
   let metrics: Metrics | undefined;
   const committer = new Committer({
     door,
@@ -82,8 +96,9 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     log,
     committed: (changes) => {
       committed();
-      metrics?.batch(changes);
+      if (changes > 0) metrics?.batch(changes);
     },
+    moved: (paths) => arrived.tell(paths),
   });
   onClose(async () => await committer.close());
   await committer.recover();
@@ -107,10 +122,12 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     log,
   });
   onClose(async () => await state.close());
+  const { remote } = config;
+  if (remote) sync = new Sync({ ...remote, door, committer, state, log });
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const health = healthOf(catalogue, state);
+  const health = healthOf(catalogue, state, sync);
   const responses = new ResponseCache();
   metrics = metricsOf(catalogue, state, health, responses);
   const app = createApp({
@@ -126,6 +143,10 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     site: await siteOf(config, door),
     markdown,
     live,
+    hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync?.hint() } : null,
+    acknowledge: async () => {
+      if (remote?.ack === 'remote') await sync?.pushed();
+    },
     baseUrl,
     trustProxy,
     rateLimit,
@@ -143,6 +164,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
       `the catalogue ${folder} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
     );
   });
+  arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
+  sync?.start();
   if (pictures) {
     let stop: (() => void) | undefined;
     onClose(() => stop?.());
@@ -180,13 +203,14 @@ function folderFault(error: unknown, config: Config): string {
   return `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a folder that can be written`;
 }
 
-function healthOf(catalogue: Catalogue, state: StateStore): Health {
+function healthOf(catalogue: Catalogue, state: StateStore, sync: Sync | undefined): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
+        ...(sync && { remote: { ready: true, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
       };
     },
     fileFaults: () => catalogue.faults(),
@@ -207,6 +231,10 @@ function metricsOf(
     foldedAt: () => state.folding.foldedAt,
     repeated: () => responses.answered,
   });
+}
+
+function sentenceOf({ since, message }: SyncFault): string {
+  return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }
 
 function addressFault(error: unknown, { host, port }: Config): string {

@@ -10,7 +10,7 @@ import { FaultList } from './fault-list.ts';
 import { isFolder, listTop } from './folder.ts';
 import { digestFolders } from './folder-digests.ts';
 import { Inventory } from './inventory.ts';
-import { botsFolder, isFolderName, strayMessage } from './layout.ts';
+import { botsFolder, isFolderName, type Place, strayMessage } from './layout.ts';
 import { readFolders } from './parallel-reading.ts';
 import { readSnapshot, writeSnapshot } from './snapshot.ts';
 import { type Watch, watchFolders } from './watcher.ts';
@@ -132,6 +132,11 @@ export class Catalogue {
   /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
   reload(ids: Iterable<BotId>): void {
     this.#inventory.reload(ids);
+  }
+
+  /** Reads the bots of these files anew at once, also where a file is new: for a writer that has put them there whole. */
+  arrived(places: Iterable<Place>): void {
+    this.#inventory.arrived(places);
   }
 
   /** Stops watching and keeps the index for the next start. */

@@ -97,6 +97,16 @@ export class Inventory {
     }
   }
 
+  /** The same for the bots of these files, which may be new. */
+  arrived(places: Iterable<Place>): void {
+    const bots = new Set<BotId>();
+    for (const place of places) {
+      this.#seenIn(folderOf(place.id)).expect(fileName(place));
+      bots.add(place.id);
+    }
+    this.reload(bots);
+  }
+
   /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
   plan(folder: string, name: string | undefined, delay: number): void {
     const one = name !== undefined && this.#agenda.size < manyNames;

@@ -6,7 +6,7 @@ import type { Change } from './batch-plan.ts';
 import { movedFiles } from './branch-move.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
-import { entriesOf } from './tree.ts';
+import { parseTree } from './tree.ts';
 
 /**
  * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without
@@ -79,7 +79,7 @@ async function stampOf(
   const folder = `${botsFolder}/${folderOf(id)}`;
   const tree = await repository.objects.readOne(`${tip}:${repository.prefix}${folder}`);
   if (tree?.type !== 'tree') return undefined;
-  for (const [name, { mode, id: blob }] of entriesOf(tree.content, repository.hash)) {
+  for (const [name, { mode, id: blob }] of parseTree(tree.content, repository.hash)) {
     const place =
       name.startsWith(`${id}.`) && mode.startsWith('100') ? placeOf(folderOf(id), name) : undefined;
     if (!place || !('id' in place) || place.id !== id) continue;

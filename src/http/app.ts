@@ -18,6 +18,7 @@ import type { Updates } from '../updates.ts';
 import type { TokenHolders } from './authentication.ts';
 import { BotLists } from './bot-lists.ts';
 import { addHealthRoutes, type Health } from './health.ts';
+import { addHookRoute } from './hook-route.ts';
 import { addImageRoute, type Pictures } from './image-route.ts';
 import { answerUnrouted } from './methods.ts';
 import { addOpenApiRoute } from './openapi-route.ts';
@@ -45,6 +46,10 @@ export interface AppOptions {
   readonly markdown: Markdown;
   /** Null where open pages do not follow the files. */
   readonly live: LivePreview | null;
+  /** Null where no Git server calls. */
+  readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
+  /** Resolves when an answer to a post may be sent, once the change is durable. */
+  readonly acknowledge: () => Promise<void>;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly trustProxy: boolean;
@@ -57,7 +62,8 @@ export interface AppOptions {
 
 /** The application: every route, and everything that decides on an answer. */
 export function createApp(options: AppOptions): Koa {
-  const { catalogue, counts, updates, tokens, health, site, markdown, baseUrl, trustProxy, log } = options;
+  const { catalogue, counts, updates, tokens, health, hook, acknowledge, site, markdown } = options;
+  const { baseUrl, trustProxy, log } = options;
   const probes = new Router();
   addHealthRoutes(probes, health);
   addMetricsRoute(probes, options.metrics);
@@ -74,7 +80,8 @@ export function createApp(options: AppOptions): Koa {
   if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
   const presses = new RateLimit('token-presses', 10);
   addTokenRoutes(router, { site, bots, login, desk: tokens, committedAuthors, presses, baseUrl });
-  addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl });
+  addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge });
+  if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   options.live?.addRoute(router);

@@ -13,6 +13,7 @@ export const problemKinds = {
   'bad-json': [400, 'The body is not JSON'],
   'no-token': [401, 'A token is needed'],
   'bad-token': [401, 'The token is not valid'],
+  'bad-signature': [401, 'The call is not genuine'],
   'other-token': [403, 'The token is for another bot'],
   'cross-site': [403, 'The request comes from another site'],
   'not-found': [404, 'There is nothing here'],

@@ -20,11 +20,13 @@ export interface UpdateRouteOptions {
   readonly badTokens: RateLimit;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** Resolves when the answer may be sent, once the change is durable. */
+  readonly acknowledge: () => Promise<void>;
 }
 
 /** The one write of the interface: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
-  const { bots, updates, tokens, posts, badTokens, baseUrl } = options;
+  const { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
     await authenticate(
@@ -37,6 +39,7 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
     await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(await readText(ctx, bodyRules), `edit ${mainPathOf(bot)} by pull request`);
     const commit = await updates.apply(bot.id, values, expectation(ctx));
+    await acknowledge();
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { bot: values, commit };
   });

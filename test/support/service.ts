@@ -38,6 +38,7 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     badTokenLimit: 0,
     stateSeconds: 60,
     stateDays: 30,
+    remote: null,
     images: false,
     dev: false,
     login: null,

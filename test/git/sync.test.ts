@@ -1,0 +1,264 @@
+import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config, RemoteConfig } from '../../src/config.ts';
+import { eventually } from '../support/eventually.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { issueTestToken } from '../support/token.ts';
+
+const homer = pagePath('312');
+const marge = pagePath('7');
+const page = mainPage({ website: null, edited: 1_700_000_000_000 });
+
+describe('a service with a remote', () => {
+  it('shows what was merged there, work tree and index following', async () => {
+    const { shared, clone, service } = await replica();
+    const commit = shared.mergePullRequest((person) => {
+      person.write(homer, page.replace('The page.', 'A better page.'));
+      person.write(marge, mainPage({ name: 'Marge' }));
+      person.write('README.md', 'Not a bot.');
+    });
+    await eventually(async () => {
+      strictEqual((await record(service, '7'))?.contents.en.name, 'Marge');
+      match((await record(service, '312'))?.contents.en.page ?? '', /A better page/);
+    });
+    await eventually(() => strictEqual(clone.status(), ''));
+    strictEqual(clone.read('README.md'), 'Not a bot.');
+    clone.git('merge-base', '--is-ancestor', commit, 'HEAD');
+  });
+
+  it('pushes branch and state together', async () => {
+    const { shared, clone, service, token } = await replica();
+    strictEqual((await post(service, token, { category: 'music', count: 5 })).status, 200);
+    await eventually(() => {
+      match(shared.git('show', `main:${homer}`), /"category": "music"/);
+      match(stateOf(shared), /"312":\{"count":5,/);
+    });
+    await eventually(() => strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD')));
+    strictEqual(shared.git('for-each-ref', '--format=%(refname)'), 'refs/botshelf/state\nrefs/heads/main');
+  });
+
+  it('merges what both sides changed by meaning, and keeps both histories', async () => {
+    const { shared, clone, service, token } = await replica({ pushSeconds: 3600 });
+    const first = shared.git('rev-parse', 'main');
+    await post(service, token, { category: 'music', website: 'https://ours.example/' });
+    const ours = clone.git('rev-parse', 'HEAD');
+    const theirs = shared.mergePullRequest((person) =>
+      person.write(
+        homer,
+        page
+          .replace('"website": null', '"website": "https://theirs.example/"')
+          .replace('The page.', 'A better page.'),
+      ),
+    );
+    await eventually(async () => {
+      const { category, website, contents } = (await record(service, '312')) ?? {};
+      strictEqual(category, 'music');
+      strictEqual(website, 'https://theirs.example/');
+      match(contents.en.page, /A better page/);
+    });
+    const merge = clone.git('log', '-1', '--merges', '--format=%H', '--grep=Set aside');
+    strictEqual(clone.git('log', '-1', '--format=%P', merge), `${theirs} ${ours}`);
+    match(clone.git('log', '-1', '--format=%B', merge), /"bots\/312\/312.en.md": website\n\nBot: 312$/);
+    notStrictEqual(shared.git('rev-parse', 'main'), first);
+    await eventually(() => strictEqual(clone.status(), ''));
+  });
+
+  it('keeps uncommitted edits of a person in the clone', async () => {
+    const { shared, clone, service } = await replica();
+    writeFileSync(join(clone.folder, homer), page.replace('doughnuts', 'beer'));
+    shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
+    await eventually(async () => strictEqual((await record(service, '312'))?.category, 'games'));
+    await eventually(() =>
+      strictEqual(clone.git('diff', '--shortstat', 'HEAD').includes('1 insertion'), true),
+    );
+    match(clone.read(homer), /beer/);
+  });
+
+  it('serves the last good version of a bot whose file a merge has broken, and goes on with the others', async () => {
+    const { shared, service, token } = await replica();
+    shared.mergePullRequest((person) => {
+      person.write(homer, page.replace('"Homer",', '"Homer"'));
+      person.write(marge, mainPage({ name: 'Marge' }));
+    });
+    await eventually(async () => strictEqual((await record(service, '7'))?.contents.en.name, 'Marge'));
+    strictEqual((await record(service, '312'))?.contents.en.name, 'Homer');
+    strictEqual((await post(service, token, { category: 'music' })).status, 503);
+    strictEqual((await post(service, token, { count: 6 })).status, 200);
+  });
+
+  it('replays what it had not pushed onto a branch that was rewritten', async () => {
+    const { shared, clone, service, token } = await replica({ pushSeconds: 3600 });
+    await post(service, token, { category: 'music' });
+    const { maintainer } = shared;
+    const before = clone.git('rev-parse', 'HEAD');
+    maintainer.git('commit', '-q', '--amend', '-m', 'Begin anew');
+    maintainer.commit({ [marge]: mainPage({ name: 'Marge' }) });
+    maintainer.git('push', '-q', '--force', 'origin', 'main');
+    await eventually(async () => strictEqual((await record(service, '7'))?.contents.en.name, 'Marge'));
+    strictEqual((await record(service, '312'))?.category, 'music');
+    strictEqual(clone.git('rev-list', '--count', 'HEAD', '^' + maintainer.git('rev-parse', 'HEAD')), '1');
+    match(
+      clone.git('log', '-1', '--format=%s'),
+      /^Replay, on the rewritten branch, the updates of the bot 312$/,
+    );
+    strictEqual(clone.git('rev-parse', 'refs/botshelf/remote/before-rewrite'), before);
+    await eventually(() => strictEqual(clone.status(), ''));
+  });
+
+  it('follows a branch that was reset to an older commit, without bringing back what was taken away', async () => {
+    const { shared, clone, service, token } = await replica();
+    await post(service, token, { category: 'music' });
+    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+    const { maintainer } = shared;
+    maintainer.git('push', '-q', '--force', 'origin', 'main~0:main');
+    await eventually(async () => strictEqual((await record(service, '312'))?.category, 'fun'));
+    await eventually(() => strictEqual(clone.git('rev-parse', 'HEAD'), shared.git('rev-parse', 'main')));
+    await eventually(() => strictEqual(clone.status(), ''));
+  });
+
+  it('goes on while the remote is away, says so and since when, and heals by itself', async () => {
+    const { shared, clone, service, token } = await replica();
+    clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
+    await eventually(async () => {
+      const [fault = ''] = await remoteFaults(service);
+      match(fault, /^not in step with the remote since \d{4}-\d\d-\d\dT.*: git says: fatal: .*gone/);
+    });
+    strictEqual((await post(service, token, { category: 'music', count: 8 })).status, 200);
+    strictEqual((await service.request('/readyz')).status, 200);
+    clone.git('remote', 'set-url', 'origin', shared.address);
+    await eventually(() => {
+      match(shared.git('show', `main:${homer}`), /music/);
+      match(stateOf(shared), /"count":8,/);
+    });
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+  });
+
+  it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
+    const { shared, clone, service } = await replica();
+    clone.git('remote', 'set-url', 'origin', sharedRepository({ x: 'y' }).address);
+    await eventually(async () => match((await remoteFaults(service))[0] ?? '', /no commit in common/));
+    clone.git('remote', 'set-url', 'origin', shared.address);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+    shared.git('branch', '-m', 'main', 'trunk');
+    await eventually(async () => match((await remoteFaults(service))[0] ?? '', /no such branch any more/));
+  });
+
+  it('waits while a person merges in the clone', async () => {
+    const { shared, clone, service } = await replica();
+    const mark = join(clone.folder, '.git/MERGE_HEAD');
+    appendFileSync(mark, `${clone.git('rev-parse', 'HEAD')}\n`);
+    shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
+    await eventually(async () => match((await remoteFaults(service))[0] ?? '', /under way in the clone/));
+    strictEqual((await record(service, '312'))?.category, 'fun');
+    rmSync(mark);
+    await eventually(async () => strictEqual((await record(service, '312'))?.category, 'games'));
+  });
+
+  it('stamps a bot that a pull request changed without raising edited, with the time of the merge', async () => {
+    const { shared, clone, service } = await replica();
+    const commit = shared.mergePullRequest((person) => {
+      person.write(homer, page.replace('"fun"', '"games"'));
+      person.write(marge, mainPage({ name: 'Marge' }));
+    });
+    const time = Number(shared.git('log', '-1', '--format=%ct', commit)) * 1000;
+    await eventually(async () => strictEqual((await record(service, '312'))?.edited, time));
+    strictEqual((await record(service, '7'))?.edited, 1_700_000_000_000, 'a new bot is not stamped');
+    await eventually(() => match(shared.git('show', `main:${homer}`), new RegExp(`"edited": ${time}`)));
+    const tip = shared.git('rev-parse', 'main');
+    strictEqual(clone.git('log', '-1', '--format=%s', tip), 'Update Homer (312): edited');
+    shared.mergePullRequest((person) =>
+      person.write(homer, person.read(homer).replace(String(time), String(time + 12_345))),
+    );
+    await eventually(async () => strictEqual((await record(service, '312'))?.edited, time + 12_345));
+  });
+
+  it('never stamps what owners posted', async () => {
+    const { shared, service, token } = await replica();
+    await post(service, token, { category: 'music' });
+    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+    const edited = (await record(service, '312'))?.edited;
+    const tip = shared.git('rev-parse', 'main');
+    shared.mergePullRequest((person) => person.write('README.md', 'x'));
+    await eventually(() => strictEqual(Boolean(shared.git('cat-file', '-t', tip)), true));
+    await eventually(async () => ok((await record(service, '312'))?.edited === edited));
+    strictEqual(shared.git('log', '--format=%s', `${tip}..main`).includes('edited'), false);
+  });
+
+  it('answers, where it has to, only once the remote has the change', async () => {
+    const { shared, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
+    for (const [n, values] of [
+      { category: 'music' },
+      { count: 9 },
+      { category: 'games', count: 10 },
+    ].entries()) {
+      strictEqual((await post(service, token, values)).status, 200);
+      if (n !== 1) match(shared.git('show', `main:${homer}`), n === 0 ? /music/ : /games/);
+      if (n > 0) match(stateOf(shared), n === 1 ? /"count":9,/ : /"count":10,/);
+    }
+  });
+
+  it('says that a change is saved here where the remote does not get it in time', async () => {
+    const { shared, clone, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
+    clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
+    const answer = await post(service, token, { category: 'music' });
+    strictEqual(answer.status, 503);
+    match(answer.json.detail, /saved here/);
+    ok(Number(answer.headers.get('retry-after')) > 0);
+    clone.git('remote', 'set-url', 'origin', shared.address);
+    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+  });
+});
+
+interface Replica {
+  readonly shared: SharedRepository;
+  readonly clone: TestRepository;
+  readonly service: TestService;
+  readonly token: string;
+}
+
+async function replica(remote: Partial<RemoteConfig> = {}): Promise<Replica> {
+  const shared = sharedRepository({ [homer]: page });
+  const clone = shared.clone();
+  const token = await issueTestToken(clone.folder, '312');
+  const config: Partial<Config> = {
+    stateSeconds: 1,
+    remote: {
+      remote: 'origin',
+      branch: null,
+      syncSeconds: 1,
+      pushSeconds: 0,
+      ack: 'local',
+      webhookSecret: null,
+      ...remote,
+    },
+  };
+  const service = await startTestService({}, { root: clone.folder, config });
+  await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
+  return { shared, clone, service, token };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a record, looked into
+async function record(service: TestService, id: string): Promise<any> {
+  const { status, json } = await service.request(`/api/v2/bots/${id}`);
+  return status === 200 ? json : undefined;
+}
+
+async function post(service: TestService, token: string, bot: object): ReturnType<TestService['request']> {
+  return await service.request('/api/v2/bots/312', {
+    method: 'POST',
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: JSON.stringify({ bot }),
+  });
+}
+
+async function remoteFaults(service: TestService): Promise<string[]> {
+  return (await service.request('/readyz')).json.parts.remote.faults;
+}
+
+function stateOf(shared: SharedRepository): string {
+  return shared.git('show', 'refs/botshelf/state:03/12.json');
+}

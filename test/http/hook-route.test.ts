@@ -1,0 +1,116 @@
+import { strictEqual } from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { addHookRoute } from '../../src/http/hook-route.ts';
+import { answerProblems } from '../../src/http/problem-answer.ts';
+import { RateLimit } from '../../src/http/rate-limits.ts';
+import { type ListeningServer, listen } from '../../src/http/server.ts';
+import { silentLog } from '../../src/log.ts';
+import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+
+const secret = 'A secret of the Git server';
+
+describe('POST /hooks/push', () => {
+  let server: ListeningServer;
+  let calls = 0;
+  before(async () => {
+    const router = new Router();
+    addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', 0) });
+    const app = new Koa();
+    app.use(answerProblems(silentLog));
+    app.use(router.routes());
+    server = await listen(app, { host: '127.0.0.1', port: 0 });
+  });
+  after(async () => await server.close());
+  beforeEach(() => {
+    calls = 0;
+  });
+
+  it('takes calls that GitHub, Gitea and Forgejo have signed', async () => {
+    let n = 0;
+    for (const [name, prefix] of [
+      ['X-Hub-Signature-256', 'sha256='],
+      ['X-Gitea-Signature', ''],
+      ['X-Forgejo-Signature', ''],
+    ] as const) {
+      const body = JSON.stringify({ push: ++n });
+      strictEqual(await call(body, { [name]: prefix + sign(body) }), 202, name);
+      strictEqual(calls, n);
+    }
+  });
+
+  it('takes calls of GitLab, which sends the secret along', async () => {
+    strictEqual(await call('{}', { 'X-Gitlab-Token': secret, 'X-Gitlab-Event-UUID': '1' }), 202);
+    strictEqual(await call('{}', { 'X-Gitlab-Token': secret, 'X-Gitlab-Event-UUID': '2' }), 202);
+    strictEqual(await call('{}', { 'X-Gitlab-Token': `${secret}.`, 'X-Gitlab-Event-UUID': '3' }), 401);
+    strictEqual(calls, 2);
+  });
+
+  it('refuses a call that was sent before, whatever else it says', async () => {
+    const body = '{"push":"once"}';
+    const signature = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
+    strictEqual(await call(body, { ...signature, 'X-GitHub-Delivery': '1' }), 202);
+    strictEqual(await call(body, { ...signature, 'X-GitHub-Delivery': '2' }), 401);
+    strictEqual(await call(body, { 'X-Gitea-Signature': sign(body) }), 401);
+    strictEqual(calls, 1);
+  });
+
+  it('refuses a call that is not signed, or not with the secret, or for another body', async () => {
+    const other = createHmac('sha256', 'Another secret').update('{}').digest('hex');
+    for (const headers of [
+      {},
+      { 'X-Hub-Signature-256': '' },
+      { 'X-Hub-Signature-256': 'sha256=' },
+      { 'X-Hub-Signature-256': `sha256=${other}` },
+      { 'X-Hub-Signature-256': `sha1=${sign('{}')}` },
+      { 'X-Hub-Signature-256': `sha256=${sign('{} ')}` },
+      { 'X-Gitea-Signature': 'g'.repeat(64) },
+      { 'X-Gitlab-Token': '' },
+    ]) {
+      strictEqual(await call('{}', headers), 401, JSON.stringify(headers));
+    }
+    strictEqual(calls, 0);
+  });
+
+  it('reads no more of a body than a push can have', async () => {
+    const body = 'x'.repeat(3_000_000);
+    strictEqual(await call(body, { 'X-Hub-Signature-256': `sha256=${sign(body)}` }), 413);
+    strictEqual(calls, 0);
+  });
+
+  it('makes the service fetch', async () => {
+    const shared = sharedRepository({ [pagePath('1')]: mainPage() });
+    const remote = {
+      remote: 'origin',
+      branch: null,
+      syncSeconds: 3600,
+      pushSeconds: 0,
+      ack: 'local',
+      webhookSecret: secret,
+    } as const;
+    const clone = shared.clone();
+    const service = await startTestService({}, { root: clone.folder, config: { remote } });
+    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
+    shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
+    const body = '{"ref":"refs/heads/main"}';
+    const init = { method: 'POST', body };
+    strictEqual((await service.request('/hooks/push', init)).status, 401);
+    strictEqual((await service.request('/api/v2/bots/2')).status, 404);
+    const headers = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
+    strictEqual((await service.request('/hooks/push', { ...init, headers })).status, 202);
+    await eventually(async () => strictEqual((await service.request('/api/v2/bots/2')).status, 200));
+  });
+
+  async function call(body: string, headers: Readonly<Record<string, string>>): Promise<number> {
+    const url = `http://127.0.0.1:${server.port}/hooks/push`;
+    return (await fetch(url, { method: 'POST', body, headers })).status;
+  }
+});
+
+function sign(body: string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
