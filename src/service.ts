@@ -165,7 +165,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     );
   });
   arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
-  sync?.start();
+  await sync?.start();
   if (pictures) {
     let stop: (() => void) | undefined;
     onClose(() => stop?.());
@@ -210,7 +210,7 @@ function healthOf(catalogue: Catalogue, state: StateStore, sync: Sync | undefine
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
-        ...(sync && { remote: { ready: true, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
+        ...(sync && { remote: { ready: sync.ready, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
       };
     },
     fileFaults: () => catalogue.faults(),

@@ -67,6 +67,7 @@ export class Sync {
   #pushedAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #fault: SyncFault | null = null;
+  #ready = false;
 
   constructor(options: SyncOptions) {
     this.#options = options;
@@ -78,9 +79,23 @@ export class Sync {
     return this.#fault;
   }
 
-  /** Begins: the first round is at once. */
-  start(): void {
-    this.#wakeIn(0);
+  /** Whether it was ever in step with the remote: until then a new clone lacks the tokens of all bots. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Begins: the first round is at once. Resolves when a new clone has everything, or has waited long enough for it. */
+  async start(): Promise<void> {
+    const repository = await this.#options.door.open().catch(() => undefined);
+    const isNew = repository !== undefined && (await tipOf(repository, remoteRefs.base)) === null;
+    if (!isNew) {
+      this.#ready = true;
+      this.#wakeIn(0);
+      return;
+    }
+    const first = this.#roundInTurn().catch(() => undefined);
+    await Promise.race([first, sleep(longestStart * 1000, undefined, { ref: false })]);
+    this.#ready = true;
   }
 
   /** The remote says that it has changed. */
@@ -317,6 +332,9 @@ const mostAttempts = 10;
 
 /** Seconds that an answer waits for the remote, beyond the time to the next push. */
 const patience = 8;
+
+/** Seconds that a new clone waits for the remote before it serves without. */
+const longestStart = 30;
 
 /** Seconds that a stop waits for the last push. */
 const lastPush = 5;
