@@ -11,6 +11,7 @@ import { reads } from './reads.ts';
 import { failureLine, headingLine, type RowGroup, rowLine } from './row.ts';
 import { setStage, type Stage } from './stage.ts';
 import { starts } from './starts.ts';
+import { sync } from './sync.ts';
 
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
@@ -23,7 +24,16 @@ const { values, positionals } = parseArgs({
   },
 });
 /** What is measured when no group is named. */
-const usual: Readonly<Record<string, RowGroup>> = { starts, check, reads, pages, counts, content, mixed };
+const usual: Readonly<Record<string, RowGroup>> = {
+  starts,
+  check,
+  reads,
+  pages,
+  counts,
+  content,
+  mixed,
+  sync,
+};
 const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);

@@ -49,6 +49,7 @@ export class Committer {
   readonly #moves: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #following: Promise<void> = Promise.resolve();
+  #moving: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: CommitterOptions) {
@@ -131,6 +132,7 @@ export class Committer {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
+    await this.#moving;
     await this.#settler.close();
   }
 
@@ -175,8 +177,8 @@ export class Committer {
       varFolder,
       log,
     });
-    await this.#following;
-    this.#following = follow().then(() => moved?.(paths));
+    // Beside the batches, whose answers do not wait for the many files that a merge may bring.
+    this.#moving = Promise.all([this.#moving, follow()]).then(() => moved?.(paths));
     this.#options.committed?.(0);
     return move.commit;
   }
@@ -318,7 +320,7 @@ interface Committed {
 const batchSize = 1000;
 
 /** A move that meets as many moves of the tip is prepared while no batch is committed. */
-const attemptsBeside = 3;
+const attemptsBeside = 2;
 
 /** A batch that meets as many moves of the tip, or kills of git, is given up. */
 const attempts = 8;

@@ -3,6 +3,7 @@ import { join as joinPath } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
+import { Turns } from '../state/turns.ts';
 import { messageOf } from '../system-error.ts';
 import type { Change, TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
@@ -44,6 +45,7 @@ export class Settler {
   readonly #begun = new Set<readonly Unsettled[]>();
   /** Files that were replaced and may be torn by a power loss. */
   readonly #unsynced = new Set<string>();
+  readonly #turns = new Turns();
   #timer: NodeJS.Timeout | undefined;
   #pass: Promise<boolean> | undefined;
   #lastDuration = 0;
@@ -254,25 +256,45 @@ export class Settler {
     const folders = new PlainFolders(repository.folder);
     // What goes makes room for what comes: a file where a folder was.
     const inOrder = entries.toSorted((a, b) => Number(b.after === null) - Number(a.after === null));
-    return await withIndexLock(repository, async () => {
-      if (repository.branch() !== branch) return false;
-      for (const [i, entry] of inOrder.entries()) {
-        if (i % 32 === 31) await setImmediate();
-        const target = targetOf(entry.path);
-        if (target === undefined || !folders.have(entry.path)) continue;
-        const absolute = joinPath(repository.folder, entry.path);
-        const file = { ...entry, absolute, target, top: repository.folder };
-        const followed = await follow(file, repository.staging, repository.hash);
-        if (followed === 'replaced' || followed === 'edited') this.#unsynced.add(absolute);
-        if (followed === 'edited') {
-          this.#log.info(
-            { path: entry.path },
-            'uncommitted edits of the file stay, with the change made in it too',
-          );
-        }
+    // Some at a time, so that a post's file need not wait for the thousands of a merge.
+    for (let start = 0; start < inOrder.length; start += atOnce) {
+      const some = inOrder.slice(start, start + atOnce);
+      const followed = async (): Promise<boolean> =>
+        await withIndexLock(
+          repository,
+          async () => await this.#follow(repository, branch, some, targetOf, folders),
+        );
+      if (!(await this.#turns.take(followed))) return false;
+      await setImmediate();
+    }
+    return true;
+  }
+
+  async #follow(
+    repository: Repository,
+    branch: string,
+    entries: readonly Pending[],
+    targetOf: (path: string) => TargetFile | null | undefined,
+    folders: PlainFolders,
+  ): Promise<boolean> {
+    if (repository.branch() !== branch) return false;
+    for (const entry of entries) {
+      // A later commit has it too, and knows what it is now.
+      if (this.#pending.get(entry.path) !== entry) continue;
+      const target = targetOf(entry.path);
+      if (target === undefined || !folders.have(entry.path)) continue;
+      const absolute = joinPath(repository.folder, entry.path);
+      const file = { ...entry, absolute, target, top: repository.folder };
+      const followed = await follow(file, repository.staging, repository.hash);
+      if (followed === 'replaced' || followed === 'edited') this.#unsynced.add(absolute);
+      if (followed === 'edited') {
+        this.#log.info(
+          { path: entry.path },
+          'uncommitted edits of the file stay, with the change made in it too',
+        );
       }
-      return true;
-    });
+    }
+    return true;
   }
 
   /**
@@ -357,6 +379,9 @@ async function hasFile({ folder, hash }: Repository, { path, after }: Pending): 
   const content = await readFile(joinPath(folder, path)).catch(() => undefined);
   return content !== undefined && blobId(content, hash) === after;
 }
+
+/** Files that follow while the index is locked: some milliseconds of work. */
+const atOnce = 64;
 
 /** Bytes of the note above which it is shortened while there is always something unsettled. */
 const longNote = 1_000_000;
