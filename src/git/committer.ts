@@ -50,6 +50,8 @@ export class Committer {
   #running: Promise<void> | undefined;
   #following: Promise<void> = Promise.resolve();
   #moving: Promise<void> = Promise.resolve();
+  /** Moves whose files the work tree does not have yet. */
+  #bringing = 0;
   #closed = false;
 
   constructor(options: CommitterOptions) {
@@ -61,7 +63,7 @@ export class Committer {
 
   /** Whether work tree and index have everything that was committed. */
   get settled(): boolean {
-    return this.#running === undefined && this.#settler.settled;
+    return this.#running === undefined && this.#bringing === 0 && this.#settler.settled;
   }
 
   /**
@@ -178,7 +180,9 @@ export class Committer {
       log,
     });
     // Beside the batches, whose answers do not wait for the many files that a merge may bring.
-    this.#moving = Promise.all([this.#moving, follow()]).then(() => moved?.(paths));
+    this.#bringing++;
+    const brought = follow().finally(() => this.#bringing--);
+    this.#moving = Promise.all([this.#moving, brought]).then(() => moved?.(paths));
     this.#options.committed?.(0);
     return move.commit;
   }

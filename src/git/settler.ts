@@ -381,7 +381,7 @@ async function hasFile({ folder, hash }: Repository, { path, after }: Pending): 
 }
 
 /** Files that follow while the index is locked: some milliseconds of work. */
-const atOnce = 64;
+const atOnce = 32;
 
 /** Bytes of the note above which it is shortened while there is always something unsettled. */
 const longNote = 1_000_000;
