@@ -70,17 +70,20 @@ export function createApp(options: AppOptions): Koa {
 
   const { bots } = catalogue;
   const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
-  const router = new Router();
-  addReadRoutes(router, bots, lists, baseUrl);
-  addOpenApiRoute(router, baseUrl);
-  if (options.pictures) addImageRoute(router, options.pictures);
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
+  // Apart from the pages and before them: a router holds a path against all of its routes.
+  const programs = new Router();
+  addReadRoutes(programs, bots, lists, baseUrl);
+  addUpdateRoute(programs, { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge });
+  addOpenApiRoute(programs, baseUrl);
+
+  const router = new Router();
+  if (options.pictures) addImageRoute(router, options.pictures);
   const { login, committedAuthors } = options;
   if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
   const presses = new RateLimit('token-presses', 10);
   addTokenRoutes(router, { site, bots, login, desk: tokens, committedAuthors, presses, baseUrl });
-  addUpdateRoute(router, { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge });
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
@@ -103,8 +106,9 @@ export function createApp(options: AppOptions): Koa {
   app.use(showProblems(site));
   app.use(probes.routes());
   app.use(waitFor(catalogue));
+  app.use(programs.routes());
   app.use(router.routes());
-  app.use(answerUnrouted(router));
+  app.use(answerUnrouted([programs, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   return app;
 }

@@ -6,9 +6,10 @@ import { Problem } from './problem.ts';
  * Answers what no route took: OPTIONS with the methods of the path, another method with 405, an unknown
  * path with 404. Other sites may read, so a preflight for reading is granted, and none for anything else.
  */
-export function answerUnrouted(router: Router): (ctx: Context) => void {
+export function answerUnrouted(routers: readonly Router[]): (ctx: Context) => void {
   return (ctx) => {
-    const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods));
+    const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
+    const allowed = new Set(layers.flatMap(({ methods }) => methods));
     if (allowed.size === 0) {
       throw new Problem(
         'not-found',
