@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Pace } from '../state/pace.ts';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
 import { movedFiles } from './branch-move.ts';
 import { clearDeadLocks } from './dead-locks.ts';
@@ -119,7 +120,9 @@ async function changedFiles(
   const paths = [...files.keys()];
   const old = onto === null ? [] : await objects.read(paths.map((path) => `${onto}:${path}`));
   const changed = new Map<string, { mode: string; content: Buffer }>();
+  const pace = new Pace();
   for (const [i, path] of paths.entries()) {
+    if (pace.due) await pace.rest();
     const content = Buffer.from(files.get(path) ?? '');
     if (old[i]?.id !== blobId(content, hash)) changed.set(path, { mode: '100644', content });
   }
