@@ -48,6 +48,7 @@ export class Committer {
   readonly #queue: Waiting[] = [];
   readonly #moves: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
+  #lastSize = 0;
   #following: Promise<void> = Promise.resolve();
   #moving: Promise<void> = Promise.resolve();
   /** Moves whose files the work tree does not have yet. */
@@ -138,12 +139,21 @@ export class Committer {
     await this.#settler.close();
   }
 
+  /**
+   * Half of what waits and of what is being answered, whose senders have more: so one half is committed while the
+   * work tree follows the other. Taken whole, few stragglers would be a batch of their own between two large ones.
+   */
+  #sizeOfBatch(): number {
+    return Math.min(batchSize, Math.max(leastHalved, Math.ceil((this.#queue.length + this.#lastSize) / 2)));
+  }
+
   async #run(): Promise<void> {
     // What comes in the same turn of the event loop is in the first batch together.
     await Promise.resolve();
     while (this.#queue.length > 0 || this.#moves.length > 0) {
       await this.#moves.shift()?.();
-      const batch = this.#queue.splice(0, batchSize);
+      const batch = this.#queue.splice(0, this.#sizeOfBatch());
+      this.#lastSize = batch.length;
       try {
         if (batch.length > 0) await this.#commit(batch);
       } catch (error) {
@@ -153,6 +163,7 @@ export class Committer {
       }
       if (this.#queue.length === 0) await this.#following;
     }
+    this.#lastSize = 0;
     this.#running = undefined;
   }
 
@@ -275,6 +286,7 @@ export class Committer {
       identity: repository.identity,
       time: Math.floor(Date.now() / 1000),
       message: commitMessage(subjects),
+      urgent: true,
       files: new Map(plan.edits.map((edit) => [edit.path, edit])),
     });
     failpoint('batch.after-import');
@@ -319,6 +331,9 @@ interface Committed {
   readonly branch: string;
   readonly commit: string;
 }
+
+/** Changes that are not worth to be halved. */
+const leastHalved = 32;
 
 /** Changes in one commit, at most. */
 const batchSize = 1000;

@@ -100,6 +100,7 @@ async function commitState(
     identity: repository.identity,
     time: Math.floor(Date.now() / 1000),
     message: `${subject}\n`,
+    urgent: false,
     files: changed,
   };
   try {
