@@ -79,6 +79,7 @@ export class RepositoryDoor {
   readonly #catalogue: string;
   readonly #client: GitClient;
   #opened: Repository | undefined;
+  #opening: Promise<Repository> | undefined;
 
   constructor(catalogue: string, client: GitClient = directClient) {
     this.#catalogue = catalogue;
@@ -95,8 +96,17 @@ export class RepositoryDoor {
     if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
       this.close();
     }
-    this.#opened ??= await openRepository(this.#catalogue, this.#client);
-    return this.#opened;
+    return this.#opened ?? (await (this.#opening ??= this.#open()));
+  }
+
+  /** Many may ask at once: each repository keeps a git alive, and only one of them would be ended. */
+  async #open(): Promise<Repository> {
+    try {
+      this.#opened = await openRepository(this.#catalogue, this.#client);
+      return this.#opened;
+    } finally {
+      this.#opening = undefined;
+    }
   }
 
   /** Ends the git that was kept alive; another open starts one again. */

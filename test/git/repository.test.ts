@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastImport } from '../../src/git/fast-import.ts';
 import { GitExit } from '../../src/git/git-exit.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { openRepository, RepositoryDoor, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 
 describe('simple-git', () => {
@@ -66,6 +66,16 @@ describe('simple-git', () => {
     await opened.run(['update-ref', 'refs/heads/new', 'HEAD']);
     await opened.run(['update-index', '-q', '--refresh']);
     strictEqual(readdirSync(repository.folder).toSorted().join(' '), '.git .gitignore file');
+  });
+});
+
+describe('the door to a repository', () => {
+  it('opens it once for many who ask at once, so that each git it keeps is ended', async () => {
+    const repository = testRepository({ file: 'text' });
+    const door = new RepositoryDoor(repository.folder);
+    const opened = await Promise.all([door.open(), door.open(), door.open()]);
+    strictEqual(new Set(opened).size, 1);
+    door.close();
   });
 });
 
