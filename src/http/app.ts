@@ -104,11 +104,11 @@ export function createApp(options: AppOptions): Koa {
   app.use(answerProblems(log));
   app.use(protect);
   app.use(showProblems(site));
-  app.use(probes.routes());
-  app.use(waitFor(catalogue));
+  app.use(waitFor(catalogue, probes));
   app.use(programs.routes());
+  app.use(probes.routes());
   app.use(router.routes());
-  app.use(answerUnrouted([programs, router]));
+  app.use(answerUnrouted([programs, probes, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   return app;
 }
@@ -118,9 +118,10 @@ async function protect(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
-function waitFor(catalogue: Catalogue): (ctx: Context, next: Next) => Promise<void> {
-  return async (_ctx, next) => {
-    if (!catalogue.status.ready) {
+/** Until there is a catalogue, only probes are answered. */
+function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    if (!catalogue.status.ready && probes.match(ctx.path, ctx.method).path.length === 0) {
       throw new Problem('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });

@@ -21,7 +21,7 @@ export async function authenticate(
   id: BotId,
   tokens: TokenHolders,
   badTokens: RateLimit,
-  tokenAdvice: string,
+  tokenAdvice: () => string,
 ): Promise<void> {
   const text = ctx
     .get('Authorization')
@@ -30,7 +30,7 @@ export async function authenticate(
   if (text === '')
     throw new Problem(
       'no-token',
-      `send the bot's token in the Authorization header: ${tokenAdvice}`,
+      `send the bot's token in the Authorization header: ${tokenAdvice()}`,
       challenge(),
     );
   const token = parseToken(text);
@@ -47,8 +47,8 @@ export async function authenticate(
   }
   const detail =
     token === undefined
-      ? `this is no token, or not all of one: a token is bsh_ and 49 letters and digits; ${tokenAdvice}`
-      : `this token is not valid any more, or never was: ${tokenAdvice}`;
+      ? `this is no token, or not all of one: a token is bsh_ and 49 letters and digits; ${tokenAdvice()}`
+      : `this token is not valid any more, or never was: ${tokenAdvice()}`;
   throw new Problem('bad-token', detail, challenge('error="invalid_token"'));
 }
 

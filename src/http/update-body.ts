@@ -9,7 +9,7 @@ import { Problem, type ProblemDetail } from './problem.ts';
  * @param editAdvice how the other keys are changed, a clause that ends the sentence "it cannot be changed here: …"
  * @throws {Problem} bad-json or invalid-update, with every fault at once
  */
-export function parseUpdate(text: string, editAdvice: string): UpdateValues {
+export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
   const parsed = parseFrontMatter(text.trim());
   if ('faults' in parsed) {
     if (parsed.faults[0]?.rule === 'object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
@@ -65,7 +65,7 @@ function adviceFor(
   place: readonly (string | number)[],
   keyword: string,
   body: Readonly<Record<string, unknown>>,
-  editAdvice: string,
+  editAdvice: () => string,
 ): string | undefined {
   const [top, key] = place;
   if (keyword === 'required' && place.length === 0) return wrapAdvice;
@@ -80,7 +80,7 @@ function adviceFor(
   if (looksLikeCount.test(key))
     return `${JSON.stringify(key)} is no key: the number of servers is called "count"`;
   if (protectedKeys.has(key.split('.')[0] ?? ''))
-    return `${JSON.stringify(key)} cannot be changed here: ${editAdvice}`;
+    return `${JSON.stringify(key)} cannot be changed here: ${editAdvice()}`;
   return undefined;
 }
 

@@ -34,10 +34,13 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
       bot.id,
       tokens,
       badTokens,
-      `the Token button at ${baseUrl}/bots/${bot.id} gives one`,
+      () => `the Token button at ${baseUrl}/bots/${bot.id} gives one`,
     );
     await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
-    const values = parseUpdate(await readText(ctx, bodyRules), `edit ${mainPathOf(bot)} by pull request`);
+    const values = parseUpdate(
+      await readText(ctx, bodyRules),
+      () => `edit ${mainPathOf(bot)} by pull request`,
+    );
     const commit = await updates.apply(bot.id, values, expectation(ctx));
     await acknowledge();
     ctx.set('Cache-Control', 'no-store');

@@ -272,6 +272,7 @@ describe('reads', () => {
       const deleted = await service.request('/api/v2/bots', { method: 'DELETE' });
       strictEqual(deleted.status, 405);
       match(deleted.headers.get('allow') ?? '', /GET/);
+      strictEqual((await service.request('/healthz', { method: 'POST' })).status, 405);
       strictEqual((await service.request('/api/v3/bots')).status, 404);
       strictEqual((await service.request('/api/v2/bots', { headers: { accept: 'text/html' } })).status, 406);
       strictEqual(
