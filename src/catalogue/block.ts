@@ -24,10 +24,30 @@ export type BotMeta = readonly [
 type FileMeta = readonly [locale: Locale, main: boolean, size: number, sha: string, tail: number];
 
 export function toBlock(bots: readonly IndexedBot[]): Block {
-  return {
-    meta: bots.map(metaOf),
-    blob: Buffer.concat(bots.flatMap(({ record, element }) => [record, element])),
-  };
+  const { meta, parts } = takeApart(bots);
+  const blob = memoryOf(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    blob.set(part, offset);
+    offset += part.length;
+  }
+  return { meta, blob };
+}
+
+/** A block whose blob is in pieces, as they are in memory. */
+export function takeApart(bots: readonly IndexedBot[]): {
+  readonly meta: readonly BotMeta[];
+  readonly parts: readonly Buffer[];
+} {
+  return { meta: bots.map(metaOf), parts: bots.flatMap(({ record, element }) => [record, element]) };
+}
+
+/**
+ * Memory for the bytes of many bots. It is shared memory, which threads hand on for nothing and the garbage collector
+ * does not count: other memory, as it is filled, has it walk over everything there is again and again.
+ */
+export function memoryOf(length: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(length));
 }
 
 /** The bots of a block; their bytes are views of the blob. */

@@ -50,8 +50,6 @@ async function readInThread(share: Share, onReading: (reading: FolderReading) =>
 if (!isMainThread && parentPort) {
   const { root, folders } = workerData as Share;
   for (const folder of folders) {
-    readInto(root, folder, (reading) =>
-      parentPort?.postMessage(reading, [reading.bots.blob.buffer as ArrayBuffer]),
-    );
+    readInto(root, folder, (reading) => parentPort?.postMessage(reading));
   }
 }

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../bot/schemas.ts';
-import { type BotMeta, fromBlock, toBlock } from './block.ts';
+import { type BotMeta, fromBlock, memoryOf, takeApart } from './block.ts';
 import type { IndexedBot } from './bot-index.ts';
 import type { Stamp } from './folder.ts';
 
@@ -44,12 +44,12 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
     await file.write(magic);
     let count = 0;
     for (const { folder, digest, entries } of folders) {
-      const { meta, blob } = toBlock(entries.map(({ bot }) => bot));
+      const { meta, parts } = takeApart(entries.map(({ bot }) => bot));
       const stamps = entries.map((entry) => entry.stamps.map(metaOf));
-      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stamps }, blob);
+      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stamps }, parts);
       count += 1;
     }
-    await writeBlock(file, count, null, new Uint8Array());
+    await writeBlock(file, count, null, []);
   } catch (error) {
     await file.close();
     await rm(temporary, { force: true });
@@ -134,13 +134,14 @@ async function writeBlock(
   file: FileHandle,
   head: BlockHead | number,
   meta: BlockMeta | null,
-  blob: Uint8Array,
+  blob: readonly Uint8Array[],
 ): Promise<void> {
-  const parts = [Buffer.from(JSON.stringify(head)), Buffer.from(JSON.stringify(meta)), blob];
+  const front = [Buffer.from(JSON.stringify(head)), Buffer.from(JSON.stringify(meta))];
+  const lengths = [...front.map(({ length }) => length), blob.reduce((sum, { length }) => sum + length, 0)];
   const header = Buffer.alloc(headerSize);
-  for (const [i, { length }] of parts.entries()) header.writeUInt32LE(length, 4 * i);
-  header.writeUInt32LE(checksum(parts), headerSize - 4);
-  await file.writev([header, ...parts]);
+  for (const [i, length] of lengths.entries()) header.writeUInt32LE(length, 4 * i);
+  header.writeUInt32LE(checksum([...front, ...blob]), headerSize - 4);
+  await file.writev([header, ...front, ...blob]);
 }
 
 /** zlib takes an empty buffer for a fresh start when there is no memory behind it. */
@@ -200,7 +201,7 @@ async function readExactly(file: FileHandle, length: number): Promise<Buffer | u
 
 /** No block has more than a gigabyte: a length that says so is damaged, and its block is not whole. */
 function bufferOf(length: number): Buffer {
-  return Buffer.allocUnsafeSlow(length > 2 ** 30 ? 0 : length);
+  return memoryOf(length > 2 ** 30 ? 0 : length);
 }
 
 /** Fills the buffers, one after the other, with what comes next in the file; gives how many bytes there were. */
