@@ -28,6 +28,7 @@ export async function send(
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
   ctx.set({ ...common, ...headers, ETag: etagOf(digest, coding) });
+  markRepeatable(ctx, current);
   if (ctx.fresh) {
     ctx.status = 304;
     return;
@@ -36,7 +37,6 @@ export async function send(
   const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body);
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes(), { objectMode: false });
-  if (Buffer.isBuffer(bytes)) markRepeatable(ctx, current);
 }
 
 /** The headers of every read. */

@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { WireAnswer } from './wire-answer.ts';
 
-/** A whole response that may be sent again for as long as `current` says so. */
+/** A response that may be sent again for as long as `current` says so. */
 interface StoredResponse extends Wishes {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
-  readonly whole: WireAnswer;
+  /** Undefined where nobody has asked for it yet: many readers have it from before a restart. */
+  readonly whole: WireAnswer | undefined;
   readonly notModified: WireAnswer;
   current(): boolean;
 }
@@ -49,13 +50,18 @@ export class ResponseCache {
       return false;
     }
     const kind = kindOf(asked?.condition, stored.etag);
-    if (kind === undefined || !stored[kind].send(response)) return false;
+    if (kind === undefined || !stored[kind]?.send(response)) return false;
     this.answered[kind]++;
     return true;
   }
 
-  /** Keeps a 200 that has just been decided, with the headers as they were sent. */
-  store(request: IncomingMessage, response: ServerResponse, body: Buffer, current: () => boolean): void {
+  /** Keeps an answer that has just been decided, with the headers as they were sent: a 200, or a 304 that has no body. */
+  store(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer | null,
+    current: () => boolean,
+  ): void {
     const { method, url = '' } = request;
     const asked = readHeaders(request);
     const etag = response.getHeader('etag');
@@ -66,14 +72,16 @@ export class ResponseCache {
       ([name, value]) => [name, String(value)] as const,
     );
     const describing = pairs.filter(([name]) => !/^content-(type|length|encoding)$/.test(name)).flat();
-    const others = (this.#responses.get(url) ?? []).filter((one) => one.current() && !isSame(one, asked));
+    const kept = (this.#responses.get(url) ?? []).filter((one) => one.current());
+    if (body === null && kept.some((one) => isSame(one, asked))) return;
+    const others = kept.filter((one) => !isSame(one, asked));
     const stored = {
       accept,
       encoding,
       language,
       etag,
-      size: body.length,
-      whole: new WireAnswer(200, pairs.flat(), body),
+      size: body?.length ?? 0,
+      whole: body === null ? undefined : new WireAnswer(200, pairs.flat(), body),
       notModified: new WireAnswer(304, describing, null),
       current,
     };

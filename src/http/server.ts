@@ -25,9 +25,10 @@ export async function listen(
   app.middleware.unshift(async (ctx, next) => {
     await next();
     const current = repeatableWhile(ctx);
-    if (ctx.status === 200 && current && Buffer.isBuffer(ctx.body)) {
+    if (current === undefined) return;
+    if (ctx.status === 304) cache.store(ctx.req, ctx.res, null, current);
+    else if (ctx.status === 200 && Buffer.isBuffer(ctx.body))
       cache.store(ctx.req, ctx.res, ctx.body, current);
-    }
   });
   const answer = app.callback();
   const limits = {

@@ -32,6 +32,12 @@ describe('an answer that is sent again', () => {
     return said;
   }
 
+  /** How many 304s the response cache has sent. */
+  async function repeated(): Promise<number> {
+    const said = await talk('GET /metrics HTTP/1.0\r\n\r\n', 2);
+    return Number(/repeated_responses_total\{status="304"\} (\d+)/.exec(said)?.[1]);
+  }
+
   const get = (more = '', version = '1.1'): string => `GET ${path} HTTP/${version}\r\nHost: x\r\n${more}\r\n`;
   const withoutDate = (answer: string): string => answer.replace(/^Date: .*$/m, 'Date: then');
   /** Header lines in any order and case, and the body. */
@@ -51,6 +57,20 @@ describe('an answer that is sent again', () => {
     const listed = await talk(get(`${accept}If-None-Match: "other", ${etag}\r\n`), 1);
     match(listed, /^HTTP\/1\.1 304 Not Modified\r\n/);
     deepStrictEqual(parts(await talk(get(accept + condition), 1)), parts(listed));
+  });
+
+  it('is kept from a 304 alone, for those who have the record from before', async () => {
+    const etag = /^ETag: (.*)$/im.exec(await talk(get('Accept: */*\r\n'), 1))?.[1] ?? '';
+    const asked = 'Accept: application/json, */*\r\n';
+    const condition = `${asked}If-None-Match: ${etag}\r\n`;
+    const decided = await talk(get(condition), 1);
+    match(decided, /^HTTP\/1\.1 304 /);
+    const before = await repeated();
+    deepStrictEqual(parts(await talk(get(condition), 1)), parts(decided));
+    strictEqual(await repeated(), before + 1);
+    match(await talk(get(asked), 1), /^HTTP\/1\.1 200 OK\r\n[^]*"authors"/);
+    match(await talk(get(`${asked}If-None-Match: "other", ${etag}\r\n`), 1), /^HTTP\/1\.1 304 /);
+    match(await talk(get(asked), 1), /^HTTP\/1\.1 200 OK\r\n[^]*"authors"/);
   });
 
   it('has the date of the second in which it is sent', async () => {
