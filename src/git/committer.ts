@@ -242,11 +242,6 @@ export class Committer {
       end();
       throw error;
     }
-    if (tip !== null)
-      await repository.trees.foresee(
-        tip,
-        plan.edits.map(({ path, after }) => [path, after]),
-      );
     // The work tree follows while the next batch is being committed, but never the one after the next.
     await this.#following;
     this.#following = this.#follow({ batch, plan, branch, commit }).finally(end);
@@ -287,7 +282,7 @@ export class Committer {
       time: Math.floor(Date.now() / 1000),
       message: commitMessage(subjects),
       urgent: true,
-      files: new Map(plan.edits.map((edit) => [edit.path, edit])),
+      files: new Map(plan.edits.map((edit) => [edit.path, { ...edit, id: edit.after }])),
     });
     failpoint('batch.after-import');
     return commit;

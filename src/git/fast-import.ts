@@ -17,7 +17,14 @@ export interface NewCommit {
   /** Whether somebody waits for it: then nothing is compressed, which housekeeping makes up for with deltas. */
   readonly urgent: boolean;
   /** Path from the top of the repository → mode and whole new content. */
-  readonly files: ReadonlyMap<string, { readonly mode: string; readonly content: Buffer }>;
+  readonly files: ReadonlyMap<string, NewFile>;
+}
+
+export interface NewFile {
+  readonly mode: string;
+  readonly content: Buffer;
+  /** The blob that the content is. */
+  readonly id: string;
 }
 
 /** The ref is at another commit than the one planned on. */
@@ -46,7 +53,12 @@ export async function importCommit(repository: Repository, commit: NewCommit): P
   } catch (error) {
     id = await madeAllTheSame(repository, commit, error);
   }
-  const { commonDir } = repository;
+  const { commonDir, trees } = repository;
+  if (onto !== null)
+    await trees.foresee(
+      onto,
+      [...commit.files].map(([path, file]) => [path, file.id]),
+    );
   await fsyncFolders([join(commonDir, 'objects/pack'), ...foldersUpTo(commonDir, join(commonDir, ref))]);
   return id;
 }

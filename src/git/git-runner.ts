@@ -1,12 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { Socket } from 'node:net';
 import type { GitClient, GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
 
 /** A command on its way to the runner, and what comes back. */
 export interface RunnerRequest {
   readonly id: number;
-  readonly command: GitCommand;
+  readonly command: Omit<GitCommand, 'input'>;
+  /** How many bytes of `inputPipe` are its input, those behind the input of the request before; undefined for none. */
+  readonly inputBytes: number | undefined;
 }
+
+/**
+ * The file descriptor that the runner reads inputs from. As a part of its message, one of megabytes would be copied
+ * several times before anybody else had a turn.
+ */
+export const inputPipe = 4;
 
 export type RunnerAnswer =
   | { readonly id: number; readonly output: Uint8Array }
@@ -42,9 +51,13 @@ export class GitRunner implements GitClient {
     return await new Promise<Buffer>((resolve, reject) => {
       this.#waiting.set(id, { command, resolve, reject });
       runner.channel?.ref();
-      runner.send({ id, command } satisfies RunnerRequest, (error) => {
+      const { input, ...rest } = command;
+      const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+      const request: RunnerRequest = { id, command: rest, inputBytes: bytes?.length };
+      runner.send(request, (error) => {
         if (error) this.#fail(id, -1, error.message);
       });
+      if (bytes) pipeOf(runner)?.write(bytes);
     });
   }
 
@@ -59,7 +72,7 @@ export class GitRunner implements GitClient {
       serialization: 'advanced',
       // A terminal's Ctrl-C is for the service, which has commits to finish.
       detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
       execArgv: [],
     });
     child.on('message', (answer: RunnerAnswer) => this.#take(answer));
@@ -68,6 +81,10 @@ export class GitRunner implements GitClient {
     // It keeps this process running only while a command is waited for.
     child.unref();
     child.channel?.unref();
+    const pipe = pipeOf(child);
+    pipe?.unref();
+    // A runner that is gone fails its commands by itself.
+    pipe?.on('error', () => undefined);
     return child;
   }
 
@@ -97,4 +114,9 @@ export class GitRunner implements GitClient {
     if (this.#waiting.size === 0) this.#process?.channel?.unref();
     return waiting;
   }
+}
+
+function pipeOf(runner: ChildProcess): Socket | undefined {
+  const pipe = runner.stdio[inputPipe];
+  return pipe instanceof Socket ? pipe : undefined;
 }

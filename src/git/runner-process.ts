@@ -1,19 +1,45 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { messageOf } from '../system-error.ts';
 import { directClient } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
-import type { RunnerAnswer, RunnerRequest } from './git-runner.ts';
+import { inputPipe, type RunnerAnswer, type RunnerRequest } from './git-runner.ts';
 
 // The small process that git-runner.ts has git commands run in. It lives as long as the service does.
 process.on('message', (request: RunnerRequest) => void answer(request));
 process.on('disconnect', () => process.exit());
 
-async function answer({ id, command }: RunnerRequest): Promise<void> {
+const inputs = new Socket({ fd: inputPipe, writable: false });
+let reading: Promise<unknown> = Promise.resolve();
+
+async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void> {
   let result: RunnerAnswer;
   try {
-    result = { id, output: await directClient.run(command) };
+    const input = inputBytes === undefined ? {} : { input: await nextInput(inputBytes) };
+    result = { id, output: await directClient.run({ ...command, ...input }) };
   } catch (error) {
     const known = error instanceof GitExit;
     result = { id, exitCode: known ? error.exitCode : -1, stderr: known ? error.stderr : messageOf(error) };
   }
   if (process.connected) process.send?.(result);
+}
+
+/** Inputs come one behind the other, in the order of the requests. */
+async function nextInput(bytes: number): Promise<Buffer> {
+  const next = reading.then(async () => await readInput(bytes));
+  reading = next;
+  return await next;
+}
+
+async function readInput(bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let missing = bytes; missing > 0;) {
+    const chunk = inputs.read(Math.min(missing, inputs.readableLength || 1)) as Buffer | null;
+    if (chunk === null) await once(inputs, 'readable');
+    else {
+      chunks.push(chunk);
+      missing -= chunk.length;
+    }
+  }
+  return Buffer.concat(chunks, bytes);
 }

@@ -5,11 +5,12 @@ import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts
 import { movedFiles } from './branch-move.ts';
 import { clearDeadLocks } from './dead-locks.ts';
 import type { Log } from '../log.ts';
-import { importCommit, type NewCommit, TipMoved } from './fast-import.ts';
+import { importCommit, type NewCommit, type NewFile, TipMoved } from './fast-import.ts';
 import { GitExit } from './git-exit.ts';
 import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
+import { readTipEntries } from './tip-files.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
 export const stateRef = 'refs/botshelf/state';
@@ -114,18 +115,18 @@ async function commitState(
 }
 
 async function changedFiles(
-  { objects, hash }: Repository,
+  repository: Repository,
   onto: string | null,
   files: ReadonlyMap<string, string>,
-): Promise<Map<string, { mode: string; content: Buffer }>> {
-  const paths = [...files.keys()];
-  const old = onto === null ? [] : await objects.read(paths.map((path) => `${onto}:${path}`));
-  const changed = new Map<string, { mode: string; content: Buffer }>();
+): Promise<NewCommit['files']> {
+  const old = await readTipEntries(repository, onto, [...files.keys()]);
+  const changed = new Map<string, NewFile>();
   const pace = new Pace();
-  for (const [i, path] of paths.entries()) {
+  for (const [path, text] of files) {
     if (pace.due) await pace.rest();
-    const content = Buffer.from(files.get(path) ?? '');
-    if (old[i]?.id !== blobId(content, hash)) changed.set(path, { mode: '100644', content });
+    const content = Buffer.from(text);
+    const id = blobId(content, repository.hash);
+    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content, id });
   }
   return changed;
 }

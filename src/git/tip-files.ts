@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { TipFile } from './batch-plan.ts';
 import type { Repository } from './repository.ts';
-import { entryOf, symbolicLink, type TreeEntry } from './tree.ts';
+import { entriesOf, symbolicLink, type TreeEntry } from './tree.ts';
 import { readIfBlob } from './work-tree.ts';
 
 /**
@@ -15,30 +15,35 @@ export async function readTipFiles(
   tip: string | null,
   paths: readonly string[],
 ): Promise<Map<string, TipFile>> {
-  const entries = tip === null ? new Map<string, TreeEntry>() : await readEntries(repository, tip, paths);
+  const entries = await readTipEntries(repository, tip, paths);
   const blobs = [...entries].filter(([, { mode }]) => mode.startsWith('100') || mode === symbolicLink);
   const texts = await readBlobs(repository, blobs);
   return new Map(paths.map((path) => [path, tipFile(path, entries.get(path), texts.get(path))]));
 }
 
-/** Goes down from the top, level by level, so that git opens each folder on the way once. */
-async function readEntries(
+/**
+ * What the commit `tip` has at these paths, null being the empty history. Goes down from the top, level by level, so
+ * that git opens each folder on the way once.
+ * @throws {GitExit}
+ */
+export async function readTipEntries(
   { trees, hash }: Repository,
-  tip: string,
+  tip: string | null,
   paths: readonly string[],
 ): Promise<Map<string, TreeEntry>> {
-  let folders = new Map<string, { id: string; paths: readonly string[] }>([
-    ['', { id: `${tip}^{tree}`, paths }],
-  ]);
+  let folders = new Map<string, { id: string; paths: readonly string[] }>(
+    tip === null ? [] : [['', { id: `${tip}^{tree}`, paths }]],
+  );
   const entries = new Map<string, TreeEntry>();
   while (folders.size > 0) {
     const read = await trees.read([...folders.values()].map(({ id }) => id));
     const below = new Map<string, { id: string; paths: string[] }>();
     for (const [i, [folder, inside]] of [...folders].entries()) {
-      const tree = read[i] ?? Buffer.alloc(0);
+      const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
+      const found = entriesOf(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
       for (const path of inside.paths) {
         const slash = path.indexOf('/', folder.length);
-        const entry = entryOf(tree, path.slice(folder.length, slash === -1 ? undefined : slash), hash);
+        const entry = found.get(nameIn(path));
         if (entry === undefined) continue;
         if (slash === -1) entries.set(path, entry);
         else if (isFolder(entry)) mapPath(below, path.slice(0, slash + 1), entry.id).push(path);

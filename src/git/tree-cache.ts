@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type HashName, objectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
-import { entryOf, withIds } from './tree.ts';
+import { entriesOf, withIds } from './tree.ts';
 
 /**
  * Keeps tree objects in memory: a batch needs those of all its folders, and while packs pile up git takes a
@@ -37,8 +37,8 @@ export class TreeCache {
    * @param files - path → the blob that the commit puts there
    * @throws {GitExit}
    */
-  async foresee(tip: string, files: Iterable<readonly [path: string, blob: string]>): Promise<void> {
-    await this.#foresee(`${tip}^{tree}`, [...files]);
+  async foresee(tip: string, files: readonly (readonly [path: string, blob: string])[]): Promise<void> {
+    await this.#foresee(`${tip}^{tree}`, files);
   }
 
   async #foresee(name: string, files: readonly (readonly [path: string, blob: string])[]): Promise<string> {
@@ -47,16 +47,17 @@ export class TreeCache {
     const below = new Map<string, [string, string][]>();
     for (const [path, blob] of files) {
       const slash = path.indexOf('/');
-      if (slash === -1) ids.set(path, blob);
-      else
-        below.set(path.slice(0, slash), [
-          ...(below.get(path.slice(0, slash)) ?? []),
-          [path.slice(slash + 1), blob],
-        ]);
+      if (slash === -1) {
+        ids.set(path, blob);
+        continue;
+      }
+      const folder = path.slice(0, slash);
+      const inside = below.get(folder) ?? [];
+      below.set(folder, inside);
+      inside.push([path.slice(slash + 1), blob]);
     }
-    for (const [folder, inside] of below) {
-      const entry = entryOf(tree, folder, this.#hash);
-      if (entry) ids.set(folder, await this.#foresee(entry.id, inside));
+    for (const [folder, { id }] of entriesOf(tree, below.keys(), this.#hash)) {
+      ids.set(folder, await this.#foresee(id, below.get(folder) ?? []));
     }
     const changed = withIds(tree, ids, this.#hash);
     const id = objectId('tree', changed, this.#hash);

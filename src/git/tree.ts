@@ -7,10 +7,16 @@ export interface TreeEntry {
   readonly id: string;
 }
 
-/** The entry of a tree object by its name; looked for in the stored form, as few of its names are asked for. */
-export function entryOf(tree: Buffer, name: string, hash: HashName): TreeEntry | undefined {
-  const found = find(tree, name, hash);
-  return found && { mode: found.mode, id: tree.toString('hex', found.idAt, found.idAt + widthOf(hash)) };
+/** The entries of a tree object that have one of these names, by name. */
+export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName): Map<string, TreeEntry> {
+  const wanted = new Set(names);
+  const found = new Map<string, TreeEntry>();
+  walk(tree, hash, (name, mode, idAt) => {
+    if (wanted.has(name))
+      found.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + widthOf(hash)) });
+    return found.size < wanted.size;
+  });
+  return found;
 }
 
 /** The mode of a symbolic link. */
@@ -19,46 +25,38 @@ export const symbolicLink = '120000';
 /** All entries of a tree object, by name. */
 export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
-  for (let offset = 0; offset < tree.length;) {
-    const space = tree.indexOf(32, offset);
-    const zero = tree.indexOf(0, space);
-    const mode = tree.toString('latin1', offset, space);
-    offset = zero + 1 + widthOf(hash);
-    entries.set(tree.toString('utf8', space + 1, zero), { mode, id: tree.toString('hex', zero + 1, offset) });
-  }
+  walk(tree, hash, (name, mode, idAt) => {
+    entries.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + widthOf(hash)) });
+    return true;
+  });
   return entries;
 }
 
 /** The tree object with other ids at these names; a name that it does not have is left out. */
 export function withIds(tree: Buffer, ids: ReadonlyMap<string, string>, hash: HashName): Buffer {
   const changed = Buffer.from(tree);
-  for (const [name, id] of ids) {
-    const found = find(changed, name, hash);
-    if (found) changed.write(id, found.idAt, 'hex');
-  }
+  walk(tree, hash, (name, _mode, idAt) => {
+    const id = ids.get(name);
+    if (id !== undefined) changed.write(id, idAt, 'hex');
+    return true;
+  });
   return changed;
 }
 
-function find(
+/** Goes through the entries as they are stored, for as long as `visit` says so. Modes are made where they are asked for. */
+function walk(
   tree: Buffer,
-  name: string,
   hash: HashName,
-): { readonly mode: string; readonly idAt: number } | undefined {
-  const wanted = Buffer.from(name);
-  for (let offset = 0; offset < tree.length;) {
-    const space = tree.indexOf(32, offset);
+  visit: (name: string, mode: () => string, idAt: number) => boolean,
+): void {
+  for (let offset = 0, isWanted = true; isWanted && offset < tree.length;) {
+    const start = offset;
+    const space = tree.indexOf(32, start);
     const zero = tree.indexOf(0, space);
-    const isWanted = zero - space - 1 === wanted.length && startsWith(tree, wanted, space + 1);
-    if (isWanted) return { mode: tree.toString('latin1', offset, space), idAt: zero + 1 };
+    const name = tree.toString('utf8', space + 1, zero);
+    isWanted = visit(name, () => tree.toString('latin1', start, space), zero + 1);
     offset = zero + 1 + widthOf(hash);
   }
-  return undefined;
-}
-
-/** Byte by byte: most names differ in the first, before a comparison of buffers would have begun. */
-function startsWith(tree: Buffer, name: Buffer, at: number): boolean {
-  for (let i = 0; i < name.length; i++) if (tree[at + i] !== name[i]) return false;
-  return true;
 }
 
 function widthOf(hash: HashName): number {

@@ -16,5 +16,5 @@ export class Pace {
   }
 }
 
-/** Milliseconds; a request that arrives just then waits for this long. */
-const longest = 5;
+/** Milliseconds; a request that arrives just then waits for this long, and a post a few times. */
+const longest = 2;
