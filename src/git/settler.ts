@@ -1,20 +1,18 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
-import { Turns } from '../state/turns.ts';
 import { messageOf } from '../system-error.ts';
 import type { Change, TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
 import { followIndex } from './git-index.ts';
-import { withIndexLock } from './index-lock.ts';
 import { blobId } from './object-id.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { readTipFiles } from './tip-files.ts';
 import { join, type Unsettled, type UnsettledNote } from './unsettled.ts';
-import { PlainFolders } from './plain-folders.ts';
-import { follow, type TargetFile } from './work-tree.ts';
+import type { TargetFile } from './work-tree.ts';
+import { WorkTreeFollower } from './work-tree-follower.ts';
 
 /** A path that work tree and index may not have yet, and what to do where a person has edited it. */
 export interface Pending extends Unsettled {
@@ -43,9 +41,7 @@ export class Settler {
   readonly #done = new Map<Pending, { readonly tip: string | null; readonly since: number }>();
   /** What is being committed now. */
   readonly #begun = new Set<readonly Unsettled[]>();
-  /** Files that were replaced and may be torn by a power loss. */
-  readonly #unsynced = new Set<string>();
-  readonly #turns = new Turns();
+  readonly #follower: WorkTreeFollower;
   #timer: NodeJS.Timeout | undefined;
   #pass: Promise<boolean> | undefined;
   #lastDuration = 0;
@@ -59,6 +55,7 @@ export class Settler {
     this.#door = door;
     this.#note = note;
     this.#log = log;
+    this.#follower = new WorkTreeFollower(log);
   }
 
   /** Whether work tree and index have all our commits. */
@@ -153,6 +150,7 @@ export class Settler {
     clearTimeout(this.#timer);
     if (this.settled) await this.#shortenNote().catch(() => undefined);
     await this.#note.close();
+    await this.#follower.close();
   }
 
   #add(entry: Pending): void {
@@ -212,9 +210,7 @@ export class Settler {
 
   /** What leaves the note is on disk before; what is replaced meanwhile is pending, and stays. */
   async #shortenNote(): Promise<void> {
-    const files = [...this.#unsynced];
-    this.#unsynced.clear();
-    await fsyncFiles(files);
+    await fsyncFiles(this.#follower.takeUnsynced());
     const stay = [...this.#pending.values(), ...[...this.#begun].flat()];
     await this.#note.replace(stay.map(({ path, known, after }) => ({ path, known, after })));
   }
@@ -252,49 +248,8 @@ export class Settler {
     entries: readonly Pending[],
     targetOf: (path: string) => TargetFile | null | undefined,
   ): Promise<boolean> {
-    await mkdir(repository.staging, { recursive: true });
-    const folders = new PlainFolders(repository.folder);
-    // What goes makes room for what comes: a file where a folder was.
-    const inOrder = entries.toSorted((a, b) => Number(b.after === null) - Number(a.after === null));
-    // Some at a time, so that a post's file need not wait for the thousands of a merge.
-    for (let start = 0; start < inOrder.length; start += atOnce) {
-      const some = inOrder.slice(start, start + atOnce);
-      const followed = async (): Promise<boolean> =>
-        await withIndexLock(
-          repository,
-          async () => await this.#follow(repository, branch, some, targetOf, folders),
-        );
-      if (!(await this.#turns.take(followed))) return false;
-      await setImmediate();
-    }
-    return true;
-  }
-
-  async #follow(
-    repository: Repository,
-    branch: string,
-    entries: readonly Pending[],
-    targetOf: (path: string) => TargetFile | null | undefined,
-    folders: PlainFolders,
-  ): Promise<boolean> {
-    if (repository.branch() !== branch) return false;
-    for (const entry of entries) {
-      // A later commit has it too, and knows what it is now.
-      if (this.#pending.get(entry.path) !== entry) continue;
-      const target = targetOf(entry.path);
-      if (target === undefined || !folders.have(entry.path)) continue;
-      const absolute = joinPath(repository.folder, entry.path);
-      const file = { ...entry, absolute, target, top: repository.folder };
-      const followed = await follow(file, repository.staging, repository.hash);
-      if (followed === 'replaced' || followed === 'edited') this.#unsynced.add(absolute);
-      if (followed === 'edited') {
-        this.#log.info(
-          { path: entry.path },
-          'uncommitted edits of the file stay, with the change made in it too',
-        );
-      }
-    }
-    return true;
+    const isLatest = (entry: Pending): boolean => this.#pending.get(entry.path) === entry;
+    return await this.#follower.follow(repository, entries, { branch, targetOf, isLatest });
   }
 
   /**
@@ -379,9 +334,6 @@ async function hasFile({ folder, hash }: Repository, { path, after }: Pending): 
   const content = await readFile(joinPath(folder, path)).catch(() => undefined);
   return content !== undefined && blobId(content, hash) === after;
 }
-
-/** Files that follow while the index is locked: some milliseconds of work. */
-const atOnce = 32;
 
 /** Bytes of the note above which it is shortened while there is always something unsettled. */
 const longNote = 1_000_000;

@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { workerData } from 'node:worker_threads';
 import { codeOf } from '../system-error.ts';
 import { blobId, type HashName } from './object-id.ts';
 import { symbolicLink } from './tree.ts';
@@ -28,8 +29,8 @@ export interface Following extends Unsettled {
   readonly top: string;
   /** A crash may have torn the file: one that is empty, or has NUL in it, is ours to write again. */
   readonly torn: boolean;
-  /** Makes our change in a text that a person has edited; undefined where that cannot be done. */
-  edit(current: Buffer): Promise<Buffer | undefined>;
+  /** Makes our change in a text that a person has edited; undefined where that cannot be done. Without it nobody is asked. */
+  edit?(current: Buffer): Promise<Buffer | undefined>;
 }
 
 export interface TargetFile {
@@ -39,7 +40,8 @@ export interface TargetFile {
   readonly content: Buffer;
 }
 
-export type Followed = 'same' | 'replaced' | 'edited' | 'left';
+/** `asks`: a person has edited the file, and there was nothing that makes our change in the edited text. */
+export type Followed = 'same' | 'replaced' | 'edited' | 'left' | 'asks';
 
 /**
  * Brings a file of the work tree to the tip, atomically and keeping its mode, not yet durably. One that holds a
@@ -70,16 +72,14 @@ export async function follow(file: Following, staging: string, hash: HashName): 
       if (done) return 'replaced';
       continue;
     }
-    const next = stat.isFile() ? await editedByPerson(file, content) : undefined;
+    if (!stat.isFile() || file.target === null || file.target.id !== file.after) return 'left';
+    if (file.edit === undefined) return 'asks';
+    const next = await file.edit(content);
     if (next === undefined) return 'left';
     if (next.equals(content)) return 'same';
     if (replace(file.absolute, { mode: '100644', content: next }, stat, staging)) return 'edited';
   }
   return 'left';
-}
-
-async function editedByPerson(file: Following, content: Buffer): Promise<Buffer | undefined> {
-  return file.target && file.target.id === file.after ? await file.edit(content) : undefined;
 }
 
 function contentOf(path: string, stat: Stats): Buffer | undefined {
@@ -165,8 +165,8 @@ function stage(
   return path;
 }
 
-/** Reading it means setting it; done once, before there are others to mind. */
-const umask = process.umask();
+/** Reading it means setting it: done once, before there are others to mind, and handed to threads. */
+export const umask = (workerData as { readonly umask?: number } | null)?.umask ?? process.umask();
 
 function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
   if (seen === undefined || now === undefined) return seen === now;

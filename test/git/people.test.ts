@@ -1,5 +1,5 @@
 import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../../src/bot/errors.ts';
@@ -22,6 +22,24 @@ describe('a committer among people', () => {
     await settled(committer);
     strictEqual(repository.status(), `M ${path}`);
     match(repository.git('diff', '-U0'), /-The page\.\n\+A better page\.$/);
+  });
+
+  it('keeps what people did to some of many files that are changed at once', async () => {
+    const paths = Array.from({ length: 40 }, (_, n) => `bots/001/${n}001.en.md`);
+    const [edited = '', removed = '', linked = ''] = [paths[3], paths[11], paths[36]];
+    const repository = testRepository(Object.fromEntries(paths.map((each) => [each, text])));
+    const committer = committerOn(repository.folder);
+    repository.write(edited, text.replace('The page.', 'A better page.'));
+    rmSync(join(repository.folder, removed));
+    rmSync(join(repository.folder, linked));
+    symlinkSync('elsewhere', join(repository.folder, linked));
+    await Promise.all(paths.map(async (each) => await committer.change(setKey(each, 'category', 'music'))));
+    await settled(committer);
+    strictEqual(repository.status(), `D ${removed}\n M ${edited}\n T ${linked}`);
+    strictEqual(repository.read(edited), text.replace('fun', 'music').replace('The page.', 'A better page.'));
+    for (const each of paths.filter((one) => ![edited, removed, linked].includes(one)))
+      strictEqual(repository.read(each), text.replace('fun', 'music'));
+    strictEqual(repository.git('show', `HEAD:${linked}`), text.replace('fun', 'music').trim());
   });
 
   it('keeps what is staged staged, and nothing else', async () => {
