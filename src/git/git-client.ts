@@ -1,6 +1,6 @@
 import { simpleGit } from 'simple-git';
 import { GitExit } from './git-exit.ts';
-import { gitEnvironment, gitSettings } from './git-process.ts';
+import { gitEnvironment, gitSettings, runInBackground } from './git-process.ts';
 
 /** One git command, run to its end. */
 export interface GitCommand {
@@ -12,14 +12,20 @@ export interface GitCommand {
   readonly indexFile?: string;
   /** An exit code other than 0 that is an answer too, such as 1 for "no". */
   readonly answers?: number;
+  /** Whether it may take long: it runs at the lowest priority, without input, and its output is thrown away. */
+  readonly background?: boolean;
 }
 
 /** Runs git. */
 export interface GitClient {
   /** The process that the commands are children of. */
   readonly pid: number | undefined;
-  /** Runs a command and gives its standard output. @throws {GitExit} when it fails or is killed. */
-  run(command: GitCommand): Promise<Buffer>;
+  /**
+   * Runs a command and gives its standard output.
+   * @param signal - kills one that runs in the background
+   * @throws {GitExit} when it fails or is killed.
+   */
+  run(command: GitCommand, signal?: AbortSignal): Promise<Buffer>;
 }
 
 /**
@@ -28,7 +34,14 @@ export interface GitClient {
  */
 export const directClient: GitClient = { pid: process.pid, run: runHere };
 
-async function runHere({ folder, args, input, indexFile, answers }: GitCommand): Promise<Buffer> {
+async function runHere(
+  { folder, args, input, indexFile, answers, background }: GitCommand,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  if (background) {
+    await runInBackground(folder, args, signal);
+    return Buffer.alloc(0);
+  }
   if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
   // simple-git wraps what its error plugin gives, so what is known of the failure is kept beside it.
   let failure: GitExit | undefined;

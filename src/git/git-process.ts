@@ -30,8 +30,9 @@ export function spawnGit(folder: string, args: readonly string[]): ChildProcessW
 export async function runInBackground(
   folder: string,
   args: readonly string[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
+  if (signal?.aborted) throw new GitExit(args, null, '');
   const child = spawnGit(folder, args);
   lowerPriority(child.pid);
   child.stdin.end();
@@ -39,11 +40,11 @@ export async function runInBackground(
   let stderr = '';
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   const stop = (): void => void child.kill();
-  signal.addEventListener('abort', stop);
+  signal?.addEventListener('abort', stop);
   await new Promise<void>((resolve, reject) => {
     child.on('error', (error) => reject(new GitExit(args, -1, error.message)));
     child.on('close', (code) => (code === 0 ? resolve() : reject(new GitExit(args, code, stderr))));
-  }).finally(() => signal.removeEventListener('abort', stop));
+  }).finally(() => signal?.removeEventListener('abort', stop));
 }
 
 /**

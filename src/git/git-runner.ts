@@ -11,6 +11,12 @@ export interface RunnerRequest {
   readonly inputBytes: number | undefined;
 }
 
+/** Ends a command that runs in the background. */
+export interface RunnerStop {
+  readonly id: number;
+  readonly stop: true;
+}
+
 /**
  * The file descriptor that the runner reads inputs from. As a part of its message, one of megabytes would be copied
  * several times before anybody else had a turn.
@@ -45,9 +51,11 @@ export class GitRunner implements GitClient {
     return this.#process?.pid;
   }
 
-  async run(command: GitCommand): Promise<Buffer> {
+  async run(command: GitCommand, signal?: AbortSignal): Promise<Buffer> {
     const runner = (this.#process ??= this.#start());
     const id = ++this.#lastId;
+    const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
+    signal?.addEventListener('abort', stop);
     return await new Promise<Buffer>((resolve, reject) => {
       this.#waiting.set(id, { command, resolve, reject });
       runner.channel?.ref();
@@ -58,7 +66,8 @@ export class GitRunner implements GitClient {
         if (error) this.#fail(id, -1, error.message);
       });
       if (bytes) pipeOf(runner)?.write(bytes);
-    });
+      if (signal?.aborted) stop();
+    }).finally(() => signal?.removeEventListener('abort', stop));
   }
 
   /** Ends the process; to be called when nothing is waited for. */

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { fsyncFolders } from './durable.ts';
-import { runInBackground } from './git-process.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { thinState } from './thinning.ts';
 
@@ -73,25 +72,28 @@ export class Housekeeping {
   }
 
   async #consolidate(repository: Repository): Promise<void> {
-    const { folder, gitDir, commonDir } = repository;
+    const { gitDir, commonDir } = repository;
     // A person's gc does the same work, and more.
     if (existsSync(join(commonDir, 'gc.pid')) || existsSync(join(gitDir, 'gc.pid'))) return;
     const packs = join(commonDir, 'objects/pack');
     if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, merge);
-    await runInBackground(folder, ['pack-refs', '--all', '--prune'], this.#stop.signal);
+    await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
     await this.#writeGraph(repository, '--split');
   }
 
   /** A graph that is replaced forgets the commits that are to be pruned: git takes one that it cannot find for damage. */
-  async #writeGraph({ folder }: Repository, split: '--split' | '--split=replace'): Promise<void> {
-    const write = ['commit-graph', 'write', '--reachable', split, '--no-progress'];
-    await runInBackground(folder, write, this.#stop.signal);
+  async #writeGraph(repository: Repository, split: '--split' | '--split=replace'): Promise<void> {
+    await this.#runGit(repository, ['commit-graph', 'write', '--reachable', split, '--no-progress']);
   }
 
-  async #repack({ folder, commonDir }: Repository, how: readonly string[]): Promise<void> {
+  async #repack(repository: Repository, how: readonly string[]): Promise<void> {
     const few = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
-    await runInBackground(folder, [...few, 'repack', '-q', ...how], this.#stop.signal);
-    await fsyncFolders([join(commonDir, 'objects/pack')]);
+    await this.#runGit(repository, [...few, 'repack', '-q', ...how]);
+    await fsyncFolders([join(repository.commonDir, 'objects/pack')]);
+  }
+
+  async #runGit(repository: Repository, args: readonly string[]): Promise<void> {
+    await repository.run(args, { background: true, signal: this.#stop.signal });
   }
 }
 

@@ -41,7 +41,10 @@ export interface Repository {
   branch(): string;
 }
 
-export type RunOptions = Pick<GitCommand, 'input' | 'indexFile' | 'answers'>;
+export interface RunOptions extends Pick<GitCommand, 'input' | 'indexFile' | 'answers' | 'background'> {
+  /** Kills a command that runs in the background. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
@@ -65,7 +68,8 @@ export async function openRepository(
     objects,
     trees: new TreeCache(objects, facts.hash),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
-    run: async (args, options = {}) => (await client.run({ folder, args, ...options })).toString(),
+    run: async (args, { signal, ...options } = {}) =>
+      (await client.run({ folder, args, ...options }, signal)).toString(),
     catFile: async (names, indexFile) => {
       const options = { input: names, ...(indexFile === undefined ? {} : { indexFile }) };
       return await client.run({ folder, args: ['cat-file', '--batch'], ...options });

@@ -3,24 +3,31 @@ import { Socket } from 'node:net';
 import { messageOf } from '../system-error.ts';
 import { directClient } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
-import { inputPipe, type RunnerAnswer, type RunnerRequest } from './git-runner.ts';
+import { inputPipe, type RunnerAnswer, type RunnerRequest, type RunnerStop } from './git-runner.ts';
 
 // The small process that git-runner.ts has git commands run in. It lives as long as the service does.
-process.on('message', (request: RunnerRequest) => void answer(request));
+process.on('message', (message: RunnerRequest | RunnerStop) => {
+  if ('stop' in message) stops.get(message.id)?.abort();
+  else void answer(message);
+});
 process.on('disconnect', () => process.exit());
 
 const inputs = new Socket({ fd: inputPipe, writable: false });
+const stops = new Map<number, AbortController>();
 let reading: Promise<unknown> = Promise.resolve();
 
 async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void> {
+  const stop = new AbortController();
+  stops.set(id, stop);
   let result: RunnerAnswer;
   try {
     const input = inputBytes === undefined ? {} : { input: await nextInput(inputBytes) };
-    result = { id, output: await directClient.run({ ...command, ...input }) };
+    result = { id, output: await directClient.run({ ...command, ...input }, stop.signal) };
   } catch (error) {
     const known = error instanceof GitExit;
     result = { id, exitCode: known ? error.exitCode : -1, stderr: known ? error.stderr : messageOf(error) };
   }
+  stops.delete(id);
   if (process.connected) process.send?.(result);
 }
 

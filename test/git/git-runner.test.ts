@@ -42,4 +42,13 @@ describe('the process that runs git', () => {
     const id = (await runner.run({ ...hashObject, input: 'text' })).toString().trim();
     strictEqual(id, blobId(Buffer.from('text'), 'sha1'));
   });
+
+  it('kills what works in the background when it is no longer wanted', async () => {
+    const stop = new AbortController();
+    const args = ['-c', 'alias.rest=!sleep 3', 'rest'];
+    const waiting = runner.run({ folder, args, background: true }, stop.signal);
+    stop.abort();
+    await rejects(waiting, (error) => error instanceof GitExit && error.exitCode === null);
+    await rejects(runner.run({ folder, args, background: true }, stop.signal), GitExit);
+  });
 });
