@@ -1,30 +1,19 @@
 import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
-import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
-import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
+import type { Change } from './batch-plan.ts';
+import { Batches, type Changed, type Waiting } from './batches.ts';
 import { type BranchMove, type MovedFile, movedFiles } from './branch-move.ts';
-import { commitMessage } from './commit-message.ts';
 import { clearAfterCrash, clearDeadLocks } from './dead-locks.ts';
-import { importCommit, TipMoved } from './fast-import.ts';
+import { TipMoved } from './fast-import.ts';
 import { GitExit } from './git-exit.ts';
 import { mergeEdit } from './merge-edit.ts';
 import { moveBranch } from './move-branch.ts';
-import { pendingEdit } from './pending-edit.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { Settler } from './settler.ts';
 import { stateRef } from './state-ref.ts';
-import { readTipFiles } from './tip-files.ts';
-import { pathsInConflict, refuseWhileBusy } from './under-way.ts';
+import { refuseWhileBusy } from './under-way.ts';
 import { UnsettledNote } from './unsettled.ts';
-
-/** What became of a change. */
-export interface Changed {
-  /** The commit that holds it, null where the text was as wanted already. */
-  readonly commit: string | null;
-  /** The file's text with the change made. */
-  readonly text: string;
-}
 
 export interface CommitterOptions {
   readonly door: RepositoryDoor;
@@ -45,11 +34,11 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #note: UnsettledNote;
   readonly #settler: Settler;
+  readonly #batches: Batches;
   readonly #queue: Waiting[] = [];
   readonly #moves: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #lastSize = 0;
-  #following: Promise<void> = Promise.resolve();
   #moving: Promise<void> = Promise.resolve();
   /** Moves whose files the work tree does not have yet. */
   #bringing = 0;
@@ -60,6 +49,12 @@ export class Committer {
     this.#options = options;
     this.#note = new UnsettledNote(join(options.var, 'unsettled.ndjson'));
     this.#settler = new Settler(door, this.#note, log);
+    this.#batches = new Batches({
+      settler: this.#settler,
+      log,
+      again: async (change) => await this.change(change),
+      committed: (changes) => options.committed?.(changes),
+    });
   }
 
   /** Whether work tree and index have everything that was committed. */
@@ -161,7 +156,7 @@ export class Committer {
         this.#options.log.error({ err: error }, unavailable.message);
         for (const { reject } of batch) reject(unavailable);
       }
-      if (this.#queue.length === 0) await this.#following;
+      if (this.#queue.length === 0) await this.#batches.followed();
     }
     this.#lastSize = 0;
     this.#running = undefined;
@@ -202,90 +197,13 @@ export class Committer {
     const { door, log } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#tryToCommit(await door.open(), batch);
+        await this.#batches.commit(await door.open(), batch);
         return;
       } catch (error) {
         if (attempt >= attempts || !(await this.#mayWorkAgain(error))) throw error;
         log.debug({ attempt }, `planning the batch again: ${String(error)}`);
       }
     }
-  }
-
-  async #tryToCommit(repository: Repository, batch: readonly Waiting[]): Promise<void> {
-    const branch = repository.branch();
-    const tip = (await repository.objects.readOne(branch))?.id ?? null;
-    const changes = batch.map(({ change }) => ({
-      ...change,
-      apply: change.apply.bind(change),
-      path: repository.prefix + change.path,
-    }));
-    const files = await readTipFiles(repository, tip, [...new Set(changes.map(({ path }) => path))]);
-    for (const path of await pathsInConflict(repository)) {
-      const file = files.get(path);
-      const refusal = new WritesUnavailable(
-        `${path} is in conflict in a merge that is under way: finish the merge`,
-      );
-      if (file) files.set(path, { ...file, refusal });
-    }
-    const again = await this.#settler.takenBack(repository, tip, files);
-    const planned = planBatch([...again, ...changes], files, repository.hash);
-    const plan = { ...planned, outcomes: planned.outcomes.slice(again.length) };
-    if (plan.edits.length === 0) {
-      answer(batch, plan, null);
-      return;
-    }
-    const end = await this.#begin(plan);
-    let commit: string;
-    try {
-      commit = await this.#import(repository, { branch, tip, plan: planned });
-    } catch (error) {
-      end();
-      throw error;
-    }
-    // The work tree follows while the next batch is being committed, but never the one after the next.
-    await this.#following;
-    this.#following = this.#follow({ batch, plan, branch, commit }).finally(end);
-  }
-
-  async #follow({ batch, plan, branch, commit }: Committed): Promise<void> {
-    const { door, log } = this.#options;
-    const prefix = door.opened?.prefix ?? '';
-    const again = async (change: Change): Promise<Changed> =>
-      await this.change({ ...change, path: change.path.slice(prefix.length) });
-    const changes = batch.map(({ change }) => ({
-      ...change,
-      apply: change.apply.bind(change),
-      path: prefix + change.path,
-    }));
-    const pending = plan.edits.map((edit) => pendingEdit(edit, commit, changes, again, log));
-    const contents = new Map(plan.edits.map((edit) => [edit.path, { ...edit, id: edit.after }]));
-    await this.#settler.committed(pending, contents, branch);
-    failpoint('batch.after-worktree');
-    answer(batch, plan, commit);
-    this.#options.committed?.(batch.length);
-  }
-
-  async #begin(plan: BatchPlan): Promise<() => void> {
-    failpoint('batch.before-note');
-    return await this.#settler.begin(plan.edits);
-  }
-
-  async #import(repository: Repository, { branch, tip, plan }: Planned): Promise<string> {
-    failpoint('batch.before-import');
-    const subjects = plan.outcomes.flatMap((outcome) =>
-      outcome.kind === 'written' ? [outcome.subject] : [],
-    );
-    const commit = await importCommit(repository, {
-      ref: branch,
-      onto: tip,
-      identity: repository.identity,
-      time: Math.floor(Date.now() / 1000),
-      message: commitMessage(subjects),
-      urgent: true,
-      files: new Map(plan.edits.map((edit) => [edit.path, { ...edit, id: edit.after }])),
-    });
-    failpoint('batch.after-import');
-    return commit;
   }
 
   /** A tip that moved is planned on anew; so is a git that was killed, once the locks it left are gone. */
@@ -308,25 +226,6 @@ export class Committer {
   }
 }
 
-interface Waiting {
-  readonly change: Change;
-  readonly resolve: (changed: Changed) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Planned {
-  readonly branch: string;
-  readonly tip: string | null;
-  readonly plan: BatchPlan;
-}
-
-interface Committed {
-  readonly batch: readonly Waiting[];
-  readonly plan: BatchPlan;
-  readonly branch: string;
-  readonly commit: string;
-}
-
 /** Changes that are not worth to be halved. */
 const leastHalved = 32;
 
@@ -338,15 +237,6 @@ const attemptsBeside = 2;
 
 /** A batch that meets as many moves of the tip, or kills of git, is given up. */
 const attempts = 8;
-
-function answer(batch: readonly Waiting[], plan: BatchPlan, commit: string | null): void {
-  for (const [i, { resolve, reject }] of batch.entries()) {
-    const outcome = plan.outcomes[i];
-    if (outcome === undefined) continue;
-    if (outcome.kind === 'refused') reject(outcome.error);
-    else resolve({ commit: outcome.kind === 'written' ? commit : null, text: outcome.text });
-  }
-}
 
 /** @throws {WritesUnavailable} */
 async function tipOf(repository: Repository): Promise<string> {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { Log } from '../log.ts';
 import { GitExit } from './git-exit.ts';
 import type { Repository } from './repository.ts';
-import type { Pending } from './settler.ts';
+import type { Pending } from './pending.ts';
 import type { Unsettled } from './unsettled.ts';
 
 /**

@@ -4,7 +4,8 @@ import type { Log } from '../log.ts';
 import { type BranchMove, type MovedFile, moveRefs } from './branch-move.ts';
 import { mergeEdit } from './merge-edit.ts';
 import type { Repository } from './repository.ts';
-import type { Pending, Settler } from './settler.ts';
+import type { Pending } from './pending.ts';
+import type { Settler } from './settler.ts';
 import type { TargetFile } from './work-tree.ts';
 
 export interface MoveOptions {

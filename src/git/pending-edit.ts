@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Change, FileEdit } from './batch-plan.ts';
-import type { Pending } from './settler.ts';
+import type { Pending } from './pending.ts';
 
 /**
  * A file that a commit of ours replaces, on its way to work tree and index.

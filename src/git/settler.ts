@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
@@ -7,26 +5,12 @@ import { messageOf } from '../system-error.ts';
 import type { Change, TipFile } from './batch-plan.ts';
 import { fsyncFiles } from './durable.ts';
 import { followIndex } from './git-index.ts';
-import { blobId } from './object-id.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { readTipFiles } from './tip-files.ts';
-import { join, type Unsettled, type UnsettledNote } from './unsettled.ts';
+import { joined, type Pending, wasTakenBack } from './pending.ts';
+import type { Unsettled, UnsettledNote } from './unsettled.ts';
 import type { TargetFile } from './work-tree.ts';
 import { WorkTreeFollower } from './work-tree-follower.ts';
-
-/** A path that work tree and index may not have yet, and what to do where a person has edited it. */
-export interface Pending extends Unsettled {
-  /** The last of our commits with it, null where a crash has left it, or where others made the change. */
-  readonly commit: string | null;
-  /** A crash may have torn the file. */
-  readonly torn: boolean;
-  /** Makes our change in another text of the file; undefined where that cannot be done. */
-  edit(current: Buffer): Promise<Buffer | undefined>;
-  /** Our changes, to be made once more where they are taken back by accident; none after a crash. */
-  readonly changes: readonly Change[];
-  /** Asks for these changes once more, in a new commit. */
-  again(): void;
-}
 
 /**
  * Brings work tree and index after our commits, without ever failing one: what cannot be settled now, because
@@ -315,37 +299,5 @@ export interface Replacement {
 /** Milliseconds after which a git command that had begun before is over, and its commit is seen. */
 const secondLook = 1000;
 
-async function wasTakenBack(
-  repository: Repository,
-  tip: string | null,
-  entry: Pending,
-  id: string | null,
-): Promise<boolean> {
-  const { commit, after, known } = entry;
-  if (commit === null || tip === null || tip === commit || id === after || !known.includes(id)) return false;
-  return (await hasCommit(repository, tip, commit)) && (await hasFile(repository, entry));
-}
-
-async function hasCommit(repository: Repository, tip: string, commit: string): Promise<boolean> {
-  return (await repository.run(['rev-list', '--count', '--max-count=1', commit, `^${tip}`])).trim() === '0';
-}
-
-async function hasFile({ folder, hash }: Repository, { path, after }: Pending): Promise<boolean> {
-  const content = await readFile(joinPath(folder, path)).catch(() => undefined);
-  return content !== undefined && blobId(content, hash) === after;
-}
-
 /** Bytes of the note above which it is shortened while there is always something unsettled. */
 const longNote = 1_000_000;
-
-function joined(earlier: Pending, later: Pending): Pending {
-  const edit = async (current: Buffer): Promise<Buffer | undefined> => {
-    const first = await earlier.edit(current);
-    return await later.edit(first ?? current);
-  };
-  const again = (): void => {
-    earlier.again();
-    later.again();
-  };
-  return { ...join(earlier, later), edit, again, changes: [...earlier.changes, ...later.changes] };
-}

@@ -6,7 +6,7 @@ import { Turns } from '../state/turns.ts';
 import { withIndexLock } from './index-lock.ts';
 import { PlainFolders } from './plain-folders.ts';
 import type { Repository } from './repository.ts';
-import type { Pending } from './settler.ts';
+import type { Pending } from './pending.ts';
 import { type Followed, type Following, follow, type TargetFile } from './work-tree.ts';
 import { WorkTreeThread } from './work-tree-thread.ts';
 
