@@ -2,9 +2,11 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 
@@ -283,6 +285,21 @@ describe('pages', () => {
         'attachment; filename="123456789012345678.en.md"',
       );
       match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
+    });
+
+    it('gives a file that the check and the format have nothing against', async () => {
+      const root = tempFolder();
+      const texts = {
+        ...whole,
+        prefix: '! bw.',
+        preview: 'https://example.org/1.png',
+        page: '# Bookworm\n\nHi.',
+      };
+      writeFiles(root, { [pagePath(whole.id)]: await (await post('/add/file', texts)).text() });
+      for (const args of [['check'], ['format', '--check']]) {
+        const { code, stdout, stderr } = await botshelf(root, args);
+        strictEqual(code, 0, stdout + stderr);
+      }
     });
 
     it('refuses what is no form, and what is too large', async () => {
