@@ -22,6 +22,9 @@ export function addImages(program: Command): void {
 
 async function images(): Promise<void> {
   const config = readConfig();
+  if (!config.images) {
+    throw new OperatorFault('BOTSHELF_IMAGES is off, so no pictures are kept: set it to on to fetch them');
+  }
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
   const pictures = await openPictures(config, log);

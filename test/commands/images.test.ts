@@ -37,6 +37,15 @@ describe('botshelf images', () => {
     strictEqual(code, 2);
   });
 
+  it('fetches nothing where pictures are off', async () => {
+    const root = tempFolder();
+    writeFiles(root, { [pagePath('7')]: mainPage() });
+    const { code, stderr } = await botshelf(root, ['images'], { env: { BOTSHELF_IMAGES: 'off' } });
+    match(stderr, /^BOTSHELF_IMAGES is off, .*\n$/);
+    strictEqual(code, 2);
+    strictEqual(existsSync(join(root, 'var')), false);
+  });
+
   it('says in one line that there is no catalogue', async () => {
     const { code, stderr } = await botshelf(tempFolder(), ['images']);
     match(stderr, /^the catalogue .* cannot be read: .*BOTSHELF_CATALOGUE.*\n$/);
