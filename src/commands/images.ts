@@ -22,6 +22,9 @@ export function addImages(program: Command): void {
 
 async function images(): Promise<void> {
   const config = readConfig();
+  if (!config.images) {
+    throw new OperatorFault('BOTSHELF_IMAGES is off, so no pictures are kept: set it to on to fetch them');
+  }
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
   const pictures = await openPictures(config, log);
@@ -52,8 +55,15 @@ async function images(): Promise<void> {
   process.stdout.write(`${cached} of ${known} pictures are in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be had: the service tries them again, less and less often\n`);
+  for (const { url, message } of [...pictures.cache.failures()].slice(0, mostNamed)) {
+    process.stdout.write(`  ${url} ${message}\n`);
+  }
+  if (failing > mostNamed) process.stdout.write(`  and ${failing - mostNamed} more\n`);
   process.exitCode = 1;
 }
+
+/** So many of those that could not be had are named. */
+const mostNamed = 20;
 
 /** Such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
 function barOf({ known, failing, left }: ImageCacheStatus): string {

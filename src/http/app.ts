@@ -87,6 +87,7 @@ export function createApp(options: AppOptions): Koa {
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
+  const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   addSiteRoutes(router, {
     site,
@@ -95,7 +96,7 @@ export function createApp(options: AppOptions): Koa {
     counts,
     markdown,
     baseUrl,
-    viewerOf: viewersOf(login),
+    viewerOf,
     faultsOf,
   });
 
@@ -103,7 +104,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(countRequests(options.metrics));
   app.use(answerProblems(log));
   app.use(protect);
-  app.use(showProblems(site));
+  app.use(showProblems(site, viewerOf));
   app.use(waitFor(catalogue, probes));
   app.use(programs.routes());
   app.use(probes.routes());

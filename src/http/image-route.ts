@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import { Problem } from './problem.ts';
+import { isKnown } from './representation.ts';
 
 /** Our copies of pictures, by name; see images/. */
 export interface Pictures {
@@ -22,8 +23,7 @@ export function addImageRoute(router: Router, pictures: Pictures): void {
       'Cross-Origin-Resource-Policy': 'cross-origin',
       ETag: `"${name}"`,
     });
-    ctx.status = 200;
-    if (ctx.fresh) {
+    if (isKnown(ctx)) {
       ctx.status = 304;
       return;
     }

@@ -29,7 +29,7 @@ export async function send(
   ctx.status = 200;
   ctx.set({ ...common, ...headers, ETag: etagOf(digest, coding) });
   markRepeatable(ctx, current);
-  if (ctx.fresh) {
+  if (isKnown(ctx)) {
     ctx.status = 304;
     return;
   }
@@ -37,6 +37,18 @@ export async function send(
   const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body);
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes(), { objectMode: false });
+}
+
+/**
+ * Whether who asks has this very answer already, by If-None-Match. The Cache-Control of a request is left aside: it
+ * speaks to caches on the way, and `fetch` in Node sends `no-cache` with every condition.
+ */
+export function isKnown(ctx: Context): boolean {
+  const known = ctx
+    .get('If-None-Match')
+    .split(',')
+    .map((etag) => etag.trim().replace(/^W\//, ''));
+  return known.includes('*') || known.includes(ctx.response.get('ETag'));
 }
 
 /** The headers of every read. */

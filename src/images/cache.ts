@@ -162,6 +162,11 @@ export class ImageCache {
     };
   }
 
+  /** The pictures whose last attempt failed, and why: `<url> <message>` is a sentence. */
+  *failures(): Generator<{ readonly url: string; readonly message: string }> {
+    for (const { url, failure } of this.#pictures) if (failure) yield { url, message: failure.message };
+  }
+
   /** Resolves when every picture that was wanted is there or has failed once. */
   async idle(): Promise<void> {
     await this.#looking;

@@ -3,6 +3,7 @@ import { canonicalLocale, type Locale } from '../bot/locale.ts';
 import type { MainPage } from '../bot/schema-types.ts';
 import { canonicalForm } from '../catalogue/canonical-form.ts';
 import { pathOf } from '../catalogue/layout.ts';
+import { parsePage } from '../catalogue/page.ts';
 import { validate } from '../catalogue/schema.ts';
 import type { FieldName, FieldTexts } from './add-fields.ts';
 
@@ -16,7 +17,8 @@ export interface AddEntry {
 }
 
 /**
- * Makes a main page of a form's fields and holds it against the schemas.
+ * Makes a main page of a form's fields and holds it against the schemas, and the whole file against what a page
+ * file may be made of.
  * @param now when the bot is listed, ms since the epoch
  * @param isListed whether there is such a bot already
  */
@@ -32,15 +34,17 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
 
   if (trimmed(texts.category) === '') note('category', 'choose the shelf that the bot stands on');
   const data = mainPageOf(texts, now);
-  const page = (texts.page ?? '').replaceAll('\r\n', '\n').trim();
+  const page = (texts.page ?? '')
+    .replaceAll('\r\n', '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd();
   for (const { place, message } of validate('main-page', structuredClone(data)))
     note(fieldAt(place), message);
   for (const { message } of validate('page', page)) note('page', message);
-  return {
-    path: id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined,
-    text: canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`),
-    faults: Object.fromEntries(faults),
-  };
+  const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
+  const text = canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`);
+  for (const { message } of parsePage(path ?? '', Buffer.from(text)).faults) note('page', message);
+  return { path, text, faults: Object.fromEntries(faults) };
 }
 
 function localeOf(tag: string, note: (message: string) => void): Locale | undefined {

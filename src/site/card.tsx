@@ -11,10 +11,12 @@ export interface CardProps {
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
   readonly count: number | undefined;
+  /** The language that the list was asked for, and so its page is. */
+  readonly asked: string | undefined;
 }
 
 /** A bot in a list: the whole card leads to its page. */
-export function Card({ bot, locale, count }: CardProps): VNode {
+export function Card({ bot, locale, count, asked }: CardProps): VNode {
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
@@ -24,7 +26,7 @@ export function Card({ bot, locale, count }: CardProps): VNode {
         <Avatar id={bot.id} name={shown} picture={bot.cachedImages.avatar} size={64} veiled={bot.nsfw} />
         <div>
           <h3>
-            <a href={`/bots/${bot.id}`} {...language}>
+            <a href={`/bots/${bot.id}${asked === undefined ? '' : `?locale=${asked}`}`} {...language}>
               {shown}
             </a>
             {bot.verified && <CheckMark />}

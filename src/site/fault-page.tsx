@@ -3,19 +3,23 @@ import type { VNode } from 'preact';
 import { WritesUnavailable } from '../bot/errors.ts';
 import { Problem } from '../http/problem.ts';
 import { problemOf } from '../http/problem-answer.ts';
-import { Layout, type Site } from './layout.tsx';
+import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
 import { sendOnce } from './page-answer.ts';
 
 /** Shows a problem as a page to who asks for pages. The interface below /api/ keeps its problem documents. */
-export function showProblems(site: Site): (ctx: Context, next: Next) => Promise<void> {
+export function showProblems(
+  site: Site,
+  viewerOf: (ctx: Context) => Promise<Viewer | null>,
+): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
       if (!isExpected(error) || !wantsPage(ctx)) throw error;
       const problem = problemOf(error);
-      sendOnce(ctx, <FaultPage site={site} problem={problem} />, problem.status);
+      const viewer = await viewerOf(ctx);
+      sendOnce(ctx, <FaultPage {...{ site, viewer, problem }} />, problem.status);
       ctx.set({ ...problem.headers });
     }
   };
@@ -30,11 +34,17 @@ function wantsPage(ctx: Context): boolean {
   return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
 }
 
-function FaultPage({ site, problem }: { readonly site: Site; readonly problem: Problem }): VNode {
+interface FaultPageProps {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly problem: Problem;
+}
+
+function FaultPage({ site, viewer, problem }: FaultPageProps): VNode {
   const { title, detail } = problem.toJSON();
   const isMissing = problem.kind === 'not-found';
   return (
-    <Layout site={site} viewer={null} title={title}>
+    <Layout site={site} viewer={viewer} title={title}>
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
         <h1>{title}</h1>

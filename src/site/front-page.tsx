@@ -52,7 +52,7 @@ export function FrontPage(props: FrontPageProps): VNode {
 
 /** Works without a script: it is sent as a GET. */
 function SearchForm({ query }: { readonly query: FrontQuery }): VNode {
-  const { q, sort, category, nsfw } = query;
+  const { q, sort, category, nsfw, locale } = query;
   const names = (Object.keys(sorts) as SortName[]).filter((name) => name !== 'relevance' || q !== '');
   return (
     <form class="search" role="search" action={category === undefined ? '/' : `/categories/${category}`}>
@@ -81,6 +81,7 @@ function SearchForm({ query }: { readonly query: FrontQuery }): VNode {
           ))}
         </select>
       </div>
+      {locale !== undefined && <input type="hidden" name="locale" value={locale} />}
       <button type="submit">{messages.searchButton}</button>
       <label class="check">
         <input type="checkbox" name="nsfw" value="true" checked={nsfw} />

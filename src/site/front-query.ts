@@ -1,3 +1,4 @@
+import { canonicalLocale } from '../bot/locale.ts';
 import type { Category } from '../bot/schema-types.ts';
 import type { Sort } from '../catalogue/selection.ts';
 
@@ -11,6 +12,8 @@ export interface FrontQuery {
   readonly nsfw: boolean;
   /** Counted from 1. */
   readonly page: number;
+  /** The language that the address asks for, in its canonical case. */
+  readonly locale: string | undefined;
 }
 
 export type SortName = 'relevance' | 'popular' | 'newest' | 'edited' | 'name' | 'shuffled';
@@ -37,16 +40,18 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     category,
     nsfw: params.get('nsfw') === 'true',
     page,
+    locale: canonicalLocale(params.get('locale') ?? ''),
   };
 }
 
 /** The address of a list, without what is the default. */
-export function frontPath({ q, sort, category, nsfw, page }: FrontQuery): string {
+export function frontPath({ q, sort, category, nsfw, page, locale }: FrontQuery): string {
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   if (sort !== defaultSort(q)) params.set('sort', sort);
   if (nsfw) params.set('nsfw', 'true');
   if (page > 1) params.set('page', String(page));
+  if (locale !== undefined) params.set('locale', locale);
   const path = category === undefined ? '/' : `/categories/${category}`;
   return params.size === 0 ? path : `${path}?${params.toString()}`;
 }

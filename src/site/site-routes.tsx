@@ -84,11 +84,12 @@ function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: Bot
 function listRecipe(ctx: Context, options: SiteOptions, category: Category | undefined): PageRecipe {
   const { site, bots, counts, lists } = options;
   const query = readFrontQuery(new URLSearchParams(ctx.querystring), category);
-  const { asked, accepted } = wantedLanguages(ctx);
+  const { locale: asked } = query;
+  const { accepted } = wantedLanguages(ctx);
   const [version, countsVersion] = [bots.version, counts.version];
   let fresh = 0;
   return {
-    key: JSON.stringify(['list', frontPath(query), asked, languageRanges(accepted)]),
+    key: JSON.stringify(['list', frontPath(query), languageRanges(accepted)]),
     current: () =>
       (bots.version === version && counts.version === countsVersion) || performance.now() < fresh,
     make: async (viewer) => {
@@ -97,7 +98,7 @@ function listRecipe(ctx: Context, options: SiteOptions, category: Category | und
       const cards = list.bots.map(({ id, element, facts }): CardProps => {
         const locale = chooseLocale(facts.locales, asked, accepted);
         const bot = JSON.parse(element.toString()) as BotListElement;
-        return { bot, locale: locale as Locale, count: counts.count(id) };
+        return { bot, locale: locale as Locale, count: counts.count(id), asked };
       });
       fresh = performance.now() + (performance.now() - start) * restraint;
       return <FrontPage site={site} viewer={viewer} query={query} cards={cards} {...list} />;

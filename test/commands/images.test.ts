@@ -19,12 +19,15 @@ describe('botshelf images', () => {
     strictEqual(existsSync(join(root, 'var', 'lock')), false);
   });
 
-  it('says how many pictures could not be had, and fetches nothing from within', async () => {
+  it('says which pictures could not be had and why, and fetches nothing from within', async () => {
     const root = tempFolder();
     const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: ['https://[::1]/b.png'] };
     writeFiles(root, { [pagePath('7')]: mainPage({ images }) });
     const { code, stdout } = await botshelf(root, ['images']);
     match(stdout, /^0 of 2 pictures are in .*\n2 could not be had: the service tries them again/);
+    for (const url of ['https://127.0.0.1/a.png', 'https://[::1]/b.png']) {
+      match(stdout.split('\n').find((line) => line.includes(url)) ?? '', /not a public address$/);
+    }
     strictEqual(code, 1);
   });
 
@@ -35,6 +38,15 @@ describe('botshelf images', () => {
     const { code, stderr } = await botshelf(root, ['images']);
     match(stderr, new RegExp(String(service.process.pid)));
     strictEqual(code, 2);
+  });
+
+  it('fetches nothing where pictures are off', async () => {
+    const root = tempFolder();
+    writeFiles(root, { [pagePath('7')]: mainPage() });
+    const { code, stderr } = await botshelf(root, ['images'], { env: { BOTSHELF_IMAGES: 'off' } });
+    match(stderr, /^BOTSHELF_IMAGES is off, .*\n$/);
+    strictEqual(code, 2);
+    strictEqual(existsSync(join(root, 'var')), false);
   });
 
   it('says in one line that there is no catalogue', async () => {

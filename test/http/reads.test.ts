@@ -231,6 +231,14 @@ describe('reads', () => {
             strictEqual(again.headers['etag'], etag);
             strictEqual(again.headers['vary'], 'Accept-Encoding');
           }
+          // So `fetch` in Node asks.
+          const fetched = {
+            ...headers,
+            'if-none-match': `"other", ${etag}`,
+            'cache-control': 'no-cache',
+            pragma: 'no-cache',
+          };
+          strictEqual((await raw(service, path, { headers: fetched })).status, 304);
           strictEqual(
             (await raw(service, path, { headers: { ...headers, 'if-none-match': '"other"' } })).status,
             200,

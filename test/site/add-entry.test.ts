@@ -67,6 +67,20 @@ describe('the form for a new bot', () => {
     }
   });
 
+  for (const [what, page] of [
+    ['a NUL', 'a\u0000b'],
+    ['a merge conflict', '<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs'],
+  ] as const) {
+    it(`refuses a page with ${what}, as the check does`, () => {
+      const { path = '', text, faults } = entryOf({ ...whole, page });
+      const [fault] = parsePage(path, Buffer.from(text)).faults;
+      deepStrictEqual(faults, { page: fault?.message });
+    });
+  }
+
+  it('keeps the indentation of the first line, which makes it code', () =>
+    match(entryOf({ ...whole, page: '\r\n    code\r\n' }).text, /\n---\n\n {4}code\n$/));
+
   it('refuses a page that is too long', () =>
     match(entryOf({ ...whole, page: 'x'.repeat(20_001) }).faults.page ?? '', /at most 20000/));
 });

@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { testBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
+import { keepPictures } from '../support/pictures.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -27,6 +28,17 @@ const files: Record<string, string> = {
     'x'.repeat(2000),
   ),
 };
+const pictures = {
+  avatar: 'https://pictures.example.org/avatar.png',
+  cover: 'https://pictures.example.org/cover.png',
+  preview: Array.from({ length: 20 }, (_, i) => `https://pictures.example.org/${i}.png`),
+};
+files[pagePath('10')] = mainPage(
+  { name: 'Gallery', description: 'Has 20 pictures and 25 languages.', images: pictures },
+  `![cover](${pictures.cover})`,
+);
+for (const locale of 'ar bg cs da de el es fi fr he hi hu it ja ko nb nl pl pt-BR ro ru sv tr uk'.split(' '))
+  files[pagePath('10', locale)] = translation(`Gallery ${locale}`, 'Has 20 pictures.');
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
 
@@ -39,6 +51,8 @@ const paths = [
   `/bots/${homer}`,
   '/bots/8',
   '/bots/9',
+  '/bots/10',
+  '/bots/10?locale=he',
   '/add',
   '/docs',
   '/nothing',
@@ -66,7 +80,9 @@ describe('in a browser', function () {
   const contexts: BrowserContext[] = [];
   before(async () => {
     browser = await testBrowser();
-    service = await startTestService({}, { root: testRepository(files).folder });
+    const root = testRepository(files).folder;
+    await keepPictures(root, pictures, { width: 300, height: 100 });
+    service = await startTestService({}, { root, config: { images: true } });
   });
   afterEach('close the pages', async () => {
     for (const context of contexts.splice(0)) await context.close();
@@ -192,6 +208,26 @@ describe('in a browser', function () {
       });
     }
   }
+
+  it('an avatar that is not square is cut to a square, not squeezed into one', async () => {
+    for (const width of [390, 1280]) {
+      const { page } = await open({ viewport: { width, height: 900 } });
+      for (const path of ['/bots/10', '/?q=gallery']) {
+        await page.goto(path);
+        const box = await page.locator('.avatar img').boundingBox();
+        ok(box && box.width === box.height && box.width > 60, `${path} ${JSON.stringify(box)}`);
+        const fit = "getComputedStyle(document.querySelector('.avatar img')).objectFit";
+        strictEqual(await page.evaluate(fit), 'cover');
+      }
+    }
+  });
+
+  it('what is searched for on the page of an address that leads nowhere fits its button', async () => {
+    const { page } = await open({ viewport: { width: 390, height: 900 } });
+    await page.goto('/nothing');
+    const button = await page.getByRole('button', { name: 'Search' }).boundingBox();
+    strictEqual((await page.locator('#q').boundingBox())?.width, button?.width);
+  });
 
   it('no request leaves the origin, and nothing is refused by the policy', async () => {
     const { page, wrongs } = await open();

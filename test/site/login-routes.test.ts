@@ -21,7 +21,7 @@ describe('the login', () => {
 
   it('shows on every page who is logged in, and to nobody else', async () => {
     const { visitor } = await shelf.loggedIn(author);
-    for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`]) {
+    for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
       const headers = { accept: 'text/html' };
       const own = await visitor.go(shelf.baseUrl + path, { headers });
       match(own.text, new RegExp(`Person ${author}`));

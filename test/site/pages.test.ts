@@ -2,9 +2,11 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 
@@ -119,6 +121,15 @@ describe('pages', () => {
         'Homère',
       ]);
       deepStrictEqual(names(await html('/?q=beignets&locale=fr')), ['Homère']);
+    });
+
+    it('stays in the language that its address asks for, wherever it leads', async () => {
+      const text = await html('/?locale=FR&nsfw=true');
+      match(text, new RegExp(`<a href="/bots/${homer}\\?locale=fr"`));
+      match(text, /<input type="hidden" name="locale" value="fr"\/?>/);
+      match(text, /href="\/categories\/games\?nsfw=true&amp;locale=fr"/);
+      match(text, /rel="next" href="\/\?nsfw=true&amp;page=2&amp;locale=fr"/);
+      doesNotMatch(await html('/?locale=%22%3E'), /name="locale"/);
     });
 
     it('sorts', async () => {
@@ -283,6 +294,21 @@ describe('pages', () => {
         'attachment; filename="123456789012345678.en.md"',
       );
       match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
+    });
+
+    it('gives a file that the check and the format have nothing against', async () => {
+      const root = tempFolder();
+      const texts = {
+        ...whole,
+        prefix: '! bw.',
+        preview: 'https://example.org/1.png',
+        page: '# Bookworm\n\nHi.',
+      };
+      writeFiles(root, { [pagePath(whole.id)]: await (await post('/add/file', texts)).text() });
+      for (const args of [['check'], ['format', '--check']]) {
+        const { code, stdout, stderr } = await botshelf(root, args);
+        strictEqual(code, 0, stdout + stderr);
+      }
     });
 
     it('refuses what is no form, and what is too large', async () => {

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { FullImages } from '../../src/bot/schema-types.ts';
+import { openImageCache } from '../../src/images/cache.ts';
+import { silentLog } from '../../src/log.ts';
+import { samplePicture } from '../images/samples.ts';
+import { botId } from './sample.ts';
+
+/**
+ * Fills the image cache of a service that has yet to start, as an earlier run would have left it: a copy of each
+ * of these pictures, every one of them of `width` × `height` pixels and another colour.
+ */
+export async function keepPictures(
+  root: string,
+  images: FullImages,
+  { width, height }: { readonly width: number; readonly height: number },
+): Promise<void> {
+  let seed = 0;
+  const cache = await openImageCache({
+    folder: join(root, 'var', 'appdata'),
+    fetch: async () => await samplePicture({ width, height, seed: (seed += 1) }),
+    log: silentLog,
+  });
+  cache.want(botId('1'), images);
+  await cache.idle();
+  await cache.close();
+}
