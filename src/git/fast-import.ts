@@ -63,8 +63,17 @@ export async function importCommit(repository: Repository, commit: NewCommit): P
   return id;
 }
 
-/** Never waits for more than the `done` at the end of its input, and takes a torn input for none. */
-export const fastImport: readonly string[] = ['fast-import', '--quiet', '--done', '--date-format=raw'];
+/**
+ * Never waits for more than the `done` at the end of its input, and takes a torn input for none. Makes no deltas: they
+ * would be against the file before it, which is another bot's, and housekeeping would keep them instead of good ones.
+ */
+export const fastImport: readonly string[] = [
+  'fast-import',
+  '--quiet',
+  '--done',
+  '--date-format=raw',
+  '--depth=0',
+];
 
 /** What fast-import reads for this commit. It prints the commit's id at the end. */
 export function commitStream({ ref, onto, identity, time, message, files }: NewCommit): Buffer {
