@@ -79,9 +79,9 @@ async function changedEntries(
     ) {
       changed.push({ path, ...(target ?? nothing) });
     } else if (found !== null && target && target.id === after) {
-      const content = (await repository.objects.readOne(found))?.content ?? Buffer.alloc(0);
-      const text = await entry.edit(content);
-      if (text === undefined || text.equals(content)) continue;
+      const staged = await repository.objects.readOne(found);
+      const text = staged && (await entry.edit(staged.content));
+      if (text === undefined || staged?.content.equals(text)) continue;
       const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: text })).trim();
       changed.push({ path, mode: target.mode, id });
     }

@@ -105,8 +105,8 @@ async function readContents(
   const contents = await objects.read(blobs.map(({ id }) => id));
   const removed = files.flatMap(({ path, after }) => (after === null ? [[path, null] as const] : []));
   const written = blobs.flatMap(({ path, mode, id }, i) => {
-    const content = contents[i]?.content;
-    return content ? [[path, { id, mode, content }] as const] : [];
+    const content = contents[i]?.content ?? null;
+    return content !== null || mode.startsWith('100') ? [[path, { id, mode, content }] as const] : [];
   });
   return new Map<string, TargetFile | null>([...removed, ...written]);
 }

@@ -229,7 +229,8 @@ export class Settler {
       const file = files.get(path);
       if (file === undefined || file.id === null) return removed.has(path) ? null : undefined;
       const { id, mode, content } = file;
-      return content === null ? undefined : { id, mode, content };
+      const isWritten = content !== null || mode.startsWith('100');
+      return isWritten ? { id, mode, content } : undefined;
     };
     const removed = new Set(entries.filter(({ after }) => after === null).map(({ path }) => path));
     if (!(await this.#followFiles(repository, branch, entries, target))) return false;

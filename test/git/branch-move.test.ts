@@ -6,6 +6,7 @@ import { WritesUnavailable } from '../../src/bot/errors.ts';
 import type { Committer } from '../../src/git/committer.ts';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
+import { largestFile } from '../../src/git/objects.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { committerOn, settled } from './committing.ts';
@@ -33,6 +34,23 @@ describe('a move of the branch', () => {
     strictEqual(repository.read('docs'), 'a file where a folder was');
     strictEqual(readlinkSync(join(repository.folder, 'link')), 'x.bin');
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
+  });
+
+  it('brings a file too large for memory, and what it was mended to', async () => {
+    const repository = testRepository({ [path]: text });
+    const large = Buffer.alloc(largestFile + 1, 'x').toString();
+    const commit = prepared(repository, () => repository.write(path, large));
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    await settled(committer);
+    strictEqual(repository.read(path) === large, true);
+    strictEqual(repository.status(), '');
+    await rejects(committer.change(setKey(path, 'nsfw', 'true')), /312\.en\.md has more than 10 MiB/);
+    const mended = repository.git('commit-tree', 'HEAD~^{tree}', '-p', 'HEAD', '-m', 'Mend it');
+    await moveTo(committer, mended);
+    await settled(committer);
+    strictEqual(repository.read(path), text);
+    strictEqual(repository.status(), '');
   });
 
   it('keeps uncommitted edits of the very files, uncommitted', async () => {
