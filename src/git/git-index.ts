@@ -73,7 +73,7 @@ async function changedEntries(
   for (const [i, entry] of entries.entries()) {
     const { path, target, known, after } = entry;
     const found = staged[i] ?? null;
-    if (found === (target?.id ?? null)) continue;
+    if (found === (target?.id ?? null) && entry.chmod === undefined) continue;
     if (
       found === null ? known.includes(null) && !conflicts.has(path) : known.includes(found) || found === after
     ) {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   fchmodSync,
   lstatSync,
@@ -64,7 +65,7 @@ export async function follow(file: Following, staging: string, hash: HashName): 
     const content = contentOf(file.absolute, stat);
     const id = await idOf(file.absolute, stat, content, hash);
     if (id === undefined) return 'left';
-    if (id === file.target?.id) return 'same';
+    if (id === file.target?.id) return setMode(file, stat) ? 'replaced' : 'same';
     const ours =
       file.known.includes(id) || id === file.after || (file.torn && content !== undefined && isTorn(content));
     if (ours) {
@@ -122,14 +123,13 @@ function isTorn(content: Buffer): boolean {
 
 /** False when a person was faster: the file is another one than the one looked at. */
 async function replace(
-  { absolute, top }: Following,
+  file: Following,
   target: TargetFile,
   seen: Stats | undefined,
   staging: string,
 ): Promise<boolean> {
-  const permissions = seen?.isFile()
-    ? seen.mode & 0o7777
-    : (target.mode === '100755' ? 0o777 : 0o666) & ~umask;
+  const { absolute, top } = file;
+  const permissions = seen?.isFile() ? modeOf(file, seen) : (isExecutable(target) ? 0o777 : 0o666) & ~umask;
   const name = `${basename(absolute)}.${process.pid}.tmp`;
   let staged = await stage(top, join(staging, name), target, permissions);
   try {
@@ -147,6 +147,24 @@ async function replace(
   } finally {
     if (staged !== '') rmSync(staged, { force: true });
   }
+}
+
+/** The mode that a file is to have: its own, but for a change that the commit has made. */
+function modeOf({ chmod, target }: Following, seen: Stats): number {
+  const mode = seen.mode & 0o7777;
+  if (chmod === undefined || target === null) return mode;
+  return isExecutable(target) ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
+
+function isExecutable({ mode }: TargetFile): boolean {
+  return mode === '100755';
+}
+
+/** False where it has it. */
+function setMode(file: Following, seen: Stats): boolean {
+  if (!seen.isFile() || modeOf(file, seen) === (seen.mode & 0o7777)) return false;
+  chmodSync(file.absolute, modeOf(file, seen));
+  return true;
 }
 
 /** False when a person was faster. */
