@@ -12,6 +12,8 @@ export interface MetricsSources {
   waitingCounts(): number;
   /** When counts were last brought into Git: milliseconds since the epoch; undefined before the first time. */
   foldedAt(): number | undefined;
+  /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
+  remoteFaultAt(): number | undefined;
   /** Answers of the response cache since the start. */
   repeated(): { readonly whole: number; readonly notModified: number };
 }
@@ -54,6 +56,14 @@ export class Metrics {
       'botshelf_fold_age_seconds',
       'Since counts were last brought into Git; NaN before the first time.',
       () => (Date.now() - (sources.foldedAt() ?? Number.NaN)) / 1000,
+    );
+    gauge(
+      'botshelf_remote_fault_age_seconds',
+      'Since branch and state are not in step with the remote; 0 where they are, or there is none.',
+      () => {
+        const now = Date.now();
+        return (now - (sources.remoteFaultAt() ?? now)) / 1000;
+      },
     );
   }
 

@@ -129,7 +129,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const live = config.dev ? new LivePreview(catalogue) : null;
   const health = healthOf(catalogue, state, sync);
   const responses = new ResponseCache();
-  metrics = metricsOf(catalogue, state, health, responses);
+  metrics = metricsOf(catalogue, state, health, responses, sync);
   const app = createApp({
     catalogue,
     counts: state,
@@ -222,6 +222,7 @@ function metricsOf(
   state: StateStore,
   health: Health,
   responses: ResponseCache,
+  sync: Sync | undefined,
 ): Metrics {
   return new Metrics({
     bots: () => catalogue.bots.size,
@@ -229,6 +230,7 @@ function metricsOf(
     parts: () => health.parts(),
     waitingCounts: () => state.folding.waiting,
     foldedAt: () => state.folding.foldedAt,
+    remoteFaultAt: () => sync?.fault?.since,
     repeated: () => responses.answered,
   });
 }

@@ -3,16 +3,21 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { RemoteConfig } from '../src/config.ts';
+import { eventually } from './support/eventually.ts';
 import { repositoryIn, type TestRepository, testRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
+import { startTestService } from './support/service.ts';
+import { sharedRepository } from './support/shared-repository.ts';
 import { tempFolder } from './support/temp-folder.ts';
+import { issueTestToken } from './support/token.ts';
 
 const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 const id = '123456789012345678';
 
 /** Runs the workflow's script as its last step does, in a fresh clone of the base. */
 function runWorkflow(
-  origin: TestRepository,
+  origin: Pick<TestRepository, 'folder' | 'git'>,
   base: string,
   head: string,
   format = 'github',
@@ -27,18 +32,33 @@ function runWorkflow(
 }
 
 describe('a pull request, from fork to merge', () => {
-  it('fails with annotations, is mended, passes and merges', () => {
-    const origin = testRepository({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
-    const base = origin.git('rev-parse', 'HEAD');
-    const fork = repositoryIn(tempFolder());
-    fork.git('clone', '-q', origin.folder, '.');
-    fork.git('switch', '-q', '-c', 'add-homer');
-    const bad = fork.commit({
-      [pagePath(id)]: mainPage({ category: 'books', invite: 'http://example.org' }),
-    });
-    origin.git('fetch', '-q', fork.folder, 'add-homer:refs/pull/1/head');
+  it('fails with annotations, is mended, passes, is merged, and is shown together with what was posted meanwhile', async () => {
+    const shared = sharedRepository({ [pagePath(id)]: mainPage({ website: null }) });
+    const base = shared.git('rev-parse', 'main');
+    const clone = shared.clone();
+    const token = await issueTestToken(clone.folder, id);
+    const remote: RemoteConfig = {
+      remote: 'origin',
+      branch: null,
+      syncSeconds: 1,
+      pushSeconds: 0,
+      ack: 'local',
+      webhookSecret: null,
+    };
+    const service = await startTestService({}, { root: clone.folder, config: { remote } });
+    const record = async (): Promise<unknown[]> => {
+      const { json } = await service.request(`/api/v2/bots/${id}`);
+      return [json.category, json.website, json.contents.en.description];
+    };
 
-    const failed = runWorkflow(origin, base, bad);
+    const fork = repositoryIn(tempFolder());
+    fork.git('clone', '-q', shared.folder, '.');
+    fork.git('switch', '-q', '-c', 'edit-homer');
+    const bad = fork.commit({
+      [pagePath(id)]: mainPage({ website: null, category: 'books', invite: 'http://example.org' }),
+    });
+    shared.git('fetch', '-q', fork.folder, 'edit-homer:refs/pull/1/head');
+    const failed = runWorkflow(shared, base, bad);
     strictEqual(failed.code, 1, failed.stderr);
     match(
       failed.stdout,
@@ -54,15 +74,34 @@ describe('a pull request, from fork to merge', () => {
       /^ {2}bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
     );
 
+    clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);
+    const posted = await service.request(`/api/v2/bots/${id}`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: '{"bot":{"category":"music","website":"https://example.org/posted"}}',
+    });
+    strictEqual(posted.status, 200);
+
     const good = fork.commit(
-      { [pagePath(id)]: mainPage({ invite: 'https://example.org/homer' }) },
+      { [pagePath(id)]: mainPage({ website: null, category: 'games', description: 'Plays and wins.' }) },
       'Mend it',
     );
-    origin.git('fetch', '-q', fork.folder, 'add-homer:refs/pull/1/head');
-    const passed = runWorkflow(origin, base, good);
+    shared.git('fetch', '-q', fork.folder, 'edit-homer:refs/pull/1/head');
+    const passed = runWorkflow(shared, base, good);
     deepStrictEqual([passed.code, passed.stdout], [0, '1 file, 0 faults\n'], passed.stderr);
-    origin.git('merge', '-q', '--no-ff', '-m', 'Merge 1', 'refs/pull/1/head');
-    ok(existsSync(join(origin.folder, pagePath(id))));
+    shared.mergePullRequest((person) => {
+      person.git('fetch', '-q', 'origin', 'refs/pull/1/head');
+      person.git('merge', '-q', 'FETCH_HEAD');
+    });
+    clone.git('remote', 'set-url', 'origin', shared.address);
+
+    const both = ['games', 'https://example.org/posted', 'Plays and wins.'];
+    await eventually(async () => deepStrictEqual(await record(), both));
+    await eventually(() => strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD')));
+    const commits = shared.git('rev-list', 'main').split('\n');
+    ok(commits.includes(posted.json.commit) && commits.includes(good));
+    match(shared.git('log', '--format=%B', `${good}..main`), /^Set aside, .+\n- ".+": category$/m);
+    await eventually(() => strictEqual(clone.status(), ''));
   });
 
   it('runs nothing that it brings: scripts, settings, hooks, filters', () => {

@@ -1,5 +1,5 @@
 import { type ChangedFile, changesInCommits, changesInWorkTree } from '../git/changed-files.ts';
-import { readObjects } from '../git/objects.ts';
+import { largestFile, readObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import {
@@ -14,7 +14,7 @@ import { openCommitSource } from './commit-source.ts';
 import { searchOnDisk } from './disk-search.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
 import { fileFault } from './fault.ts';
-import { findingsOfHistory, largestFile } from './history-rules.ts';
+import { findingsOfHistory } from './history-rules.ts';
 import { botsFolder } from './layout.ts';
 import { maxFileSize, type Page } from './page.ts';
 import { isInScope, type Scope, scopeOf } from './scope.ts';

@@ -1,14 +1,11 @@
 import { changeHistory, type FileVersion } from '../git/change-history.ts';
-import { objectFacts, streamObjects } from '../git/objects.ts';
+import { largestFile, objectFacts, streamObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { TooMuchOutput } from '../git/run-git.ts';
 import { asError, type Finding } from './check.ts';
 import { fileFault } from './fault.ts';
 import { botsFolder } from './layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
-
-/** A file of a change may have so many bytes, wherever it is: every clone carries it from then on. */
-export const largestFile = 10 * 1024 * 1024;
 
 /**
  * What the commits of a change bring into the history for good: tokens, in files and in messages, and files

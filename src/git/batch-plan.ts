@@ -20,7 +20,7 @@ export interface TipFile {
   readonly id: string | null;
   readonly mode: string;
   readonly text: string | null;
-  /** The bytes of a regular file, the target of a symbolic link. */
+  /** The bytes of a regular file, null where they are too many; the target of a symbolic link. */
   readonly content: Buffer | null;
   /** Why no change can be made to it. */
   readonly refusal?: WritesUnavailable;

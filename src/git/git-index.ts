@@ -73,15 +73,15 @@ async function changedEntries(
   for (const [i, entry] of entries.entries()) {
     const { path, target, known, after } = entry;
     const found = staged[i] ?? null;
-    if (found === (target?.id ?? null)) continue;
+    if (found === (target?.id ?? null) && entry.chmod === undefined) continue;
     if (
       found === null ? known.includes(null) && !conflicts.has(path) : known.includes(found) || found === after
     ) {
       changed.push({ path, ...(target ?? nothing) });
     } else if (found !== null && target && target.id === after) {
-      const content = (await repository.objects.readOne(found))?.content ?? Buffer.alloc(0);
-      const text = await entry.edit(content);
-      if (text === undefined || text.equals(content)) continue;
+      const staged = await repository.objects.readOne(found);
+      const text = staged && (await entry.edit(staged.content));
+      if (text === undefined || staged?.content.equals(text)) continue;
       const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: text })).trim();
       changed.push({ path, mode: target.mode, id });
     }

@@ -6,6 +6,7 @@ import { mergeEdit } from './merge-edit.ts';
 import type { Repository } from './repository.ts';
 import type { Pending } from './pending.ts';
 import type { Settler } from './settler.ts';
+import type { Unsettled } from './unsettled.ts';
 import type { TargetFile } from './work-tree.ts';
 
 export interface MoveOptions {
@@ -32,11 +33,7 @@ export async function moveBranch(
   const branch = repository.branch();
   const following = followable(repository, files, varFolder, log);
   const end = await settler.begin(
-    following.map(({ path, before, after }) => ({
-      path,
-      before: before?.id ?? null,
-      after: after?.id ?? null,
-    })),
+    following.map((file) => ({ ...unsettled(file), before: file.before?.id ?? null })),
   );
   try {
     failpoint('move.before-refs');
@@ -90,9 +87,15 @@ function followable(
 }
 
 /** A file that others have changed, on its way to work tree and index. */
-function pendingMove(repository: Repository, { path, before, after }: MovedFile, log: Log): Pending {
-  const entry = { path, known: [before?.id ?? null], after: after?.id ?? null };
+function pendingMove(repository: Repository, file: MovedFile, log: Log): Pending {
+  const entry = { ...unsettled(file), known: [file.before?.id ?? null] };
   return { ...mergeEdit(repository, entry, log), torn: false };
+}
+
+function unsettled({ path, before, after }: MovedFile): Omit<Unsettled, 'known'> {
+  const modes = [before, after].map((file) => file?.mode ?? '');
+  const isChmod = modes[0] !== modes[1] && modes.every((mode) => mode.startsWith('100'));
+  return { path, after: after?.id ?? null, ...(isChmod && { chmod: true }) };
 }
 
 /** What the files are now; of those that are no files, such as submodules, nothing. */
@@ -106,8 +109,8 @@ async function readContents(
   const contents = await objects.read(blobs.map(({ id }) => id));
   const removed = files.flatMap(({ path, after }) => (after === null ? [[path, null] as const] : []));
   const written = blobs.flatMap(({ path, mode, id }, i) => {
-    const content = contents[i]?.content;
-    return content ? [[path, { id, mode, content }] as const] : [];
+    const content = contents[i]?.content ?? null;
+    return content !== null || mode.startsWith('100') ? [[path, { id, mode, content }] as const] : [];
   });
   return new Map<string, TargetFile | null>([...removed, ...written]);
 }

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 
 export type HashName = 'sha1' | 'sha256';
 
@@ -10,4 +11,11 @@ export function objectId(type: 'blob' | 'tree', content: Buffer, algorithm: Hash
 /** The id that Git gives a file of these bytes. */
 export function blobId(content: Buffer, algorithm: HashName): string {
   return objectId('blob', content, algorithm);
+}
+
+/** The id that Git gives a file on disk of so many bytes, read in pieces. @throws a system error */
+export async function streamedBlobId(path: string, size: number, algorithm: HashName): Promise<string> {
+  const id = createHash(algorithm).update(`blob ${size}\0`);
+  for await (const piece of createReadStream(path)) id.update(piece as Buffer);
+  return id.digest('hex');
 }

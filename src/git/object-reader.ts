@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { GitExit } from './git-exit.ts';
 import { spawnGit } from './git-process.ts';
+import { largestFile } from './objects.ts';
 
 /** An object as Git stores it. */
 export interface GitObject {
@@ -23,7 +24,7 @@ export class ObjectReader {
 
   /**
    * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
-   * is none.
+   * is none, or a file of more than `largestFile`, which is not taken into memory.
    * @throws {GitExit} when git ends before it has answered; the next call starts another.
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
@@ -52,16 +53,19 @@ export class ObjectReader {
 const requestsPerProcess = 100_000;
 
 interface Asked {
+  readonly name: string;
   readonly resolve: (object: GitObject | undefined) => void;
   readonly reject: (error: Error) => void;
 }
 
-const command = ['cat-file', '--batch'];
+/** A large object is read from the disk in pieces, as it may not be wanted. */
+const command = ['-c', 'core.bigFileThreshold=1m', 'cat-file', '--batch'];
 
 class Process {
   asked = 0;
   ended = false;
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #folder: string;
+  #child: ChildProcessWithoutNullStreams;
   readonly #waiting: Asked[] = [];
   #chunks: Buffer[] = [];
   #length = 0;
@@ -70,20 +74,16 @@ class Process {
   #stderr = '';
 
   constructor(folder: string) {
-    this.#child = spawnGit(folder, command);
-    this.#child.on('error', (error) => this.#fail(new GitExit(command, -1, error.message)));
-    this.#child.on('close', (code) => this.#fail(new GitExit(command, code, this.#stderr)));
-    this.#child.stdin.on('error', () => undefined);
-    this.#child.stderr.on('data', (chunk) => (this.#stderr = String(chunk)));
-    this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#folder = folder;
+    this.#child = this.#start();
   }
 
   async ask(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     this.asked += names.length;
     const answers = names.map(
-      async () =>
+      async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
-          this.#waiting.push({ resolve, reject });
+          this.#waiting.push({ name, resolve, reject });
         }),
     );
     this.#child.stdin.write(`${names.join('\n')}\n`);
@@ -95,6 +95,20 @@ class Process {
     this.#child.stdin.end();
   }
 
+  #start(): ChildProcessWithoutNullStreams {
+    const child = spawnGit(this.#folder, command);
+    // One that another has taken over from may still have something to say.
+    const now = (act: () => void): void => {
+      if (child === this.#child) act();
+    };
+    child.on('error', (error) => now(() => this.#fail(new GitExit(command, -1, error.message))));
+    child.on('close', (code) => now(() => this.#fail(new GitExit(command, code, this.#stderr))));
+    child.stdin.on('error', () => undefined);
+    child.stderr.on('data', (chunk) => now(() => (this.#stderr = String(chunk))));
+    child.stdout.on('data', (chunk: Buffer) => now(() => this.#take(chunk)));
+    return child;
+  }
+
   #take(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -103,6 +117,10 @@ class Process {
     for (;;) {
       const answer = parseAnswer(bytes);
       if (typeof answer === 'number') {
+        if (isLargeFile(bytes)) {
+          this.#goOnWithoutFirst();
+          return;
+        }
         this.#needed = answer;
         break;
       }
@@ -113,10 +131,28 @@ class Process {
     this.#length = bytes.length;
   }
 
+  /** Git would print all of the object, which can take seconds: another git answers what else was asked. */
+  #goOnWithoutFirst(): void {
+    this.#waiting.shift()?.resolve(undefined);
+    this.#child.kill('SIGKILL');
+    this.#chunks = [];
+    this.#length = 0;
+    this.#needed = 1;
+    this.#child = this.#start();
+    if (this.#waiting.length > 0)
+      this.#child.stdin.write(this.#waiting.map(({ name }) => `${name}\n`).join(''));
+    if (this.ended) this.#child.stdin.end();
+  }
+
   #fail(error: GitExit): void {
     this.ended = true;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
+}
+
+function isLargeFile(bytes: Buffer): boolean {
+  const [, digits] = /^[0-9a-f]+ blob (\d+)\n/.exec(bytes.toString('latin1', 0, 100)) ?? [];
+  return Number(digits ?? 0) > largestFile;
 }
 
 /** The first answer in `bytes` and its length there; or how many bytes it takes to know more. */

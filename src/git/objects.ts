@@ -1,5 +1,8 @@
 import { runGit, streamGit } from './run-git.ts';
 
+/** A file may have so many bytes, wherever it is: every clone carries it for good, and the service reads no larger one. */
+export const largestFile = 10 * 1024 * 1024;
+
 /** What is known of an object without reading it. */
 export interface ObjectFacts {
   readonly type: string;

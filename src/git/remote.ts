@@ -85,7 +85,14 @@ export function remoteFault(error: unknown): string {
   if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
   if (error.exitCode === null) return 'it did not answer in time: look at the network and the Git server';
   const lines = error.stderr.trim().split('\n');
-  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
+  const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
+  // What ends in a colon goes on in the next line.
+  const said = (
+    lines
+      .slice(first)
+      .join('\n')
+      .match(/^(?:.*:\n)?.*/)?.[0] ?? ''
+  ).replace('\n', ' ');
   return `git says: ${said.replace(/\/\/[^/@\s]*@/g, '//').slice(0, 300)}`;
 }
 

@@ -52,7 +52,7 @@ export class Settler {
    * @throws a system error: then the commit must not be made.
    */
   async begin(edits: readonly Replacement[]): Promise<() => void> {
-    const entries = edits.map(({ path, before, after }) => ({ path, known: [before], after }));
+    const entries = edits.map((edit) => noted({ ...edit, known: [edit.before] }));
     const end = (): void => {
       this.#begun.delete(entries);
       this.#schedule();
@@ -196,7 +196,7 @@ export class Settler {
   async #shortenNote(): Promise<void> {
     await fsyncFiles(this.#follower.takeUnsynced());
     const stay = [...this.#pending.values(), ...[...this.#begun].flat()];
-    await this.#note.replace(stay.map(({ path, known, after }) => ({ path, known, after })));
+    await this.#note.replace(stay.map(noted));
   }
 
   async #settleAt(
@@ -209,7 +209,8 @@ export class Settler {
       const file = files.get(path);
       if (file === undefined || file.id === null) return removed.has(path) ? null : undefined;
       const { id, mode, content } = file;
-      return content === null ? undefined : { id, mode, content };
+      const isWritten = content !== null || mode.startsWith('100');
+      return isWritten ? { id, mode, content } : undefined;
     };
     const removed = new Set(entries.filter(({ after }) => after === null).map(({ path }) => path));
     if (!(await this.#followFiles(repository, branch, entries, target))) return false;
@@ -289,11 +290,14 @@ export class Settler {
   }
 }
 
+/** What of an entry is on disk. */
+function noted({ path, known, after, chmod }: Unsettled): Unsettled {
+  return { path, known, after, ...(chmod && { chmod }) };
+}
+
 /** A file that a commit replaces, as far as the note needs to know. */
-export interface Replacement {
-  readonly path: string;
+export interface Replacement extends Pick<Unsettled, 'path' | 'after' | 'chmod'> {
   readonly before: string | null;
-  readonly after: string | null;
 }
 
 /** Milliseconds after which a git command that had begun before is over, and its commit is seen. */

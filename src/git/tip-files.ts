@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { TipFile } from './batch-plan.ts';
+import { largestFile } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { entriesOf, symbolicLink, type TreeEntry } from './tree.ts';
 import { readIfBlob } from './work-tree.ts';
@@ -84,13 +85,16 @@ function tipFile(path: string, entry: TreeEntry | undefined, content: Buffer | u
   if (entry === undefined) return { id: null, mode: '100644', text: null, content: null };
   const { id, mode } = entry;
   if (content === undefined || mode === symbolicLink) {
-    return { id, mode, text: null, content: content ?? null, refusal: refuse(path, 'is no regular file') };
+    const what = mode.startsWith('100') ? tooLarge : 'is no regular file';
+    return { id, mode, text: null, content: content ?? null, refusal: refuse(path, what) };
   }
   const text = content.toString();
   if (!Buffer.from(text).equals(content))
     return { id, mode, text: null, content, refusal: refuse(path, 'is not UTF-8') };
   return { id, mode, text, content };
 }
+
+const tooLarge = `has more than ${largestFile / 1024 / 1024} MiB`;
 
 function refuse(path: string, what: string): WritesUnavailable {
   return new WritesUnavailable(`${path} ${what} in the last commit: mend it there first`);

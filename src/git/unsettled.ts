@@ -10,6 +10,8 @@ export interface Unsettled {
   readonly known: readonly (string | null)[];
   /** The blob of the last of our commits, null where it removed the file. */
   readonly after: string | null;
+  /** The commit has made the file executable, or no longer so; otherwise its mode is left as it is. */
+  readonly chmod?: true;
 }
 
 /**
@@ -96,7 +98,8 @@ function textOf(entries: readonly Unsettled[]): string {
 /** Both as one: the later commit is on top of the earlier. */
 export function join<T extends Unsettled>(earlier: Unsettled | undefined, later: T): T {
   if (earlier === undefined) return later;
-  return { ...later, known: [...new Set([...earlier.known, earlier.after, ...later.known])] };
+  const chmod = earlier.chmod && { chmod: earlier.chmod };
+  return { ...later, ...chmod, known: [...new Set([...earlier.known, earlier.after, ...later.known])] };
 }
 
 function parse(line: string): Unsettled | undefined {

@@ -102,14 +102,7 @@ const atOnce = 32;
 /** Fewer files are done sooner than a thread is asked. */
 const worthAThread = 4;
 
-function withoutFunctions({
-  path,
-  known,
-  after,
-  absolute,
-  target,
-  top,
-  torn,
-}: Following): Omit<Following, 'edit'> {
-  return { path, known, after, absolute, target, top, torn };
+function withoutFunctions(file: Following): Omit<Following, 'edit'> {
+  const { path, known, after, chmod, absolute, target, top, torn } = file;
+  return { path, known, after, ...(chmod && { chmod }), absolute, target, top, torn };
 }

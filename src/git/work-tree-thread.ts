@@ -66,7 +66,8 @@ async function work({ files, staging, hash }: Task): Promise<void> {
 /** On its way here a buffer has become an array of bytes. */
 function withBuffer(file: Omit<Following, 'edit'>): Following {
   const { target } = file;
-  return target === null ? file : { ...file, target: { ...target, content: Buffer.from(target.content) } };
+  if (!target?.content) return file;
+  return { ...file, target: { ...target, content: Buffer.from(target.content) } };
 }
 
 if (!isMainThread) parentPort?.on('message', (task: Task) => void work(task));

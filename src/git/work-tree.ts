@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   fchmodSync,
   lstatSync,
@@ -16,7 +17,9 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { codeOf } from '../system-error.ts';
-import { blobId, type HashName } from './object-id.ts';
+import { blobId, type HashName, streamedBlobId } from './object-id.ts';
+import { largestFile } from './objects.ts';
+import { writeBlob } from './write-blob.ts';
 import { symbolicLink } from './tree.ts';
 import type { Unsettled } from './unsettled.ts';
 
@@ -37,7 +40,8 @@ export interface TargetFile {
   readonly id: string;
   /** As a tree has it: 100644, 100755, 120000. */
   readonly mode: string;
-  readonly content: Buffer;
+  /** Null where that is more than `largestFile`: then git writes it. */
+  readonly content: Buffer | null;
 }
 
 /** `asks`: a person has edited the file, and there was nothing that makes our change in the edited text. */
@@ -57,40 +61,55 @@ export async function follow(file: Following, staging: string, hash: HashName): 
       if (file.target === null) return 'same';
       if (!file.known.includes(null)) return 'left';
       mkdirSync(dirname(file.absolute), { recursive: true });
-      if (replace(file.absolute, file.target, undefined, staging)) return 'replaced';
+      if (await replace(file, file.target, undefined, staging)) return 'replaced';
       continue;
     }
     const content = contentOf(file.absolute, stat);
-    if (content === undefined) return 'left';
-    const id = blobId(content, hash);
-    if (id === file.target?.id) return 'same';
-    const ours = file.known.includes(id) || id === file.after || (file.torn && isTorn(content));
+    const id = await idOf(file.absolute, stat, content, hash);
+    if (id === undefined) return 'left';
+    if (id === file.target?.id) return setMode(file, stat) ? 'replaced' : 'same';
+    const ours =
+      file.known.includes(id) || id === file.after || (file.torn && content !== undefined && isTorn(content));
     if (ours) {
       const done = file.target
-        ? replace(file.absolute, file.target, stat, staging)
+        ? await replace(file, file.target, stat, staging)
         : remove(file.absolute, stat, file.top);
       if (done) return 'replaced';
       continue;
     }
-    if (!stat.isFile() || file.target === null || file.target.id !== file.after) return 'left';
+    if (content === undefined || !stat.isFile() || file.target === null || file.target.id !== file.after)
+      return 'left';
     if (file.edit === undefined) return 'asks';
     const next = await file.edit(content);
     if (next === undefined) return 'left';
     if (next.equals(content)) return 'same';
-    if (replace(file.absolute, { mode: '100644', content: next }, stat, staging)) return 'edited';
+    const edited = { id: '', mode: '100644', content: next };
+    if (await replace(file, edited, stat, staging)) return 'edited';
   }
   return 'left';
 }
 
+/** Undefined for what is no file, or one too large to be held in memory. */
 function contentOf(path: string, stat: Stats): Buffer | undefined {
   if (stat.isSymbolicLink()) return readlinkSync(path, { encoding: 'buffer' });
-  return stat.isFile() ? readFileSync(path) : undefined;
+  return stat.isFile() && stat.size <= largestFile ? readFileSync(path) : undefined;
+}
+
+async function idOf(
+  path: string,
+  stat: Stats,
+  content: Buffer | undefined,
+  hash: HashName,
+): Promise<string | undefined> {
+  if (content) return blobId(content, hash);
+  return stat.isFile() ? await streamedBlobId(path, stat.size, hash) : undefined;
 }
 
 /** The file's bytes if they are those of this blob, so that git need not be asked for it. */
 export function readIfBlob(absolute: string, id: string, hash: HashName): Buffer | undefined {
   try {
-    if (statOf(absolute)?.isFile() !== true) return undefined;
+    const stat = statOf(absolute);
+    if (stat?.isFile() !== true || stat.size > largestFile) return undefined;
     const content = readFileSync(absolute);
     return blobId(content, hash) === id ? content : undefined;
   } catch {
@@ -103,17 +122,16 @@ function isTorn(content: Buffer): boolean {
 }
 
 /** False when a person was faster: the file is another one than the one looked at. */
-function replace(
-  absolute: string,
-  target: Pick<TargetFile, 'mode' | 'content'>,
+async function replace(
+  file: Following,
+  target: TargetFile,
   seen: Stats | undefined,
   staging: string,
-): boolean {
-  const permissions = seen?.isFile()
-    ? seen.mode & 0o7777
-    : (target.mode === '100755' ? 0o777 : 0o666) & ~umask;
+): Promise<boolean> {
+  const { absolute, top } = file;
+  const permissions = seen?.isFile() ? modeOf(file, seen) : (isExecutable(target) ? 0o777 : 0o666) & ~umask;
   const name = `${basename(absolute)}.${process.pid}.tmp`;
-  let staged = stage(join(staging, name), target, permissions);
+  let staged = await stage(top, join(staging, name), target, permissions);
   try {
     if (!isSame(seen, statOf(absolute))) return false;
     try {
@@ -121,7 +139,7 @@ function replace(
     } catch (error) {
       if (codeOf(error) !== 'EXDEV') throw error;
       rmSync(staged, { force: true });
-      staged = stage(join(dirname(absolute), `.${name}`), target, permissions);
+      staged = await stage(top, join(dirname(absolute), `.${name}`), target, permissions);
       renameSync(staged, absolute);
     }
     staged = '';
@@ -129,6 +147,24 @@ function replace(
   } finally {
     if (staged !== '') rmSync(staged, { force: true });
   }
+}
+
+/** The mode that a file is to have: its own, but for a change that the commit has made. */
+function modeOf({ chmod, target }: Following, seen: Stats): number {
+  const mode = seen.mode & 0o7777;
+  if (chmod === undefined || target === null) return mode;
+  return isExecutable(target) ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
+
+function isExecutable({ mode }: TargetFile): boolean {
+  return mode === '100755';
+}
+
+/** False where it has it. */
+function setMode(file: Following, seen: Stats): boolean {
+  if (!seen.isFile() || modeOf(file, seen) === (seen.mode & 0o7777)) return false;
+  chmodSync(file.absolute, modeOf(file, seen));
+  return true;
 }
 
 /** False when a person was faster. */
@@ -145,20 +181,25 @@ function remove(absolute: string, seen: Stats, top: string): boolean {
   return true;
 }
 
-function stage(
+async function stage(
+  top: string,
   path: string,
-  { mode, content }: Pick<TargetFile, 'mode' | 'content'>,
+  { id, mode, content }: TargetFile,
   permissions: number,
-): string {
-  if (mode === symbolicLink) {
+): Promise<string> {
+  if (mode === symbolicLink && content !== null) {
     rmSync(path, { force: true });
     symlinkSync(content, path);
     return path;
   }
   const file = openSync(path, 'w', permissions);
   try {
-    writeFileSync(file, content);
+    if (content === null) await writeBlob(top, id, file);
+    else writeFileSync(file, content);
     if ((permissions & umask) !== 0) fchmodSync(file, permissions);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

@@ -1,11 +1,21 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailable } from '../../src/bot/errors.ts';
 import type { Committer } from '../../src/git/committer.ts';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
+import { largestFile } from '../../src/git/objects.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { committerOn, settled } from './committing.ts';
@@ -33,6 +43,45 @@ describe('a move of the branch', () => {
     strictEqual(repository.read('docs'), 'a file where a folder was');
     strictEqual(readlinkSync(join(repository.folder, 'link')), 'x.bin');
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
+  });
+
+  it('brings a file too large for memory, and what it was mended to', async () => {
+    const repository = testRepository({ [path]: text });
+    const large = Buffer.alloc(largestFile + 1, 'x').toString();
+    const commit = prepared(repository, () => repository.write(path, large));
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    await settled(committer);
+    strictEqual(repository.read(path) === large, true);
+    strictEqual(repository.status(), '');
+    await rejects(committer.change(setKey(path, 'nsfw', 'true')), /312\.en\.md has more than 10 MiB/);
+    const mended = repository.git('commit-tree', 'HEAD~^{tree}', '-p', 'HEAD', '-m', 'Mend it');
+    await moveTo(committer, mended);
+    await settled(committer);
+    strictEqual(repository.read(path), text);
+    strictEqual(repository.status(), '');
+  });
+
+  it('makes files executable, or no longer so, changed or not, and else keeps their modes', async () => {
+    const modes = { [path]: 0o600, 'run.sh': 0o640, 'both.sh': 0o750 };
+    const repository = testRepository({ [path]: text, 'run.sh': 'a', 'both.sh': 'b' });
+    const change = (name: string, mode: number): void => chmodSync(join(repository.folder, name), mode);
+    change('both.sh', 0o755);
+    repository.commit({});
+    const commit = prepared(repository, () => {
+      change('run.sh', 0o755);
+      change('both.sh', 0o644);
+      repository.write('both.sh', 'B');
+      repository.write(path, 'new');
+    });
+    for (const [name, mode] of Object.entries(modes)) change(name, mode);
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    await settled(committer);
+    const now = Object.keys(modes).map((name) => statSync(join(repository.folder, name)).mode & 0o777);
+    deepStrictEqual(now, [0o600, 0o750, 0o640]);
+    strictEqual(repository.read('both.sh'), 'B');
+    strictEqual(repository.status(), '');
   });
 
   it('keeps uncommitted edits of the very files, uncommitted', async () => {

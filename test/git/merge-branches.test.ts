@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { mergeBranches, type Merged, replayOnto } from '../../src/git/merge-branches.ts';
+import { largestFile } from '../../src/git/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
@@ -91,6 +92,16 @@ describe('the merge of two branches', () => {
     strictEqual(repository.git('show', `${commit}:${homer}/x`), 'a folder');
     strictEqual(repository.git('show', `${commit}:${marge}`), '<<<<<<< HEAD');
     strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
+  });
+
+  it('takes a file of theirs that is too large to be looked into as it is', async () => {
+    const large = `${page}${'x'.repeat(largestFile)}\n`;
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () => repository.write(homer, large),
+    );
+    strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);
+    deepStrictEqual([...setAside], [[homer, ['file']]]);
   });
 
   it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {

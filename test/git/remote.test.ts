@@ -96,6 +96,12 @@ describe('a remote behind HTTP', () => {
     strictEqual(fault.includes('secret'), false);
   });
 
+  it('that nobody listens for is told of with the reason, which git puts into another line', async () => {
+    const remote = 'git://127.0.0.1:1/shared.git';
+    const error = await fetchRemote(opened, { ...options, remote }).catch((error: unknown) => error);
+    match(remoteFault(error), /^git says: fatal: unable to connect to 127\.0\.0\.1: .*Connection refused/);
+  });
+
   async function nothingIsLeft(): Promise<void> {
     await eventually(async () => {
       const running = (await gitProcessesIn(opened)) ?? [];

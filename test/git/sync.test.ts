@@ -129,12 +129,14 @@ describe('a service with a remote', () => {
     });
     strictEqual((await post(service, token, { category: 'music', count: 8 })).status, 200);
     strictEqual((await service.request('/readyz')).status, 200);
+    ok((await faultAge(service)) > 0);
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(() => {
       match(shared.git('show', `main:${homer}`), /music/);
       match(stateOf(shared), /"count":8,/);
     });
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+    strictEqual(await faultAge(service), 0);
   });
 
   it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
@@ -257,6 +259,11 @@ async function post(service: TestService, token: string, bot: object): ReturnTyp
 
 async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
+}
+
+async function faultAge({ address }: TestService): Promise<number> {
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  return Number(/^botshelf_remote_fault_age_seconds (\S+)$/m.exec(metrics)?.[1]);
 }
 
 function stateOf(shared: SharedRepository): string {

@@ -1,0 +1,41 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { ObjectReader } from '../../src/git/object-reader.ts';
+import { largestFile } from '../../src/git/objects.ts';
+import { testRepository } from '../support/repository.ts';
+
+describe('the reader of objects', () => {
+  it('gives what is there, in the order that was asked for, and nothing of what is not', async () => {
+    const { folder } = testRepository({ a: 'first', b: '' });
+    const reader = new ObjectReader(folder);
+    const objects = await reader.read(['HEAD:b', 'HEAD:c', 'HEAD:a', 'HEAD:c d']);
+    deepStrictEqual(
+      objects.map((object) => object?.content.toString()),
+      ['', undefined, 'first', undefined],
+    );
+    reader.close();
+  });
+
+  it('gives nothing of a file that is too large, and goes on with what else was asked', async () => {
+    const { folder } = testRepository({
+      large: Buffer.alloc(largestFile + 1, 'x').toString(),
+      most: Buffer.alloc(largestFile, 'x').toString(),
+      small: 'small',
+    });
+    const reader = new ObjectReader(folder);
+    const all = ['HEAD:small', 'HEAD:large', 'HEAD:most', 'HEAD:large', 'HEAD:small'];
+    const [read, later] = await Promise.all([reader.read(all), reader.readOne('HEAD:small')]);
+    deepStrictEqual(
+      [...read, later].map((object) => object?.content.length),
+      [5, undefined, largestFile, undefined, 5, 5],
+    );
+    const last = reader.read(all);
+    reader.close();
+    strictEqual((await last).length, 5);
+  });
+
+  it('says that git cannot be run where there is no folder, and takes no name with a line break', async () => {
+    const reader = new ObjectReader('/nowhere');
+    await rejects(reader.readOne('HEAD'), /ENOENT/);
+    await rejects(reader.readOne('a\nb'), RangeError);
+  });
+});
