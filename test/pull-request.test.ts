@@ -146,7 +146,7 @@ describe('the workflows', () => {
   it('give a pull request a read-only token, and run the script on the base with actions pinned by hash', () => {
     for (const file of files) {
       const text = readFileSync(join(home, file), 'utf8');
-      match(text, /^on:\n {2}pull_request:/m);
+      match(text, /^on:\n {2}pull_request:\n\n/m, 'it is never skipped, as it is required');
       match(text, /^permissions:\n {2}contents: read\n\n/m);
       match(text, /^ {6}- run: (?:code\/)?\.github\/check-pull-request\.sh$/m);
       match(text, /^ {10}ref: \$\{\{ github\.event\.pull_request\.base\.sha \}\}$/m);

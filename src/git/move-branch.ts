@@ -1,8 +1,10 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
-import { type BranchMove, type MovedFile, moveRefs } from './branch-move.ts';
+import { type BranchMove, type GitFile, type MovedFile, moveRefs } from './branch-move.ts';
 import { mergeEdit } from './merge-edit.ts';
+import { PlainFolders } from './plain-folders.ts';
 import type { Repository } from './repository.ts';
 import type { Pending } from './pending.ts';
 import type { Settler } from './settler.ts';
@@ -55,7 +57,10 @@ export async function moveBranch(
   });
   return {
     paths: following.map(({ path }) => path),
-    follow: async () => await settler.committed(pending, await contents, branch).finally(end),
+    follow: async () => {
+      await settler.committed(pending, await contents, branch).finally(end);
+      makeRoomForSubmodules(repository, following);
+    },
   };
 }
 
@@ -98,14 +103,30 @@ function unsettled({ path, before, after }: MovedFile): Omit<Unsettled, 'known'>
   return { path, after: after?.id ?? null, ...(isChmod && { chmod: true }) };
 }
 
+/** A submodule is an empty folder to those who do not fetch it; without one it looks removed. */
+function makeRoomForSubmodules({ folder }: Repository, files: readonly MovedFile[]): void {
+  const folders = new PlainFolders(folder);
+  for (const { path, before, after } of files) {
+    if (isSubmodule(before) === isSubmodule(after) || !folders.have(path)) continue;
+    try {
+      if (isSubmodule(after)) mkdirSync(join(folder, path), { recursive: true });
+      else rmdirSync(join(folder, path));
+    } catch {
+      // Something else is there, which stays.
+    }
+  }
+}
+
+function isSubmodule(file: GitFile | null): boolean {
+  return file?.mode === '160000';
+}
+
 /** What the files are now; of those that are no files, such as submodules, nothing. */
 async function readContents(
   { objects }: Repository,
   files: readonly MovedFile[],
 ): Promise<Map<string, TargetFile | null>> {
-  const blobs = files.flatMap(({ path, after }) =>
-    after && !after.mode.startsWith('16') ? { path, ...after } : [],
-  );
+  const blobs = files.flatMap(({ path, after }) => (after && !isSubmodule(after) ? { path, ...after } : []));
   const contents = await objects.read(blobs.map(({ id }) => id));
   const removed = files.flatMap(({ path, after }) => (after === null ? [[path, null] as const] : []));
   const written = blobs.flatMap(({ path, mode, id }, i) => {

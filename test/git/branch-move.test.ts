@@ -62,6 +62,25 @@ describe('a move of the branch', () => {
     strictEqual(repository.status(), '');
   });
 
+  it('makes an empty folder for a submodule, as git does, and takes it away again', async () => {
+    const repository = testRepository({ [path]: text });
+    const begin = repository.git('rev-parse', 'HEAD');
+    const module = 'bots/005/module';
+    repository.git('update-index', '--add', '--cacheinfo', `160000,${begin},${module}`);
+    const added = repository.git('commit-tree', repository.git('write-tree'), '-p', begin, '-m', 'Add it');
+    repository.git('reset', '-q', '--hard', begin);
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, added);
+    await settled(committer);
+    strictEqual(existsSync(join(repository.folder, module)), true);
+    strictEqual(repository.status(), '');
+    const taken = repository.git('commit-tree', `${begin}^{tree}`, '-p', added, '-m', 'Take it away');
+    await moveTo(committer, taken);
+    await settled(committer);
+    strictEqual(existsSync(join(repository.folder, module)), false);
+    strictEqual(repository.status(), '');
+  });
+
   it('makes files executable, or no longer so, changed or not, and else keeps their modes', async () => {
     const modes = { [path]: 0o600, 'run.sh': 0o640, 'both.sh': 0o750 };
     const repository = testRepository({ [path]: text, 'run.sh': 'a', 'both.sh': 'b' });
