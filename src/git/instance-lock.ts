@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorFault } from '../operator-fault.ts';
+import { makeFolder } from '../state/durable-folder.ts';
 import { codeOf } from '../system-error.ts';
 
 /** The right to be the only service on a clone. */
@@ -31,7 +32,7 @@ export class AlreadyRunning extends OperatorFault {
  * @throws a system error
  */
 export async function takeInstanceLock(varFolder: string): Promise<InstanceLock> {
-  await mkdir(varFolder, { recursive: true });
+  await makeFolder(varFolder);
   const path = join(varFolder, 'lock');
   const mine = `${path}.${process.pid}.${randomUUID()}`;
   const holder: Holder = { pid: process.pid, born: birthOf(process.pid), nonce: randomUUID() };

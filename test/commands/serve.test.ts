@@ -50,6 +50,14 @@ describe('botshelf serve', () => {
     match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
   });
 
+  it('ends with 2 and one clear line when the folder for its own files cannot be made', () => {
+    // There Node, asked for the folders above as well, would try for ever.
+    const { status, lines } = refused({ BOTSHELF_CATALOGUE: catalogue(), BOTSHELF_VAR: '/proc/none' });
+    strictEqual(status, 2);
+    strictEqual(lines.length, 1);
+    match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a folder that can be written/);
+  });
+
   it('names every bad value of the environment at once', () => {
     const { status, lines } = refused({
       PORT: 'http',
