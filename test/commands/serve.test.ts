@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
@@ -74,7 +74,8 @@ describe('botshelf serve', () => {
       const service = await startServiceProcess(folder);
       const authorization = await issueTestToken(folder, '1');
       const headers = { authorization, 'content-type': 'application/json', expect: '100-continue' };
-      const post = request(`${service.address}/api/v2/bots/1`, { method: 'POST', headers });
+      const agent = new Agent({ keepAlive: true });
+      const post = request(`${service.address}/api/v2/bots/1`, { method: 'POST', headers, agent });
       const answered = once(post, 'response') as Promise<[IncomingMessage]>;
       post.flushHeaders();
       await once(post, 'continue');
@@ -84,6 +85,7 @@ describe('botshelf serve', () => {
       const [response] = await answered;
       response.resume();
       strictEqual(response.statusCode, 200);
+      strictEqual(response.headers.connection, 'close', 'no further request is waited for');
       strictEqual(await ended, 0);
       match(git('show', `HEAD:${pagePath('1')}`), /"category": "music"/);
       match(git('show', 'refs/botshelf/state:00/01.json'), /"count":7,/);
