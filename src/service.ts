@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { Arrivals } from './arrivals.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
+import { listTop } from './catalogue/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
 import { Committer } from './git/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
-import { takeInstanceLock } from './git/instance-lock.ts';
+import { takeCloneLock, takeInstanceLock } from './git/instance-lock.ts';
 import { readOrigin } from './git/origin.ts';
 import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
@@ -66,6 +67,8 @@ type OnClose = (closer: () => Promise<void> | void) => void;
 /** Starts one part after the other. What is last to start is first to close. */
 async function start(config: Config, log: Log, onClose: OnClose): Promise<string> {
   const { baseUrl, trustProxy, rateLimit, badTokenLimit } = config;
+  // Asked first, so that a name that was mistyped makes no folder.
+  ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
     throw error instanceof OperatorFault ? error : new OperatorFault(folderFault(error, config));
   });
@@ -75,6 +78,8 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   onClose(() => runner.close());
   const door = new RepositoryDoor(config.catalogue, runner);
   onClose(async () => door.close());
+  const cloneLock = await takeCloneLock(door, log);
+  onClose(async () => await cloneLock?.release());
   let sync: Sync | undefined;
   const housekeeping = new Housekeeping({
     door,
@@ -159,10 +164,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   onClose(async () => await server.close());
   onClose(() => live?.close());
   await loading.catch((error: unknown) => {
-    const { catalogue: folder } = config;
-    throw new OperatorFault(
-      `the catalogue ${folder} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
-    );
+    throw new OperatorFault(catalogueFault(error, config));
   });
   arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
   await sync?.start();
@@ -197,6 +199,18 @@ function toldOfCommits(ref: StateRef, committed: () => void): StateRef {
       return commit;
     },
   };
+}
+
+function ensureCatalogue(config: Config): void {
+  try {
+    listTop(config.catalogue);
+  } catch (error) {
+    throw new OperatorFault(catalogueFault(error, config));
+  }
+}
+
+function catalogueFault(error: unknown, { catalogue }: Config): string {
+  return `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`;
 }
 
 function folderFault(error: unknown, config: Config): string {

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { makeFolder } from '../state/durable-folder.ts';
 import { codeOf } from '../system-error.ts';
+import { type RepositoryDoor, unavailableBecause } from './repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {
@@ -28,21 +30,22 @@ export class AlreadyRunning extends OperatorFault {
 /**
  * Takes the lock of the folder `varFolder`, creating the folder where there is none. The lock of a process that
  * is dead is taken over, whoever has its number now.
+ * @param shown what it is the lock of, for people
  * @throws {AlreadyRunning} while a living process has it
  * @throws a system error
  */
-export async function takeInstanceLock(varFolder: string): Promise<InstanceLock> {
+export async function takeInstanceLock(varFolder: string, shown: string = varFolder): Promise<InstanceLock> {
   await makeFolder(varFolder);
   const path = join(varFolder, 'lock');
   const mine = `${path}.${process.pid}.${randomUUID()}`;
   const holder: Holder = { pid: process.pid, born: birthOf(process.pid), nonce: randomUUID() };
   await writeFile(mine, `${JSON.stringify(holder)}\n`);
   try {
-    while (!(await linked(mine, path))) await clearDead(varFolder, path);
+    while (!(await linked(mine, path))) await clearDead(shown, path);
     // Whoever was clearing the same dead lock has ended by then, and has put back what was not dead.
     await sleep(takeoverTime);
     const now = await read(path);
-    if (now?.nonce !== holder.nonce) throw new AlreadyRunning(varFolder, now?.pid ?? 0);
+    if (now?.nonce !== holder.nonce) throw new AlreadyRunning(shown, now?.pid ?? 0);
   } finally {
     await rm(mine, { force: true });
   }
@@ -51,6 +54,22 @@ export async function takeInstanceLock(varFolder: string): Promise<InstanceLock>
       if ((await read(path))?.nonce === holder.nonce) await rm(path, { force: true });
     },
   };
+}
+
+/**
+ * Takes the lock of the clone itself: two services whose folders for what is not in Git differ would each clear what
+ * the other has under way. Undefined where there is no repository, or none that can be written to.
+ * @throws {AlreadyRunning} while a living process has it
+ */
+export async function takeCloneLock(door: RepositoryDoor, log: Log): Promise<InstanceLock | undefined> {
+  try {
+    const { gitDir, folder } = await door.open();
+    return await takeInstanceLock(join(gitDir, 'botshelf-service'), folder);
+  } catch (error) {
+    if (error instanceof AlreadyRunning) throw error;
+    log.debug({}, `the clone has no lock: ${unavailableBecause(error).message}`);
+    return undefined;
+  }
 }
 
 interface Holder {
@@ -74,9 +93,9 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 /** Moves a dead lock away. Where another starter was faster, what was moved is alive, and is put back. */
-async function clearDead(varFolder: string, path: string): Promise<void> {
+async function clearDead(shown: string, path: string): Promise<void> {
   const seen = await read(path);
-  if (seen && isAlive(seen)) throw new AlreadyRunning(varFolder, seen.pid);
+  if (seen && isAlive(seen)) throw new AlreadyRunning(shown, seen.pid);
   const aside = `${path}.${process.pid}.${randomUUID()}`;
   try {
     await rename(path, aside);

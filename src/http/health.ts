@@ -10,7 +10,7 @@ export interface PartHealth {
 export interface Health {
   /** Each part of the service by name. */
   parts(): Readonly<Record<string, PartHealth>>;
-  /** Every faulty file. */
+  /** Every fault of every file. */
   fileFaults(): readonly Fault[];
 }
 
@@ -29,7 +29,8 @@ export function addHealthRoutes(router: Router, health: Health): void {
     const files = health.fileFaults();
     ctx.status = ready ? 200 : 503;
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ready, parts, faultyFiles: files.length, files: files.slice(0, mostFiles) };
+    const faultyFiles = new Set(files.map(({ path }) => path)).size;
+    ctx.body = { ready, parts, faultyFiles, files: files.slice(0, mostFiles) };
   });
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { repeatableWhile } from './representation.ts';
@@ -36,13 +36,27 @@ export async function listen(
     headersTimeout: 10_000,
     keepAliveTimeout: keepAliveSeconds * 1000,
   };
+  const underWay = new Set<ServerResponse>();
+  let closing = false;
   const server = createServer(limits, (request, response) => {
-    if (!cache.answer(request, response)) void answer(request, response);
+    if (closing) response.shouldKeepAlive = false;
+    if (cache.answer(request, response)) return;
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    void answer(request, response);
   });
   server.on('clientError', refuse);
   server.listen(port, host);
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      closing = true;
+      // Kept alive, their connections would be waited for.
+      for (const response of underWay) response.shouldKeepAlive = false;
+      await close(server);
+    },
+  };
 }
 
 /** What is no HTTP never reaches the application: it gets a short word and the connection ends. */

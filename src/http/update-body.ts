@@ -84,7 +84,7 @@ function adviceFor(
   return undefined;
 }
 
-const looksLikeCount = /^(server|guild|bot)?s?_?(count|servers|guilds|total)$/i;
+const looksLikeCount = /^(server|guild|bot)?s?[_.]?(count|servers|guilds|total)$/i;
 
 /** The pointer of a key that names what every object inherits. */
 function findHidden(value: unknown, pointer: string): string | undefined {

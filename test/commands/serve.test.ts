@@ -1,7 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
@@ -9,24 +10,23 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { mainFile, startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
 
-/** Runs `botshelf serve` where it cannot start. */
+/** Runs `botshelf serve` where it cannot start: every line that it says. */
 function refused(env: Readonly<Record<string, string>>): { status: number | null; lines: string[] } {
   const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
     env: { ...process.env, PORT: '0', ...env },
     encoding: 'utf8',
     timeout: 15_000,
   });
-  return {
-    status,
-    lines: stderr
-      .trim()
-      .split('\n')
-      .filter((line) => !line.startsWith('{')),
-  };
+  return { status, lines: stderr.trim().split('\n') };
 }
 
 function catalogue(): string {
+  return testRepository({ [pagePath('1')]: mainPage() }).folder;
+}
+
+function withoutRepository(): string {
   const root = tempFolder();
   writeFiles(root, { [pagePath('1')]: mainPage() });
   return root;
@@ -44,10 +44,14 @@ describe('botshelf serve', () => {
   });
 
   it('ends with 2 and one clear line when there is no catalogue', () => {
-    const { status, lines } = refused({ BOTSHELF_CATALOGUE: tempFolder() });
-    strictEqual(status, 2);
-    strictEqual(lines.length, 1);
-    match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
+    const empty = tempFolder();
+    for (const root of [empty, join(empty, 'mistyped')]) {
+      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root });
+      strictEqual(status, 2);
+      strictEqual(lines.length, 1, lines.join('\n'));
+      match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
+    }
+    deepStrictEqual(readdirSync(empty), [], 'nothing was made');
   });
 
   it('ends with 2 and one clear line when the folder for its own files cannot be made', () => {
@@ -73,12 +77,27 @@ describe('botshelf serve', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`answers what it has and ends with 0 on ${signal}`, async () => {
-      const service = await startServiceProcess(catalogue());
-      const answer = fetch(`${service.address}/api/v2/bots`);
-      await answer;
-      strictEqual(await service.end(signal), 0);
-      strictEqual((await answer).status, 200);
+    it(`answers what it has, saves it, and ends with 0 on ${signal}`, async () => {
+      const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
+      const service = await startServiceProcess(folder);
+      const authorization = await issueTestToken(folder, '1');
+      const headers = { authorization, 'content-type': 'application/json', expect: '100-continue' };
+      const agent = new Agent({ keepAlive: true });
+      const post = request(`${service.address}/api/v2/bots/1`, { method: 'POST', headers, agent });
+      const answered = once(post, 'response') as Promise<[IncomingMessage]>;
+      post.flushHeaders();
+      await once(post, 'continue');
+      const ended = service.end(signal);
+      await eventually(() => match(service.log(), /"stopping"/));
+      post.end('{"bot": {"count": 7, "category": "music"}}');
+      const [response] = await answered;
+      response.resume();
+      strictEqual(response.statusCode, 200);
+      strictEqual(response.headers.connection, 'close', 'no further request is waited for');
+      strictEqual(await ended, 0);
+      match(git('show', `HEAD:${pagePath('1')}`), /"category": "music"/);
+      match(git('show', 'refs/botshelf/state:00/01.json'), /"count":7,/);
+      strictEqual(git('status', '--porcelain'), '');
     });
   }
 
@@ -106,12 +125,15 @@ describe('botshelf serve', () => {
     strictEqual(service.log().split('a file breaks a rule').length, 2);
   });
 
-  it('refuses a second service on the same clone, and names the first one', async () => {
+  it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
     const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
     const service = await startServiceProcess(root);
-    const { status, lines } = refused({ BOTSHELF_CATALOGUE: root });
-    strictEqual(status, 2);
-    match(lines.join('\n'), new RegExp(`\\b${service.process.pid}\\b`));
+    for (const varFolder of ['', tempFolder()]) {
+      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
+      strictEqual(status, 2);
+      strictEqual(lines.length, 1);
+      match(lines[0] ?? '', new RegExp(`another botshelf, process ${service.process.pid}, runs on ${root}`));
+    }
     strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
     await service.end('SIGTERM');
   });
@@ -158,7 +180,7 @@ describe('botshelf token', () => {
     for (const [root, id, fix] of [
       [folder, '2', /add its page first/],
       [folder, 'x', /give 1 to 20 digits/],
-      [catalogue(), '1', /git init/],
+      [withoutRepository(), '1', /git init/],
     ] as const) {
       const { status, stdout, stderr } = token(root, id);
       strictEqual(status, 2);

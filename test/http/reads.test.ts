@@ -316,7 +316,7 @@ describe('reads', () => {
     it('list every faulty file with its place and the fix, and the other bots are served', async () => {
       const faulty = await startTestService({
         [pagePath('1')]: mainPage(),
-        [pagePath('2')]: mainPage({ category: 'cars' }),
+        [pagePath('2')]: mainPage({ category: 'cars', invite: 'nowhere' }),
         'bots/notes.txt': 'x',
       });
       const { json } = await faulty.request('/readyz');
@@ -329,6 +329,7 @@ describe('reads', () => {
         ]),
         [
           [pagePath('2'), 8, 'enum'],
+          [pagePath('2'), 10, 'pattern'],
           ['bots/notes.txt', 1, 'stray-file'],
         ],
       );

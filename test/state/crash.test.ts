@@ -17,7 +17,6 @@ describe('after a kill, every answered count is there', () => {
   for (const failpoint of [
     'journal.before-write',
     'journal.after-write',
-
     'journal.after-rotate',
     'fold.before-commit',
     'fold.after-commit',
