@@ -1,5 +1,7 @@
-import { pino, stdTimeFunctions } from 'pino';
+import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { build as pretty } from 'pino-pretty';
+import { WritesUnavailable } from './bot/errors.ts';
+import { messageOf } from './system-error.ts';
 
 /** What the service says while it runs: fields for machines, one sentence for people. */
 export interface Log {
@@ -13,14 +15,24 @@ export interface Log {
 export function createLog(): Log {
   if (!process.stderr.isTTY) {
     return pino(
-      { base: null, timestamp: stdTimeFunctions.isoTime },
+      { base: null, serializers, timestamp: stdTimeFunctions.isoTime },
       pino.destination({ dest: 2, sync: true }),
     );
   }
   return pino(
-    { base: null },
+    { base: null, serializers },
     pretty({ destination: 2, sync: true, translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }),
   );
+}
+
+const serializers = { err: describe };
+
+/** What the operator can mend is said in words; where in the code it was noticed helps with nothing. */
+function describe(error: unknown): unknown {
+  if (!(error instanceof WritesUnavailable))
+    return error instanceof Error ? stdSerializers.err(error) : error;
+  const { name, message, cause } = error;
+  return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };
 }
 
 /** A log that says nothing: for commands whose output is their answer, and for tests. */

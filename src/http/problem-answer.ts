@@ -10,8 +10,10 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
       await next();
     } catch (error) {
       const problem = problemOf(error);
-      if (problem.status >= 500)
-        log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
+      const request = { method: ctx.method, path: ctx.path };
+      if (problem.kind === 'unexpected') log.error({ err: error, ...request }, 'a request failed');
+      if (problem.kind === 'writes-unavailable')
+        log.warn({ err: error, ...request }, `a request was refused: ${problem.message}`);
       answer(ctx, problem);
     }
   };

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { newToken } from '../../src/bot/token.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
@@ -123,6 +124,18 @@ describe('botshelf serve', () => {
     strictEqual(await name(), 'Bart');
     await service.end('SIGTERM');
     strictEqual(service.log().split('a file breaks a rule').length, 2);
+  });
+
+  it('serves a catalogue that is in no repository, and says in one sentence what writing needs', async () => {
+    const service = await startServiceProcess(withoutRepository());
+    const bot = `${service.address}/api/v2/bots/1`;
+    strictEqual((await fetch(bot)).status, 200);
+    const headers = { authorization: newToken(), 'content-type': 'application/json' };
+    strictEqual((await fetch(bot, { method: 'POST', headers, body: '{"bot": {"count": 1}}' })).status, 503);
+    match(service.log(), /"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
+    match(service.log(), /"msg":"a request was refused: [^}]+ run \\"git init\\" there/);
+    ok(!service.log().includes('"stack"'), service.log());
+    await service.end('SIGTERM');
   });
 
   it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
