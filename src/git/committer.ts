@@ -4,9 +4,8 @@ import type { Log } from '../log.ts';
 import type { Change } from './batch-plan.ts';
 import { Batches, type Changed, type Waiting } from './batches.ts';
 import { type BranchMove, type MovedFile, movedFiles } from './branch-move.ts';
-import { clearAfterCrash, clearDeadLocks } from './dead-locks.ts';
+import { clearAfterCrash, mayWorkAgain } from './dead-locks.ts';
 import { TipMoved } from './fast-import.ts';
-import { GitExit } from './git-exit.ts';
 import { mergeEdit } from './merge-edit.ts';
 import { moveBranch } from './move-branch.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
@@ -209,12 +208,11 @@ export class Committer {
   /** A tip that moved is planned on anew; so is a git that was killed, once the locks it left are gone. */
   async #mayWorkAgain(error: unknown): Promise<boolean> {
     if (error instanceof TipMoved) return true;
-    const exit = error instanceof WritesUnavailable ? error.cause : error;
-    if (!(exit instanceof GitExit) || exit.notStarted) return false;
     const { door, log } = this.#options;
     const repository = door.opened;
-    const cleared = repository ? await clearDeadLocks(repository, this.#refs(repository), log) : 0;
-    return cleared > 0 || exit.exitCode === null;
+    if (repository === undefined) return false;
+    const cause = error instanceof WritesUnavailable ? error.cause : error;
+    return await mayWorkAgain(repository, this.#refs(repository), cause, log);
   }
 
   #refs(repository: Repository): string[] {

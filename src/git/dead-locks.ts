@@ -4,38 +4,52 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { lockMark } from './index-lock.ts';
 import { gitSettings } from './git-process.ts';
+import { GitExit } from './git-exit.ts';
 import { type GitProcess, gitProcessesIn } from './git-processes.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Clears the locks that killed git processes of ours have left on refs. Only what no git can hold that runs
- * now is cleared: a live lock is never stolen, whoever holds it. Gives how many were cleared.
+ * Whether what failed may work when it is tried again: git was killed, or something that a killed git has left stood in
+ * its way and is gone now.
  * @throws a system error
  */
-export async function clearDeadLocks(
+export async function mayWorkAgain(
   repository: Repository,
   refs: readonly string[],
+  error: unknown,
   log: Log,
-): Promise<number> {
-  const { gitDir, commonDir } = repository;
-  const locks = [
-    join(gitDir, 'HEAD.lock'),
-    join(commonDir, 'packed-refs.lock'),
-    join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
-    ...refs.map((ref) => join(commonDir, `${ref}.lock`)),
-  ];
-  const first = await marksOf(locks);
-  if (first.size === 0 || (await mayBeHeld(repository, first))) return 0;
-  await sleep(100);
-  const second = await marksOf(locks);
-  if (await mayBeHeld(repository, second)) return 0;
-  const dead = [...first.keys()].filter((lock) => second.get(lock)?.mark === first.get(lock)?.mark);
-  for (const lock of dead) {
-    await rm(lock, { force: true });
-    log.warn({ lock }, 'cleared the lock of a git that was killed');
-  }
-  return dead.length;
+): Promise<boolean> {
+  if (!(error instanceof GitExit) || error.notStarted) return false;
+  const cleared = await clearDeadLocks(repository, refs, log);
+  return cleared > 0 || error.exitCode === null;
 }
+
+/**
+ * Clears what killed git processes have left and no git can hold that runs now: a live lock is never stolen, whoever
+ * holds it. Gives how many were cleared.
+ */
+async function clearDeadLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
+  for (let waited = 0; waited < patience; waited += pause) {
+    const first = await locksIn(repository, refs);
+    if (first.size === 0) return 0;
+    const held = await mayBeHeld(repository, first);
+    await sleep(pause);
+    if (held) continue;
+    const second = await locksIn(repository, refs);
+    if (await mayBeHeld(repository, second)) continue;
+    const dead = [...first.keys()].filter((lock) => second.get(lock)?.mark === first.get(lock)?.mark);
+    for (const lock of dead) {
+      await rm(lock, { force: true });
+      log.warn({ lock }, 'cleared the lock of a git that was killed');
+    }
+    return dead.length;
+  }
+  return 0;
+}
+
+/** A git of ours that runs now and may hold a lock is done in milliseconds. Both in milliseconds. */
+const patience = 1000;
+const pause = 100;
 
 /**
  * Clears what a crash of the service has left: waits for the git processes it had started, for they may still
@@ -61,17 +75,28 @@ interface Lock {
   readonly age: number;
 }
 
-async function marksOf(locks: readonly string[]): Promise<Map<string, Lock>> {
-  const marks = new Map<string, Lock>();
-  for (const lock of locks) {
-    const stat = await lstat(lock).catch(() => undefined);
+/** What stands in the way of a commit to these refs, whoever holds it. */
+async function locksIn(
+  { gitDir, commonDir }: Repository,
+  refs: readonly string[],
+): Promise<Map<string, Lock>> {
+  const paths = [
+    join(gitDir, 'HEAD.lock'),
+    join(commonDir, 'packed-refs.lock'),
+    join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
+    ...refs.map((ref) => join(commonDir, `${ref}.lock`)),
+    ...(await halfPackMarks(join(commonDir, 'objects/pack'), importMark)),
+  ];
+  const locks = new Map<string, Lock>();
+  for (const path of paths) {
+    const stat = await lstat(path).catch(() => undefined);
     if (stat)
-      marks.set(lock, { mark: `${stat.ino} ${stat.mtimeMs} ${stat.size}`, age: Date.now() - stat.mtimeMs });
+      locks.set(path, { mark: `${stat.ino} ${stat.mtimeMs} ${stat.size}`, age: Date.now() - stat.mtimeMs });
   }
-  return marks;
+  return locks;
 }
 
-/** A lock on a ref is held for milliseconds; where no one can tell who runs, an old one is a dead one. */
+/** A lock is held for milliseconds; where no one can tell who runs, an old one is a dead one. */
 const oldAge = 60_000;
 
 async function mayBeHeld(repository: Repository, locks: ReadonlyMap<string, Lock>): Promise<boolean> {
@@ -133,17 +158,33 @@ async function clearOwnIndexLock(repository: Repository, log: Log): Promise<void
   log.warn({ lock }, 'cleared the index lock of a service that was killed');
 }
 
-/** fast-import and fetch mark the pack they are writing with a .keep that says so. */
 async function clearHalfPacks(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    const path = join(folder, name);
-    if (/^tmp_(pack|idx|rev)_/.test(name)) await rm(path, { force: true });
-    if (name.endsWith('.keep') && isHalfPackMark(await readFile(path, 'utf8').catch(() => ''))) {
-      await rm(path, { force: true });
-    }
-  }
+  const torn = (await namesIn(folder)).filter((name) => /^tmp_(pack|idx|rev)_/.test(name));
+  const marks = await halfPackMarks(folder, importMark, fetchMark);
+  for (const path of [...torn.map((name) => join(folder, name)), ...marks]) await rm(path, { force: true });
 }
 
-function isHalfPackMark(text: string): boolean {
-  return text === 'fast-import' || /^fetch-pack \d+ on /.test(text);
+/**
+ * The files by which fast-import and fetch keep a pack, while they are at it, from one who repacks. fast-import refuses
+ * to write a pack that is marked already, such as the very one that it was writing when it was killed.
+ */
+async function halfPackMarks(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
+  const names = new Set(await namesIn(folder));
+  const marks: string[] = [];
+  for (const name of names) {
+    const [, pack] = /^(.+)\.keep$/.exec(name) ?? [];
+    if (pack === undefined) continue;
+    const path = join(folder, name);
+    const text = await readFile(path, 'utf8').catch(() => '');
+    const isTorn = text === '' && !names.has(`${pack}.idx`);
+    if (isTorn || texts.some((mark) => mark.test(text))) marks.push(path);
+  }
+  return marks;
+}
+
+const importMark = /^fast-import$/;
+const fetchMark = /^fetch-pack \d+ on /;
+
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(() => []);
 }

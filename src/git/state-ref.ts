@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { Pace } from '../state/pace.ts';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
 import { movedFiles } from './branch-move.ts';
-import { clearDeadLocks } from './dead-locks.ts';
+import { mayWorkAgain } from './dead-locks.ts';
 import type { Log } from '../log.ts';
 import { importCommit, type NewCommit, type NewFile, TipMoved } from './fast-import.ts';
-import { GitExit } from './git-exit.ts';
 import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
@@ -104,15 +103,17 @@ async function commitState(
     urgent: false,
     files: changed,
   };
-  try {
-    return await importCommit(repository, commit);
-  } catch (error) {
-    if (!(error instanceof GitExit) || error.notStarted) throw error;
-    const cleared = await clearDeadLocks(repository, [stateRef], log);
-    if (cleared === 0 && error.exitCode !== null) throw error;
-    return await importCommit(repository, commit);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await importCommit(repository, commit);
+    } catch (error) {
+      if (attempt >= attempts || !(await mayWorkAgain(repository, [stateRef], error, log))) throw error;
+    }
   }
 }
+
+/** A commit that meets as many kills of git is given up. */
+const attempts = 8;
 
 async function changedFiles(
   repository: Repository,

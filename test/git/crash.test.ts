@@ -2,10 +2,11 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type TestRepository, testRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { committerOn, settled } from './committing.ts';
 import { setKey } from './keys.ts';
 
@@ -101,6 +102,20 @@ describe('after a crash', () => {
     await isWhole(repository, answered);
   });
 
+  it('of a git that was writing a pack, the same pack is written again', async () => {
+    const repository = testRepository(files);
+    const committer = committerOn(repository.folder);
+    const restore = dieOnceBesideAPack(repository);
+    await committer.change(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
+    await settled(committer);
+    ok(repository.git('show', 'HEAD:bots/001/1.en.md').includes('key: value'));
+    strictEqual(repository.status(), '');
+    deepStrictEqual(
+      readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) => name.endsWith('.keep')),
+      [],
+    );
+  });
+
   it('of a git that held the lock of a branch, the lock is cleared when the next change comes', async () => {
     const repository = testRepository(files);
     const committer = committerOn(repository.folder);
@@ -122,6 +137,33 @@ function start(
   const answered: number[] = [];
   process.stdout.on('data', (chunk) => answered.push(...String(chunk).trim().split('\n').map(Number)));
   return { answered, process };
+}
+
+/**
+ * Has the first fast-import be killed as it has marked its pack and not indexed it. Gives what takes it back.
+ */
+function dieOnceBesideAPack({ folder }: TestRepository): () => void {
+  const bin = tempFolder();
+  const found = process.env['PATH'] ?? '';
+  const script = `#!/bin/sh
+PATH='${found}'
+case "$*" in *fast-import*) ;; *) exec git "$@" ;; esac
+[ -e '${bin}/died' ] && exec git "$@"
+: > '${bin}/died'
+cp -r '${folder}/.git' '${bin}/copy' && cat > '${bin}/input'
+GIT_DIR='${bin}/copy' git "$@" < '${bin}/input' > /dev/null
+for index in '${bin}'/copy/objects/pack/*.idx; do
+  name=$(basename "$index" .idx)
+  printf fast-import > '${folder}/.git/objects/pack/'"$name.keep"
+done
+kill -9 $$
+`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  process.env['PATH'] = [bin, found].join(delimiter);
+  return () => {
+    process.env['PATH'] = found;
+    ok(existsSync(join(bin, 'died')), 'git was killed');
+  };
 }
 
 async function isWhole(repository: TestRepository, answered: readonly number[]): Promise<void> {
