@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { repeatableWhile } from './representation.ts';
@@ -22,8 +22,11 @@ export async function listen(
   { host, port }: { host: string; port: number },
   cache: ResponseCache = new ResponseCache(),
 ): Promise<ListeningServer> {
+  let closing = false;
   app.middleware.unshift(async (ctx, next) => {
     await next();
+    // Kept alive, its connection would be waited for.
+    if (closing) ctx.res.shouldKeepAlive = false;
     const current = repeatableWhile(ctx);
     if (current === undefined) return;
     if (ctx.status === 304) cache.store(ctx.req, ctx.res, null, current);
@@ -36,14 +39,9 @@ export async function listen(
     headersTimeout: 10_000,
     keepAliveTimeout: keepAliveSeconds * 1000,
   };
-  const underWay = new Set<ServerResponse>();
-  let closing = false;
   const server = createServer(limits, (request, response) => {
     if (closing) response.shouldKeepAlive = false;
-    if (cache.answer(request, response)) return;
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
-    void answer(request, response);
+    if (!cache.answer(request, response)) void answer(request, response);
   });
   server.on('clientError', refuse);
   server.listen(port, host);
@@ -52,8 +50,6 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     close: async () => {
       closing = true;
-      // Kept alive, their connections would be waited for.
-      for (const response of underWay) response.shouldKeepAlive = false;
       await close(server);
     },
   };
