@@ -132,7 +132,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const health = healthOf(catalogue, state, sync);
+  const health = healthOf({ catalogue, door, state, sync });
   const responses = new ResponseCache();
   metrics = metricsOf(catalogue, state, health, responses, sync);
   const app = createApp({
@@ -217,12 +217,20 @@ function folderFault(error: unknown, config: Config): string {
   return `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a folder that can be written`;
 }
 
-function healthOf(catalogue: Catalogue, state: StateStore, sync: Sync | undefined): Health {
+interface Parts {
+  readonly catalogue: Catalogue;
+  readonly door: RepositoryDoor;
+  readonly state: StateStore;
+  readonly sync: Sync | undefined;
+}
+
+function healthOf({ catalogue, door, state, sync }: Parts): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
+        repository: { ready: true, faults: [door.fault()].filter((fault) => fault !== undefined) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
         ...(sync && { remote: { ready: sync.ready, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
       };

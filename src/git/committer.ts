@@ -67,8 +67,9 @@ export class Committer {
    */
   async recover(): Promise<void> {
     const { door, log } = this.#options;
+    const repository = await door.open().catch(() => undefined);
+    if (repository === undefined) return;
     try {
-      const repository = await door.open();
       const left = await this.#note.read();
       await clearAfterCrash(repository, this.#refs(repository), log);
       await this.#settler.recover(left.map((entry) => mergeEdit(repository, entry, log)));

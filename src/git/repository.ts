@@ -83,6 +83,7 @@ export class RepositoryDoor {
   readonly #catalogue: string;
   readonly #client: GitClient;
   #opened: Repository | undefined;
+  #refusal: string | undefined;
   #opening: Promise<Repository> | undefined;
 
   constructor(catalogue: string, client: GitClient = directClient) {
@@ -93,6 +94,17 @@ export class RepositoryDoor {
   /** The repository if it has been opened. */
   get opened(): Repository | undefined {
     return this.#opened;
+  }
+
+  /** Why nothing can be committed now; undefined when it can. A repository that could not be opened is tried again. */
+  fault(): string | undefined {
+    try {
+      if (this.#opened?.branch() !== undefined) return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+    this.open().catch(() => {});
+    return this.#refusal;
   }
 
   /** @throws {WritesUnavailable} */
@@ -107,7 +119,11 @@ export class RepositoryDoor {
   async #open(): Promise<Repository> {
     try {
       this.#opened = await openRepository(this.#catalogue, this.#client);
+      this.#refusal = undefined;
       return this.#opened;
+    } catch (error) {
+      this.#refusal = messageOf(error);
+      throw error;
     } finally {
       this.#opening = undefined;
     }

@@ -105,6 +105,7 @@ export class Folding {
       const segments = await journal.seal();
       taken = this.#noted;
       this.#noted = new Set();
+      if (taken.size === 0 && segments.length === 0) return;
       const change = await this.#changeOf(taken);
       failpoint('fold.before-commit');
       await committed.commit(() => change, `Count ${change.size} ${change.size === 1 ? 'bot' : 'bots'}`);

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -135,6 +135,36 @@ describe('botshelf serve', () => {
     match(service.log(), /"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
     match(service.log(), /"msg":"a request was refused: [^}]+ run \\"git init\\" there/);
     ok(!service.log().includes('"stack"'), service.log());
+    await service.end('SIGTERM');
+    const said = service
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('is in no Git repository'));
+    strictEqual(said.length, 2, `once at the start, once for the request:\n${said.join('\n')}`);
+  });
+
+  it('says on /readyz why nothing can be committed, for as long as that is so', async () => {
+    const root = withoutRepository();
+    const service = await startServiceProcess(root);
+    const faults = async (): Promise<string> => {
+      const response = await fetch(`${service.address}/readyz`);
+      strictEqual(response.status, 200, 'reads go on');
+      const { parts } = (await response.json()) as { parts: { repository: { faults: string[] } } };
+      return parts.repository.faults.join();
+    };
+    const git = (...args: string[]): unknown => execFileSync('git', ['-C', root, ...args]);
+    match(await faults(), /is in no Git repository [^]+ run "git init" there/);
+    git('init', '-q', '-b', 'main');
+    await eventually(async () => strictEqual(await faults(), ''));
+    git('-c', 'user.name=A', '-c', 'user.email=a@localhost', 'commit', '-q', '--allow-empty', '-m', 'First');
+    git('switch', '-q', '--detach');
+    match(await faults(), /HEAD is on no branch: [^]+ run "git switch <branch>"/);
+    git('switch', '-q', 'main');
+    strictEqual(await faults(), '');
+    renameSync(join(root, '.git'), join(root, 'git'));
+    match(await faults(), /\S/);
+    renameSync(join(root, 'git'), join(root, '.git'));
+    strictEqual(await faults(), '');
     await service.end('SIGTERM');
   });
 
