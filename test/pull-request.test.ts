@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { RemoteConfig } from '../src/config.ts';
 import { eventually } from './support/eventually.ts';
 import { repositoryIn, type TestRepository, testRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
-import { startTestService } from './support/service.ts';
+import { originRemote, startTestService } from './support/service.ts';
 import { sharedRepository } from './support/shared-repository.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { issueTestToken } from './support/token.ts';
@@ -37,15 +36,7 @@ describe('a pull request, from fork to merge', () => {
     const base = shared.git('rev-parse', 'main');
     const clone = shared.clone();
     const token = await issueTestToken(clone.folder, id);
-    const remote: RemoteConfig = {
-      remote: 'origin',
-      branch: null,
-      syncSeconds: 1,
-      pushSeconds: 0,
-      ack: 'local',
-      webhookSecret: null,
-    };
-    const service = await startTestService({}, { root: clone.folder, config: { remote } });
+    const service = await startTestService({}, { root: clone.folder, config: { remote: originRemote } });
     const record = async (): Promise<unknown[]> => {
       const { json } = await service.request(`/api/v2/bots/${id}`);
       return [json.category, json.website, json.contents.en.description];

@@ -5,7 +5,7 @@ import type { Config, RemoteConfig } from '../../src/config.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -228,15 +228,7 @@ async function replica(remote: Partial<RemoteConfig> = {}): Promise<Replica> {
   const token = await issueTestToken(clone.folder, '312');
   const config: Partial<Config> = {
     stateSeconds: 1,
-    remote: {
-      remote: 'origin',
-      branch: null,
-      syncSeconds: 1,
-      pushSeconds: 0,
-      ack: 'local',
-      webhookSecret: null,
-      ...remote,
-    },
+    remote: { ...originRemote, ...remote },
   };
   const service = await startTestService({}, { root: clone.folder, config });
   await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));

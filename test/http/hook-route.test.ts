@@ -9,7 +9,7 @@ import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService } from '../support/service.ts';
+import { originRemote, startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 
 const secret = 'A secret of the Git server';
@@ -84,14 +84,7 @@ describe('POST /hooks/push', () => {
 
   it('makes the service fetch', async () => {
     const shared = sharedRepository({ [pagePath('1')]: mainPage() });
-    const remote = {
-      remote: 'origin',
-      branch: null,
-      syncSeconds: 3600,
-      pushSeconds: 0,
-      ack: 'local',
-      webhookSecret: secret,
-    } as const;
+    const remote = { ...originRemote, syncSeconds: 3600, webhookSecret: secret };
     const clone = shared.clone();
     const service = await startTestService({}, { root: clone.folder, config: { remote } });
     await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));

@@ -2,7 +2,7 @@ import { ok, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { SchemaName } from '../../src/bot/schemas.ts';
 import { validate } from '../../src/catalogue/schema.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config, RemoteConfig } from '../../src/config.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { writeFiles } from './sample.ts';
@@ -47,6 +47,16 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     ...more,
   };
 }
+
+/** The remote of a clone, asked every second and pushed to at once. */
+export const originRemote: RemoteConfig = {
+  remote: 'origin',
+  branch: null,
+  syncSeconds: 1,
+  pushSeconds: 0,
+  ack: 'local',
+  webhookSecret: null,
+};
 
 /** Starts a service on a temp folder that holds `files`; it stops when the tests of the file are over. */
 export async function startTestService(
