@@ -232,10 +232,10 @@ const leastHalved = 32;
 const batchSize = 1000;
 
 /** A move that meets as many moves of the tip is prepared while no batch is committed. */
-const attemptsBeside = 2;
+const attemptsBeside = 1;
 
-/** A batch that meets as many moves of the tip, or kills of git, is given up. */
-const attempts = 8;
+/** A batch that meets as many moves of the tip, or kills of git, is given up: people's scripts commit fast, too. */
+const attempts = 30;
 
 /** @throws {WritesUnavailable} */
 async function tipOf(repository: Repository): Promise<string> {

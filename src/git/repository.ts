@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
+import { TipMoved } from './fast-import.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
 import { ObjectReader } from './object-reader.ts';
@@ -149,6 +150,8 @@ function faultOf(error: unknown): string {
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
   }
+  if (error instanceof TipMoved)
+    return 'the branch moves faster than a change can be committed: send it again';
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
