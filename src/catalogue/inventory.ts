@@ -8,7 +8,7 @@ import type { FaultList } from './fault-list.ts';
 import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from './folder.ts';
 import type { FolderReading } from './folder-reading.ts';
 import { botsFolder, fileName, folderOf, type Place, placeOf } from './layout.ts';
-import { readPageFile } from './page-file.ts';
+import { isBlob, readPageFile } from './page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
 import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
 
@@ -91,20 +91,17 @@ export class Inventory {
 
   /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
   reload(ids: Iterable<BotId>): void {
-    for (const id of ids) {
-      const places = this.#placesOf(id);
-      this.#lookAtBot(id, places, this.#stampsOf(places), false);
-    }
+    for (const id of ids) this.#lookAtFilesOf(id, 'anew');
   }
 
-  /** The same for the bots of these files, which may be new. */
+  /** Looks at the bots of these files, which are whole, at once; they may be new, or known already. */
   arrived(places: Iterable<Place>): void {
     const bots = new Set<BotId>();
     for (const place of places) {
       this.#seenIn(folderOf(place.id)).expect(fileName(place));
       bots.add(place.id);
     }
-    this.reload(bots);
+    for (const id of bots) this.#lookAtFilesOf(id, 'whole');
   }
 
   /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
@@ -136,7 +133,8 @@ export class Inventory {
         this.#options.faults.report(path, stamps.has(name) ? [fileFault(path, rule, message)] : []);
       }
       for (const [id, places] of bots) {
-        if (places.some((place) => changed.has(fileName(place)))) this.#lookAtBot(id, places, stamps, settle);
+        if (places.some((place) => changed.has(fileName(place))))
+          this.#lookAtBot(id, places, stamps, settle ? 'hint' : 'whole');
       }
     }
     if (seen.isEmpty) this.#folders.delete(folder);
@@ -179,10 +177,15 @@ export class Inventory {
     if (seen.isRecent(name, stamp, Date.now())) {
       this.plan(folder, name, clockTick);
     } else if (seen.differs(name, stamp)) {
-      const places = this.#placesOf(place.id, place);
-      this.#lookAtBot(place.id, places, this.#stampsOf(places), true);
+      this.#lookAtFilesOf(place.id, 'hint', place);
     }
     if (seen.isEmpty) this.#folders.delete(folder);
+  }
+
+  /** Looks at a bot by the files of it that were seen, and this one. */
+  #lookAtFilesOf(id: BotId, reason: Reason, also?: Place): void {
+    const places = this.#placesOf(id, also);
+    this.#lookAtBot(id, places, this.#stampsOf(places), reason);
   }
 
   /** Where the files of a bot are that were seen, and this one. */
@@ -203,10 +206,18 @@ export class Inventory {
   }
 
   /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
-  #lookAtBot(id: BotId, places: readonly Place[], stamps: ReadonlyMap<string, Stamp>, settle: boolean): void {
+  #lookAtBot(id: BotId, places: readonly Place[], stamps: ReadonlyMap<string, Stamp>, reason: Reason): void {
     const seen = this.#seenIn(folderOf(id));
     const previous = this.#index.get(id);
     const now = Date.now();
+    const settle = (name: string, stamp: Stamp | undefined): void => {
+      if (seen.settle(name, stamp, now)) this.plan(folderOf(id), name, clockTick);
+    };
+    if (reason !== 'anew' && previous && this.#isAsServed(previous, places)) {
+      for (const name of places.map(fileName)) settle(name, stamps.get(name));
+      this.#options.onLook(id);
+      return;
+    }
     const reads = places.map((place) => {
       const name = fileName(place);
       const file = readPageFile(this.#options.root, place);
@@ -218,15 +229,13 @@ export class Inventory {
         wait: seen.quietFor(name, stamps.get(name), file, served, now),
       };
     });
-    const wait = settle ? Math.max(...reads.map((read) => read.wait)) : 0;
+    const wait = reason === 'hint' ? Math.max(...reads.map((read) => read.wait)) : 0;
     if (wait > 0) {
       for (const { name, stamp } of reads) seen.postpone(name, stamp, now);
       this.plan(folderOf(id), reads[0]?.name, wait);
       return;
     }
-    for (const { name, stamp } of reads) {
-      if (seen.settle(name, stamp, now)) this.plan(folderOf(id), name, clockTick);
-    }
+    for (const { name, stamp } of reads) settle(name, stamp);
 
     const files = reads.flatMap(({ file }) => file ?? []);
     const { bot, faults } =
@@ -234,6 +243,16 @@ export class Inventory {
     this.#options.faults.report(id, faults);
     this.#serve(id, bot);
     this.#options.onLook(id);
+  }
+
+  /** Whether a bot's files are byte for byte the ones that are served, which is found out sooner than what is in them. */
+  #isAsServed({ id, files }: IndexedBot, places: readonly Place[]): boolean {
+    const { root, faults } = this.#options;
+    if (faults.has(id) || files.length !== places.length) return false;
+    return places.every((place) => {
+      const served = files.find(({ locale }) => locale === place.locale);
+      return served !== undefined && isBlob(root, place, served.sha);
+    });
   }
 
   #serve(id: BotId, bot: IndexedBot | undefined): void {
@@ -251,6 +270,12 @@ export class Inventory {
     return seen;
   }
 }
+
+/**
+ * Why a bot is looked at: something may have changed, and may still be in the making; its files are whole; what is made
+ * of them may be another.
+ */
+type Reason = 'hint' | 'whole' | 'anew';
 
 const nothing = { bot: undefined, faults: [] };
 

@@ -33,6 +33,12 @@ export function readPageFile(root: string, place: Place): PageFile | undefined {
   return pageFileOf(place, bytes);
 }
 
+/** Whether the file at `place` below `root` is the blob that Git gives this id. */
+export function isBlob(root: string, place: Place, id: string): boolean {
+  const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
+  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && blobId(bytes) === id;
+}
+
 /** The page file at `place` that has these bytes. */
 export function pageFileOf(place: Place, bytes: Buffer): PageFile {
   const path = pathOf(place.id, place.locale);
