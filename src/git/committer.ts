@@ -231,7 +231,7 @@ const leastHalved = 32;
 /** Changes in one commit, at most. */
 const batchSize = 1000;
 
-/** A move that meets as many moves of the tip is prepared while no batch is committed. */
+/** So often a move is prepared beside the batches; once the tip has moved under it, while no batch is committed. */
 const attemptsBeside = 1;
 
 /** A batch that meets as many moves of the tip, or kills of git, is given up: people's scripts commit fast, too. */

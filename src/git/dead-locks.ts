@@ -47,7 +47,7 @@ async function clearDeadLocks(repository: Repository, refs: readonly string[], l
   return 0;
 }
 
-/** A git of ours that runs now and may hold a lock is done in milliseconds. Both in milliseconds. */
+/** Milliseconds that a git which runs now and may hold a lock is waited for, and between two looks. */
 const patience = 1000;
 const pause = 100;
 
