@@ -1,8 +1,12 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { type Place, placeOf, splitPath } from './catalogue/layout.ts';
+import type { CommitEvent } from './git/commit/branch-writer.ts';
 
-/** Shows files that a merge has brought without waiting for the watcher, some at a time, as there may be thousands. */
+/**
+ * Shows commits without waiting for the watcher: an owner's change at once, as a response waits for it, the files of a
+ * merge some at a time, as there may be thousands.
+ */
 export class Arrivals {
   #catalogue: Catalogue | undefined;
   #prefix = '';
@@ -15,15 +19,23 @@ export class Arrivals {
     this.#prefix = prefix;
   }
 
-  /** Takes paths from the top of the repository. */
-  tell(paths: readonly string[]): void {
-    const prefix = this.#prefix;
-    for (const path of paths) {
-      const split = path.startsWith(prefix) ? splitPath(path.slice(prefix.length)) : undefined;
-      const place = split && placeOf(split.folder, split.name);
-      if (place && 'id' in place) this.#waiting.push(place);
+  tell({ changes, contents }: Pick<CommitEvent, 'changes' | 'contents'>): void {
+    if (contents) {
+      const files = [...contents].flatMap(([path, bytes]) =>
+        this.#placesOf(path).map((place) => [place, bytes] as const),
+      );
+      this.#catalogue?.put(new Map(files));
+      return;
     }
+    this.#waiting.push(...changes.flatMap(({ path }) => this.#placesOf(path)));
     if (!this.#busy) void this.#showAll();
+  }
+
+  /** The place of a page, of which there is one, at a path from the top of the repository. */
+  #placesOf(path: string): Place[] {
+    const split = path.startsWith(this.#prefix) ? splitPath(path.slice(this.#prefix.length)) : undefined;
+    const place = split && placeOf(split.folder, split.name);
+    return place && 'id' in place ? [place] : [];
   }
 
   async #showAll(): Promise<void> {

@@ -4,7 +4,7 @@ import { Catalogue } from './catalogue/catalogue.ts';
 import { listTop } from './catalogue/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
-import { Committer } from './git/committer.ts';
+import { Committer } from './git/commit/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
 import { takeCloneLock, takeInstanceLock } from './git/instance-lock.ts';
@@ -99,11 +99,11 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     door,
     var: config.var,
     log,
-    committed: (changes) => {
+    onCommit: (event) => {
       committed();
-      if (changes > 0) metrics?.batch(changes);
+      if (event.contents) metrics?.batch(event.contents.size);
+      arrived.tell(event);
     },
-    moved: (paths) => arrived.tell(paths),
   });
   onClose(async () => await committer.close());
   await committer.recover();
@@ -127,12 +127,13 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     log,
   });
   onClose(async () => await state.close());
+  arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
   const { remote } = config;
   if (remote) sync = new Sync({ ...remote, door, committer, state, log });
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const health = healthOf({ catalogue, door, state, sync });
+  const health = healthOf({ catalogue, door, committer, state, sync });
   const responses = new ResponseCache();
   metrics = metricsOf(catalogue, state, health, responses, sync);
   const app = createApp({
@@ -166,7 +167,6 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   await loading.catch((error: unknown) => {
     throw new OperatorFault(catalogueFault(error, config));
   });
-  arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
   await sync?.start();
   if (pictures) {
     let stop: (() => void) | undefined;
@@ -220,17 +220,18 @@ function folderFault(error: unknown, config: Config): string {
 interface Parts {
   readonly catalogue: Catalogue;
   readonly door: RepositoryDoor;
+  readonly committer: Committer;
   readonly state: StateStore;
   readonly sync: Sync | undefined;
 }
 
-function healthOf({ catalogue, door, state, sync }: Parts): Health {
+function healthOf({ catalogue, door, committer, state, sync }: Parts): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
-        repository: { ready: true, faults: [door.fault()].filter((fault) => fault !== undefined) },
+        repository: { ready: true, faults: repositoryFaults(door, committer) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
         ...(sync && { remote: { ready: sync.ready, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
       };
@@ -238,6 +239,20 @@ function healthOf({ catalogue, door, state, sync }: Parts): Health {
     fileFaults: () => catalogue.faults(),
   };
 }
+
+/** Why nothing can be committed, and which files have not followed the branch. */
+function repositoryFaults(door: RepositoryDoor, committer: Committer): string[] {
+  const unfinished = committer.unfinished();
+  const files = unfinished
+    .slice(0, mostPaths)
+    .map(({ path, reason }) => `${JSON.stringify(path)} has not followed the branch: it ${reason}`);
+  const more = unfinished.length - files.length;
+  const rest = more > 0 ? [`${more} more files have not followed the branch`] : [];
+  return [...[door.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
+}
+
+/** A probe names so many files. */
+const mostPaths = 20;
 
 function metricsOf(
   catalogue: Catalogue,

@@ -10,7 +10,7 @@ import { validate } from './catalogue/schema.ts';
 /** The keys that an owner may change, with their new values. */
 export type UpdateValues = Update['bot'];
 
-/** Changes one file by a commit on the checked-out branch; see git/committer.ts. */
+/** Changes one file by a commit on the checked-out branch; see git/commit/committer.ts. */
 export interface ContentWriter {
   change(change: {
     /** Relative to the catalogue's folder. */
@@ -18,7 +18,7 @@ export interface ContentWriter {
     /** The file's new text from the one at the tip; may be asked again when the tip has moved. */
     apply(current: string | null): string;
     readonly subject: { readonly name: string; readonly id: BotId; readonly keys: readonly string[] };
-  }): Promise<{ readonly commit: string | null; readonly text: string }>;
+  }): Promise<string | null>;
 }
 
 /** Keeps a count durably; see state/. */
@@ -79,13 +79,11 @@ export class Updates {
     if (locale === undefined) return null;
     const path = pathOf(id, locale);
     const apply = (current: string | null): string => withValues(path, current, values, Date.now());
-    const { commit } = await this.#content.change({
+    return await this.#content.change({
       path,
       apply,
       subject: { name: facts.name, id, keys: Object.keys(values) },
     });
-    if (commit !== null) this.#catalogue.reload([id]);
-    return commit;
   }
 
   async #inTurn<T>(id: BotId, work: () => Promise<T>): Promise<T> {

@@ -24,3 +24,17 @@ export class PreconditionFailed extends Error {
     this.digest = digest;
   }
 }
+
+/** A person is editing the bot's file in the clone of the service; what they have not committed is never touched. */
+export class EditConflictError extends Error {
+  /** When to try again, in seconds. */
+  readonly retryAfter = 60;
+
+  /** @param path relative to the top of the repository @param state a clause, such as "has uncommitted edits" */
+  constructor(path: string, state: string) {
+    super(
+      `${path} ${state} in the service's clone: send the change again when a maintainer has committed them`,
+    );
+    this.name = 'EditConflictError';
+  }
+}

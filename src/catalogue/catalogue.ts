@@ -139,6 +139,11 @@ export class Catalogue {
     this.#inventory.arrived(places);
   }
 
+  /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
+  put(files: ReadonlyMap<Place, Buffer>): void {
+    this.#inventory.put(files);
+  }
+
   /** Stops watching and keeps the index for the next start. */
   async close(): Promise<void> {
     this.#closing.abort();

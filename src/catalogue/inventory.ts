@@ -8,7 +8,7 @@ import type { FaultList } from './fault-list.ts';
 import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from './folder.ts';
 import type { FolderReading } from './folder-reading.ts';
 import { botsFolder, fileName, folderOf, type Place, placeOf } from './layout.ts';
-import { isBlob, readPageFile } from './page-file.ts';
+import { isBlob, pageFileOf, readPageFile } from './page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
 import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
 
@@ -102,6 +102,16 @@ export class Inventory {
       bots.add(place.id);
     }
     for (const id of bots) this.#lookAtFilesOf(id, 'whole');
+  }
+
+  /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
+  put(files: ReadonlyMap<Place, Buffer>): void {
+    for (const [place, bytes] of files) {
+      this.#seenIn(folderOf(place.id)).expect(fileName(place));
+      const places = this.#placesOf(place.id);
+      const contents = new Map([[fileName(place), bytes]]);
+      this.#lookAtBot(place.id, places, this.#stampsOf(places), 'anew', contents);
+    }
   }
 
   /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
@@ -206,7 +216,13 @@ export class Inventory {
   }
 
   /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
-  #lookAtBot(id: BotId, places: readonly Place[], stamps: ReadonlyMap<string, Stamp>, reason: Reason): void {
+  #lookAtBot(
+    id: BotId,
+    places: readonly Place[],
+    stamps: ReadonlyMap<string, Stamp>,
+    reason: Reason,
+    contents?: ReadonlyMap<string, Buffer>,
+  ): void {
     const seen = this.#seenIn(folderOf(id));
     const previous = this.#index.get(id);
     const now = Date.now();
@@ -220,7 +236,8 @@ export class Inventory {
     }
     const reads = places.map((place) => {
       const name = fileName(place);
-      const file = readPageFile(this.#options.root, place);
+      const bytes = contents?.get(name);
+      const file = bytes ? pageFileOf(place, bytes) : readPageFile(this.#options.root, place);
       const served = previous?.files.find(({ locale }) => locale === place.locale);
       return {
         name,

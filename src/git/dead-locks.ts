@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { lockMark } from './index-lock.ts';
+import { removeStaleIndexLock } from './commit/index-lock.ts';
 import { gitSettings } from './git-process.ts';
 import { GitExit } from './git-exit.ts';
 import { type GitProcess, gitProcessesIn } from './git-processes.ts';
@@ -62,7 +62,8 @@ export async function clearAfterCrash(
   log: Log,
 ): Promise<void> {
   for (let waited = 0; waited < 5000 && (await orphans(repository)).length > 0; waited += 20) await sleep(20);
-  await clearOwnIndexLock(repository, log);
+  if (await removeStaleIndexLock(repository))
+    log.warn({}, 'removed the index.lock of a service that was killed');
   await clearDeadLocks(repository, refs, log);
   await rm(repository.staging, { recursive: true, force: true });
   const running = await gitProcessesIn(repository);
@@ -148,14 +149,6 @@ async function orphans(repository: Repository): Promise<GitProcess[]> {
       git.args.includes(gitSettings[0] ?? '') &&
       !lockless.has(commandOf(git)),
   );
-}
-
-async function clearOwnIndexLock(repository: Repository, log: Log): Promise<void> {
-  const lock = join(repository.gitDir, 'index.lock');
-  const text = await readFile(lock, 'latin1').catch(() => '');
-  if (!text.startsWith(lockMark)) return;
-  await rm(lock, { force: true });
-  log.warn({ lock }, 'cleared the index lock of a service that was killed');
 }
 
 async function clearHalfPacks(folder: string): Promise<void> {

@@ -1,7 +1,9 @@
-import { WritesUnavailable } from '../bot/errors.ts';
+import { EditConflictError, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
-import { type BranchMove, movedFiles, moveRefs } from './branch-move.ts';
-import type { Committer } from './committer.ts';
+import type { BranchMove } from './commit/branch-writer.ts';
+import { diffTrees } from './commit/file-change.ts';
+import { moveRefs } from './commit/refs.ts';
+import type { Committer } from './commit/committer.ts';
 import { hasCommit, mergeBase } from './history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
 import { remoteRefs } from './remote.ts';
@@ -89,7 +91,14 @@ export class Integration {
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
       const changes = await stampsDue(repository, from, theirs);
-      await Promise.all(changes.map(async (change) => await committer.change(change)));
+      const results = await Promise.allSettled(changes.map(async (change) => await committer.change(change)));
+      const failures = results.flatMap((result) =>
+        result.status === 'rejected' ? [result.reason as unknown] : [],
+      );
+      const failure = failures.find((reason) => !(reason instanceof EditConflictError));
+      if (failure !== undefined) throw failure;
+      // Where a person edits the file in this clone it is tried again at the next round.
+      if (failures.length > 0) return;
       if (changes.length > 0) log.info({ bots: changes.length }, 'stamped the bots that people have changed');
     }
     await setRef(repository, remoteRefs.stamped, theirs);
@@ -100,7 +109,7 @@ export class Integration {
 async function isSameCatalogue(repository: Repository, a: string, b: string): Promise<boolean> {
   if ((await mergeBase(repository, a, b)) !== undefined) return true;
   const pages = (await repository.run(['ls-tree', '-r', '-z', '--name-only', a])).split('\0');
-  const moved = new Set((await movedFiles(repository, a, b)).map(({ path }) => path));
+  const moved = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
   return pages.some((path) => botOf(repository, path) !== undefined && !moved.has(path));
 }
 

@@ -1,10 +1,10 @@
 import type { BotId } from '../bot/id.ts';
 import { placeOf, splitPath } from '../catalogue/layout.ts';
 import { mergePage } from '../catalogue/merge-page.ts';
-import { type GitFile, type MovedFile, movedFiles } from './branch-move.ts';
+import { type GitFile, type FileChange, diffTrees } from './commit/file-change.ts';
 import { treeOf } from './history.ts';
 import type { Repository } from './repository.ts';
-import { writeCommit, type Written } from './written-commit.ts';
+import { writeCommit, type CommitFile } from './commit/fast-import.ts';
 
 /** Two sides of a branch that have parted. */
 export interface Sides {
@@ -30,8 +30,8 @@ export interface Merged {
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<Merged> {
   const { base, ours, theirs } = sides;
   const [mine, reviewed] = await Promise.all([
-    movedFiles(repository, base, ours),
-    movedFiles(repository, base, theirs),
+    diffTrees(repository, base, ours),
+    diffTrees(repository, base, theirs),
   ]);
   const { tree, conflicts } = await mergeTrees(repository, ours, theirs);
   const others = new Map(reviewed.map((file) => [file.path, file.after]));
@@ -54,12 +54,12 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
  */
 export async function replayOnto(repository: Repository, { base, ours, theirs }: Sides): Promise<Merged> {
   const [mine, reviewed] = await Promise.all([
-    movedFiles(repository, base, ours),
-    movedFiles(repository, base, theirs),
+    diffTrees(repository, base, ours),
+    diffTrees(repository, base, theirs),
   ]);
   const others = new Map(reviewed.map((file) => [file.path, file.after]));
   const both = new Map<string, Versions>();
-  const alone = new Map<string, Written>();
+  const alone = new Map<string, CommitFile>();
   for (const { path, before, after } of mine) {
     const other = others.get(path);
     if (other === undefined) alone.set(path, after);
@@ -86,7 +86,7 @@ interface Versions {
 }
 
 interface Settled {
-  readonly files: Map<string, Written>;
+  readonly files: Map<string, CommitFile>;
   readonly setAside: Map<string, readonly string[]>;
 }
 
@@ -95,7 +95,7 @@ async function settle(
   both: ReadonlyMap<string, Versions>,
   theirs: ReadonlyMap<string, GitFile | null>,
 ): Promise<Settled> {
-  const files = new Map<string, Written>();
+  const files = new Map<string, CommitFile>();
   const setAside = new Map<string, readonly string[]>();
   for (const [path, versions] of both) {
     const { after, other } = versions;
@@ -118,7 +118,7 @@ async function mergeAsPage(
   repository: Repository,
   path: string,
   { before, after, other }: Versions,
-): Promise<{ written: Written; setAside: readonly string[] } | undefined> {
+): Promise<{ written: CommitFile; setAside: readonly string[] } | undefined> {
   if (!isPage(repository, path) || !isFile(after) || !isFile(other)) return undefined;
   const ids = isFile(before) ? [after.id, other.id, before.id] : [after.id, other.id];
   const [ours, theirs, base] = await repository.objects.read(ids);
@@ -182,7 +182,7 @@ export function botOf({ prefix }: Pick<Repository, 'prefix'>, path: string): Bot
   return place && 'id' in place ? place.id : undefined;
 }
 
-function botsOf(repository: Repository, files: readonly MovedFile[]): BotId[] {
+function botsOf(repository: Repository, files: readonly FileChange[]): BotId[] {
   return [...new Set(files.flatMap(({ path }) => botOf(repository, path) ?? []))];
 }
 

@@ -3,10 +3,10 @@ import type { Facts } from '../state/facts.ts';
 import { mergeFacts } from '../state/merge.ts';
 import { Pace } from '../state/pace.ts';
 import { readShard, writeShard } from '../state/shards.ts';
-import { movedFiles } from './branch-move.ts';
+import { diffTrees } from './commit/file-change.ts';
 import { hasCommit, mergeBase, treeOf } from './history.ts';
 import type { Repository } from './repository.ts';
-import { writeCommit, type Written } from './written-commit.ts';
+import { writeCommit, type CommitFile } from './commit/fast-import.ts';
 
 /**
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
@@ -33,9 +33,9 @@ async function mergeShards(
   repository: Repository,
   ours: string,
   theirs: string,
-): Promise<Map<string, Written>> {
-  const files = await movedFiles(repository, theirs, ours);
-  const merged = new Map<string, Written>();
+): Promise<Map<string, CommitFile>> {
+  const files = await diffTrees(repository, theirs, ours);
+  const merged = new Map<string, CommitFile>();
   const pace = new Pace();
   for (const { path, before, after } of files) {
     if (after === null || !/^\d\d\/\d\d\.json$/.test(path)) continue;

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
-import { TipMoved } from './fast-import.ts';
+import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
 import { ObjectReader } from './object-reader.ts';
@@ -65,9 +65,9 @@ export async function openRepository(
   return {
     ...facts,
     identity: await readIdentity(folder, client),
-    staging: join(gitDir, 'botshelf'),
+    staging: join(gitDir, 'botshelf/staging'),
     objects,
-    trees: new TreeCache(objects, facts.hash),
+    trees: new TreeCache(objects),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
     run: async (args, { signal, ...options } = {}) =>
       (await client.run({ folder, args, ...options }, signal)).toString(),
@@ -150,7 +150,9 @@ function faultOf(error: unknown): string {
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
   }
-  if (error instanceof TipMoved)
+  if (error instanceof UnknownOutcomeError)
+    return 'git failed, and it is not known whether the change was saved: send it again';
+  if (error instanceof RefConflictError)
     return 'the branch moves faster than a change can be committed: send it again';
   switch (codeOf(error)) {
     case 'ENOSPC':

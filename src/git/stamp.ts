@@ -2,8 +2,8 @@ import type { BotId } from '../bot/id.ts';
 import { folderOf, botsFolder, placeOf } from '../catalogue/layout.ts';
 import { editPage, parsePage } from '../catalogue/page.ts';
 import { validate } from '../catalogue/schema.ts';
-import type { Change } from './batch-plan.ts';
-import { movedFiles } from './branch-move.ts';
+import type { Change } from './commit/batch-plan.ts';
+import { diffTrees } from './commit/file-change.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
 import { parseTree } from './tree.ts';
@@ -57,7 +57,7 @@ async function commitsOfPeople(repository: Repository, from: string, to: string)
 /** The bots of which a commit changed a file, and whether it raised `edited`, or listed the bot. */
 async function botsTouchedBy(repository: Repository, { id, parent }: Commit): Promise<Map<BotId, boolean>> {
   const bots = new Map<BotId, boolean>();
-  const files = await movedFiles(repository, parent, id);
+  const files = await diffTrees(repository, parent, id);
   for (const { path, before, after } of files) {
     const bot = botOf(repository, path);
     if (bot === undefined) continue;

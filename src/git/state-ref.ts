@@ -2,14 +2,16 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pace } from '../state/pace.ts';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
-import { movedFiles } from './branch-move.ts';
+import { diffTrees } from './commit/file-change.ts';
 import { mayWorkAgain } from './dead-locks.ts';
 import type { Log } from '../log.ts';
-import { importCommit, type NewCommit, type NewFile, TipMoved } from './fast-import.ts';
+import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
+import { foldersOfRef, RefConflictError } from './commit/refs.ts';
+import { fsyncFolders } from './durable.ts';
 import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
-import { readTipEntries } from './tip-files.ts';
+import { readTipEntries } from './commit/tip-files.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
 export const stateRef = 'refs/botshelf/state';
@@ -28,7 +30,7 @@ export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
       try {
         return await commitState(await door.open(), { onto, files, subject }, log);
       } catch (error) {
-        if (error instanceof TipMoved) throw new StateMoved();
+        if (error instanceof RefConflictError) throw new StateMoved();
         throw unavailableBecause(error);
       }
     },
@@ -72,7 +74,7 @@ async function listBlobs(
   known: string | undefined,
 ): Promise<Map<string, string>> {
   if (known !== undefined && (await repository.objects.readOne(known)) !== undefined) {
-    const files = await movedFiles(repository, known, commit);
+    const files = await diffTrees(repository, known, commit);
     return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
   }
   const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
@@ -91,21 +93,16 @@ async function commitState(
 ): Promise<string | null> {
   const changed = await changedFiles(repository, onto, files);
   if (changed.size === 0) {
-    if (((await repository.objects.readOne(stateRef))?.id ?? null) !== onto) throw new TipMoved(stateRef);
+    if (((await repository.objects.readOne(stateRef))?.id ?? null) !== onto)
+      throw new RefConflictError(stateRef);
     return onto;
   }
-  const commit: NewCommit = {
-    ref: stateRef,
-    onto,
-    identity: repository.identity,
-    time: Math.floor(Date.now() / 1000),
-    message: `${subject}\n`,
-    urgent: false,
-    files: changed,
-  };
+  const commit: RefCommit = { ref: stateRef, onto, message: `${subject}\n`, urgent: false, files: changed };
   for (let attempt = 1; ; attempt++) {
     try {
-      return await importCommit(repository, commit);
+      const id = await importCommit(repository, commit);
+      await fsyncFolders([packFolder(repository), ...foldersOfRef(repository, stateRef)]);
+      return id;
     } catch (error) {
       if (attempt >= attempts || !(await mayWorkAgain(repository, [stateRef], error, log))) throw error;
     }
@@ -119,15 +116,15 @@ async function changedFiles(
   repository: Repository,
   onto: string | null,
   files: ReadonlyMap<string, string>,
-): Promise<NewCommit['files']> {
+): Promise<RefCommit['files']> {
   const old = await readTipEntries(repository, onto, [...files.keys()]);
-  const changed = new Map<string, NewFile>();
+  const changed = new Map<string, CommitFile>();
   const pace = new Pace();
   for (const [path, text] of files) {
     if (pace.due) await pace.rest();
     const content = Buffer.from(text);
     const id = blobId(content, repository.hash);
-    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content, id });
+    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
   }
   return changed;
 }

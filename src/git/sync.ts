@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { Turns } from '../state/turns.ts';
-import { moveRefs } from './branch-move.ts';
-import type { Committer } from './committer.ts';
-import { TipMoved } from './fast-import.ts';
+import type { Committer } from './commit/committer.ts';
+import { moveRefs, RefConflictError } from './commit/refs.ts';
 import { mergeStates } from './merge-states.ts';
 import { Integration } from './integration.ts';
 import {
@@ -243,7 +242,7 @@ export class Sync {
         await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
         break;
       } catch (error) {
-        if (!(error instanceof TipMoved) || attempt === mostAttempts) throw error;
+        if (!(error instanceof RefConflictError) || attempt === mostAttempts) throw error;
       }
     }
     await this.#options.state.refresh();

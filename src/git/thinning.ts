@@ -1,5 +1,5 @@
 import type { Repository } from './repository.ts';
-import { fastImport } from './fast-import.ts';
+import { fastImport } from './commit/fast-import.ts';
 import { GitExit } from './git-exit.ts';
 import { stateRef } from './state-ref.ts';
 

@@ -32,17 +32,6 @@ export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> 
   return entries;
 }
 
-/** The tree object with other ids at these names; a name that it does not have is left out. */
-export function withIds(tree: Buffer, ids: ReadonlyMap<string, string>, hash: HashName): Buffer {
-  const changed = Buffer.from(tree);
-  walk(tree, hash, (name, _mode, idAt) => {
-    const id = ids.get(name);
-    if (id !== undefined) changed.write(id, idAt, 'hex');
-    return true;
-  });
-  return changed;
-}
-
 /** Goes through the entries as they are stored, for as long as `visit` says so. Modes are made where they are asked for. */
 function walk(
   tree: Buffer,

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
+import { EditConflictError, PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
@@ -24,6 +24,11 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof WritesUnavailable) {
     return new Problem('writes-unavailable', error.message, {
+      headers: { 'Retry-After': String(error.retryAfter) },
+    });
+  }
+  if (error instanceof EditConflictError) {
+    return new Problem('edit-conflict', error.message, {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }

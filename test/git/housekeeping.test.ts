@@ -2,13 +2,13 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { Committer } from '../../src/git/committer.ts';
+import { Committer } from '../../src/git/commit/committer.ts';
 import { Housekeeping } from '../../src/git/housekeeping.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/git/state-ref.ts';
 import { silentLog } from '../../src/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { setKey } from './keys.ts';
+import { setKey } from './commit/keys.ts';
 
 const path = 'bots/001/1.en.md';
 
@@ -19,8 +19,8 @@ describe('housekeeping', () => {
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const door = new RepositoryDoor(repository.folder);
     const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
-    const committed = (): void => housekeeping.committed();
-    const committer = new Committer({ door, var: join(repository.folder, 'var'), log: silentLog, committed });
+    const onCommit = (): void => housekeeping.committed();
+    const committer = new Committer({ door, var: join(repository.folder, 'var'), log: silentLog, onCommit });
     const state = createStateRef(door, silentLog);
     let tip: string | null = null;
     for (let n = 0; n < 240; n++) {

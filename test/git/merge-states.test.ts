@@ -4,7 +4,7 @@ import { mergeStates } from '../../src/git/merge-states.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { treeOf } from '../../src/git/history.ts';
 import { makeThinned } from '../../src/git/thinning.ts';
-import { writeCommit } from '../../src/git/written-commit.ts';
+import { writeCommit } from '../../src/git/commit/fast-import.ts';
 import { writeShard } from '../../src/state/shards.ts';
 import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';

@@ -2,7 +2,7 @@ import { ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fastImport } from '../../src/git/fast-import.ts';
+import { fastImport } from '../../src/git/commit/fast-import.ts';
 import { GitExit } from '../../src/git/git-exit.ts';
 import { openRepository, RepositoryDoor, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { commitMessage } from '../../src/git/commit-message.ts';
+import { commitMessage } from '../../../src/git/commit/commit-message.ts';
 
 const homer = { name: 'Homer', id: '1', keys: ['category'] };
 

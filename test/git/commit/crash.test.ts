@@ -5,22 +5,23 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type TestRepository, testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { committerOn, settled } from './committing.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../../src/log.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { committerOn } from './committing.ts';
 import { setKey } from './keys.ts';
 
 const files = { 'bots/001/1.en.md': 'name: One\n', 'bots/002/2.en.md': 'name: Two\n' };
 const child = fileURLToPath(new URL('crashing.js', import.meta.url));
 
 const failpoints = [
-  'batch.before-note',
-  'batch.before-import',
-  'batch.after-import',
   'index.locked',
-  'batch.after-worktree',
-  'batch.before-index',
-  'batch.after-index',
+  'advance.before-intent',
+  'advance.before-branch',
+  'advance.after-branch',
+  'checkout.before-index',
+  'advance.after-checkout',
 ];
 
 describe('after a crash', () => {
@@ -50,26 +51,32 @@ describe('after a crash', () => {
     }
   });
 
-  it('with a file edited in the meantime, the edits stay and the change is in it', async () => {
-    const repository = testRepository({
-      ...files,
-      'bots/001/1.en.md': 'name: One\n\nlines\nbetween\n\nThe page.\n',
-    });
-    const { process } = start(repository.folder, 'batch.after-import', 0);
+  it('with a file edited since, the edits stay and the file is named', async () => {
+    const repository = testRepository(files);
+    const { process } = start(repository.folder, 'advance.after-branch', 0);
     await once(process, 'exit');
-    const edited = repository.read('bots/001/1.en.md').replace('name: One', 'name: First');
-    repository.write('bots/001/1.en.md', edited);
-    const committer = committerOn(repository.folder);
+    repository.write('bots/001/1.en.md', 'name: First\n');
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+    const committer = committerOn(repository.folder, log);
     await committer.recover();
-    await settled(committer);
-    const committed = repository.git('show', 'HEAD:bots/001/1.en.md');
-    strictEqual(repository.read('bots/001/1.en.md'), `${committed.replace('name: One', 'name: First')}\n`);
+    strictEqual(repository.read('bots/001/1.en.md'), 'name: First\n');
     strictEqual(repository.status(), 'M bots/001/1.en.md');
+    const [unfinished] = committer.unfinished();
+    deepStrictEqual(unfinished, {
+      path: 'bots/001/1.en.md',
+      reason: 'has uncommitted edits: commit or discard them',
+      failed: false,
+    });
+    ok(warnings.some((warning) => warning.includes('"bots/001/1.en.md" has not followed the branch')));
+    await eventually(() => repository.tryGit('checkout', '-q', '--', 'bots/001/1.en.md') === 0);
+    await eventually(() => deepStrictEqual(committer.unfinished(), []));
+    strictEqual(repository.status(), '');
   });
 
   it('with a file torn by a power loss, the file is written again', async () => {
     const repository = testRepository(files);
-    const { process } = start(repository.folder, 'batch.after-worktree', 0);
+    const { process } = start(repository.folder, 'checkout.before-index', 0);
     await once(process, 'exit');
     repository.write('bots/001/1.en.md', '');
     await isWhole(repository, []);
@@ -107,7 +114,6 @@ describe('after a crash', () => {
     const committer = committerOn(repository.folder);
     const restore = dieOnceBesideAPack(repository);
     await committer.change(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
-    await settled(committer);
     ok(repository.git('show', 'HEAD:bots/001/1.en.md').includes('key: value'));
     strictEqual(repository.status(), '');
     deepStrictEqual(
@@ -121,7 +127,6 @@ describe('after a crash', () => {
     const committer = committerOn(repository.folder);
     writeFileSync(join(repository.folder, '.git/refs/heads/main.lock'), '');
     await committer.change(setKey('bots/001/1.en.md', 'key', 'value'));
-    await settled(committer);
     strictEqual(repository.status(), '');
   });
 });
@@ -169,7 +174,6 @@ kill -9 $$
 async function isWhole(repository: TestRepository, answered: readonly number[]): Promise<void> {
   const committer = committerOn(repository.folder);
   await committer.recover();
-  await settled(committer);
   for (const path of Object.keys(files)) {
     const lines = new Set(repository.git('show', `HEAD:${path}`).split('\n'));
     deepStrictEqual(

@@ -1,10 +1,10 @@
 import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../../src/bot/errors.ts';
-import { testRepository } from '../support/repository.ts';
-import { committerOn, settled } from './committing.ts';
+import { EditConflictError, WritesUnavailable } from '../../../src/bot/errors.ts';
+import { testRepository } from '../../support/repository.ts';
+import { committerOn } from './committing.ts';
 import { setKey } from './keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
@@ -12,19 +12,22 @@ const other = 'bots/001/1.en.md';
 const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
 
 describe('a committer among people', () => {
-  it('keeps uncommitted edits of the very file, uncommitted', async () => {
-    const repository = testRepository({ [path]: text });
+  it('refuses a change to a file that has uncommitted edits, and takes it when they are committed', async () => {
+    const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
-    repository.write(path, text.replace('The page.', 'A better page.'));
-    await committer.change(setKey(path, 'category', 'music'));
-    strictEqual(repository.read(path), text.replace('fun', 'music').replace('The page.', 'A better page.'));
-    strictEqual(repository.git('show', `HEAD:${path}`), text.replace('fun', 'music').trim());
-    await settled(committer);
+    const edited = text.replace('The page.', 'A better page.');
+    repository.write(path, edited);
+    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
+    strictEqual(repository.read(path), edited);
     strictEqual(repository.status(), `M ${path}`);
-    match(repository.git('diff', '-U0'), /-The page\.\n\+A better page\.$/);
+    notStrictEqual(await committer.change(setKey(other, 'category', 'music')), null, 'others are changed');
+    repository.git('commit', '-qam', 'By hand');
+    await committer.change(setKey(path, 'category', 'music'));
+    strictEqual(repository.read(path), edited.replace('fun', 'music'));
+    strictEqual(repository.status(), '');
   });
 
-  it('keeps what people did to some of many files that are changed at once', async () => {
+  it('refuses, of many changes at once, those to files that people have edited, removed or replaced', async () => {
     const paths = Array.from({ length: 40 }, (_, n) => `bots/001/${n}001.en.md`);
     const [edited = '', removed = '', linked = ''] = [paths[3], paths[11], paths[36]];
     const repository = testRepository(Object.fromEntries(paths.map((each) => [each, text])));
@@ -33,42 +36,41 @@ describe('a committer among people', () => {
     rmSync(join(repository.folder, removed));
     rmSync(join(repository.folder, linked));
     symlinkSync('elsewhere', join(repository.folder, linked));
-    await Promise.all(paths.map(async (each) => await committer.change(setKey(each, 'category', 'music'))));
-    await settled(committer);
+    const results = await Promise.allSettled(
+      paths.map(async (each) => await committer.change(setKey(each, 'category', 'music'))),
+    );
+    for (const [i, each] of paths.entries()) {
+      const refused = [edited, removed, linked].includes(each);
+      strictEqual(results[i]?.status, refused ? 'rejected' : 'fulfilled', each);
+      if (!refused) strictEqual(repository.read(each), text.replace('fun', 'music'));
+      strictEqual(
+        repository.git('show', `HEAD:${each}`),
+        (refused ? text : text.replace('fun', 'music')).trim(),
+      );
+    }
     strictEqual(repository.status(), `D ${removed}\n M ${edited}\n T ${linked}`);
-    strictEqual(repository.read(edited), text.replace('fun', 'music').replace('The page.', 'A better page.'));
-    for (const each of paths.filter((one) => ![edited, removed, linked].includes(one)))
-      strictEqual(repository.read(each), text.replace('fun', 'music'));
-    strictEqual(repository.git('show', `HEAD:${linked}`), text.replace('fun', 'music').trim());
   });
 
-  it('keeps what is staged staged, and nothing else', async () => {
+  it('refuses a change to a file of which something is staged, and stages nothing else', async () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
     repository.write(path, text.replace('The page.', 'A staged page.'));
     repository.write('bots/002/2.en.md', 'new');
     repository.git('add', '-A');
-    await committer.change(setKey(path, 'category', 'music'));
+    repository.write(path, text);
+    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
     await committer.change(setKey(other, 'category', 'games'));
-    await settled(committer);
-    strictEqual(repository.status(), `A  bots/002/2.en.md\nM  ${path}`);
-    match(repository.git('diff', '--cached', '-U0', '--', path), /-The page\.\n\+A staged page\.$/);
+    strictEqual(repository.status(), `A  bots/002/2.en.md\nMM ${path}`);
     repository.git('commit', '-q', '-m', 'By hand');
-    strictEqual(
-      repository.git('show', `HEAD:${path}`),
-      text.replace('fun', 'music').replace('The page', 'A staged page').trim(),
-    );
-    strictEqual(repository.status(), '');
+    strictEqual(repository.git('show', `HEAD:${path}`), text.replace('The page', 'A staged page').trim());
+    strictEqual(repository.git('show', `HEAD:${other}`), text.replace('fun', 'games').trim());
   });
 
-  it('leaves a file alone that a person has removed', async () => {
+  it('refuses a change to a file that was staged as executable only', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    rmSync(join(repository.folder, path));
-    await committer.change(setKey(path, 'category', 'music'));
-    await settled(committer);
-    strictEqual(repository.status(), `D ${path}`);
-    match(repository.git('show', `HEAD:${path}`), /category: music/);
+    repository.git('update-index', '--chmod=+x', path);
+    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
   });
 
   it('commits between the commits of people, and loses neither', async () => {
@@ -90,9 +92,6 @@ describe('a committer among people', () => {
     }
     stop.abort();
     await posting;
-    await settled(committer);
-    await sleep(1500);
-    await settled(committer);
     strictEqual(Number(repository.git('rev-list', '--count', '--author=Ada', 'HEAD')) - 1, kept);
     const lines = repository.git('show', `HEAD:${path}`).split('\n');
     const last = Number(/count: (\d+)/.exec(lines.join('\n'))?.[1]);
@@ -101,41 +100,11 @@ describe('a committer among people', () => {
     strictEqual(repository.status().includes(path), false);
   });
 
-  it('makes a change again that a commit from an older index has taken back', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    const tree = repository.git('write-tree');
-    const { commit } = await committer.change(setKey(path, 'category', 'music'));
-    const byHand = repository.git('commit-tree', tree, '-p', String(commit), '-m', 'From an older index');
-    repository.git('update-ref', 'HEAD', byHand);
-    while (repository.git('rev-list', '--count', 'HEAD') !== '4') await sleep(20);
-    await settled(committer);
-    strictEqual(repository.git('show', `HEAD:${path}`), text.replace('fun', 'music').trim());
-    strictEqual(repository.status(), '');
-  });
-
-  it('makes it again before the next change of the file', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    const tree = repository.git('write-tree');
-    const { commit } = await committer.change(setKey(path, 'category', 'music'));
-    const byHand = repository.git('commit-tree', tree, '-p', String(commit), '-m', 'From an older index');
-    repository.git('update-ref', 'HEAD', byHand);
-    await committer.change(setKey(path, 'nsfw', 'true'));
-    await settled(committer);
-    strictEqual(repository.read(path), text.replace('fun', 'music').replace('false', 'true'));
-    strictEqual(repository.git('show', `HEAD:${path}`), repository.read(path).trim());
-    strictEqual(repository.status(), '');
-  });
-
   it('lets a person revert a commit of ours', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     await committer.change(setKey(path, 'category', 'music'));
-    await settled(committer);
     repository.git('revert', '--no-edit', 'HEAD');
-    await sleep(1500);
-    await committer.settle();
     strictEqual(repository.read(path), text);
     strictEqual(repository.status(), '');
   });
@@ -143,11 +112,9 @@ describe('a committer among people', () => {
   it('writes to the branch that is checked out when it commits, and to no other', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    const main = (await committer.change(setKey(path, 'category', 'music'))).commit;
-    await settled(committer);
+    const main = await committer.change(setKey(path, 'category', 'music'));
     repository.git('switch', '-q', '-c', 'side', 'main~1');
-    const side = (await committer.change(setKey(path, 'category', 'games'))).commit;
-    await settled(committer);
+    const side = await committer.change(setKey(path, 'category', 'games'));
     strictEqual(repository.git('rev-parse', 'main'), main);
     strictEqual(repository.git('rev-parse', 'side'), side);
     strictEqual(repository.status(), '');
@@ -156,32 +123,38 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('takes the work tree of another branch back to it, when a person switches before all is settled', async () => {
+  it('leaves everything clean when a person switches branches all the time', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    for (let n = 0; n < 6; n++) {
-      const change = committer.change(setKey(path, 'count', n));
+    for (let n = 0; n < 12; n++) {
+      const change = committer.change(setKey(path, 'count', n)).catch((error: unknown) => error);
+      await sleep(n * 3);
       repository.tryGit('switch', '-q', '-c', `side${n}`);
       await change;
-      repository.tryGit('switch', '-q', '--merge', 'main');
-      await sleep(10);
+      repository.tryGit('switch', '-q', 'main');
+      strictEqual(repository.status(), '');
     }
-    await settled(committer);
-    await sleep(1200);
-    await settled(committer);
-    strictEqual(repository.status(), '');
   });
 
-  it('waits for an index.lock of a person with the index alone, and never takes it', async () => {
+  it('waits for an index.lock of a person, never takes it, and says so when it is held for long', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     const lock = join(repository.folder, '.git/index.lock');
     writeFileSync(lock, '');
-    const { commit } = await committer.change(setKey(path, 'category', 'music'));
-    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
-    strictEqual(await committer.settle(), false);
+    const change = committer.change(setKey(path, 'category', 'music'));
+    await sleep(300);
+    strictEqual(repository.read(path), text);
     rmSync(lock);
-    await settled(committer);
+    const commit = await change;
+    strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    strictEqual(repository.read(path), text.replace('fun', 'music'));
+    writeFileSync(lock, '');
+    await rejects(committer.change(setKey(path, 'category', 'games')), (error) => {
+      match(String(error), /another Git command holds index\.lock/);
+      return error instanceof WritesUnavailable && error.retryAfter > 0;
+    });
+    strictEqual(existsSync(lock), true);
+    rmSync(lock);
     strictEqual(repository.read(path), text.replace('fun', 'music'));
     strictEqual(repository.status(), '');
   });
@@ -192,7 +165,6 @@ describe('a committer among people', () => {
     repository.git('branch', 'base');
     for (let n = 0; n < 5; n++) {
       await committer.change(setKey(path, `key${n}`, n));
-      await settled(committer);
       if (n % 2 === 0) repository.git('gc', '-q', '--prune=now');
       repository.git('switch', '-q', 'base');
       repository.commit({ [other]: `${text}${n}\n` });
@@ -201,7 +173,6 @@ describe('a committer among people', () => {
       strictEqual(repository.status(), '');
     }
     await committer.change(setKey(path, 'last', 'yes'));
-    await settled(committer);
     for (let n = 0; n < 5; n++) match(repository.read(path), new RegExp(`^key${n}: ${n}$`, 'm'));
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
@@ -217,7 +188,7 @@ describe('a committer among people', () => {
     });
     strictEqual(repository.status(), '');
     repository.git('switch', '-q', 'main');
-    notStrictEqual((await committer.change(setKey(path, 'category', 'music'))).commit, null);
+    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
   });
 
   it('refuses a file in conflict while a merge is under way, and commits others', async () => {
@@ -229,12 +200,8 @@ describe('a committer among people', () => {
     notStrictEqual(repository.tryGit('merge', 'side'), 0);
     const before = repository.read(path);
     const committer = committerOn(repository.folder);
-    await rejects(
-      committer.change(setKey(path, 'nsfw', 'true')),
-      /is in conflict in a merge that is under way/,
-    );
+    await rejects(committer.change(setKey(path, 'nsfw', 'true')), isConflict(/is in conflict in a merge/));
     await committer.change(setKey(other, 'nsfw', 'true'));
-    await settled(committer);
     strictEqual(repository.read(path), before);
     strictEqual(repository.status(), `UU ${path}`);
     repository.write(path, text);
@@ -246,16 +213,15 @@ describe('a committer among people', () => {
   it('says what to do while nothing can be written, and heals by itself', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    repository.write('var', 'a file in the way');
+    repository.write('.git/botshelf', 'a file in the way');
     const before = repository.git('rev-parse', 'HEAD');
     await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /look at the disk and the repository/);
       return error instanceof WritesUnavailable;
     });
     strictEqual(repository.git('rev-parse', 'HEAD'), before);
-    rmSync(join(repository.folder, 'var'));
-    notStrictEqual((await committer.change(setKey(path, 'category', 'music'))).commit, null);
-    await settled(committer);
+    rmSync(join(repository.folder, '.git/botshelf'));
+    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
     strictEqual(repository.status(), '');
   });
 
@@ -269,6 +235,13 @@ describe('a committer among people', () => {
     } finally {
       process.env['PATH'] = found;
     }
-    notStrictEqual((await committer.change(setKey(path, 'category', 'music'))).commit, null);
+    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
   });
 });
+
+function isConflict(words: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    match(String(error), words);
+    return error instanceof EditConflictError;
+  };
+}

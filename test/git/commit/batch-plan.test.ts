@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { planBatch } from '../../src/git/batch-plan.ts';
-import { blobId } from '../../src/git/object-id.ts';
+import { planBatch } from '../../../src/git/commit/batch-plan.ts';
+import { blobId } from '../../../src/git/object-id.ts';
 import { setKey } from './keys.ts';
 
-const file = { id: 'a'.repeat(40), mode: '100755', text: 'a: 1\n', content: Buffer.from('a: 1\n') };
+const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
 
 describe('the plan of a batch', () => {
   it('applies the changes of a file one after the other, and replaces it once', () => {
@@ -11,8 +11,7 @@ describe('the plan of a batch', () => {
     const { edits, outcomes } = planBatch(changes, new Map([['x', file]]), 'sha1');
     strictEqual(edits.length, 1);
     strictEqual(edits[0]?.content.toString(), 'a: 4\nb: 3\n');
-    strictEqual(edits[0]?.mode, '100755');
-    strictEqual(edits[0]?.apply('c: 5\n'), 'c: 5\na: 4\nb: 3\n');
+    strictEqual(edits[0]?.after.mode, '100755');
     deepStrictEqual(
       outcomes.map(({ kind }) => kind),
       ['written', 'written', 'written'],

@@ -11,14 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../src/bot/errors.ts';
-import type { Committer } from '../../src/git/committer.ts';
-import type { Log } from '../../src/log.ts';
-import { silentLog } from '../../src/log.ts';
-import { largestFile } from '../../src/git/objects.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { committerOn, settled } from './committing.ts';
+import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import type { Committer } from '../../../src/git/commit/committer.ts';
+import type { Log } from '../../../src/log.ts';
+import { silentLog } from '../../../src/log.ts';
+import { largestFile } from '../../../src/git/objects.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { committerOn } from './committing.ts';
 import { setKey } from './keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
@@ -37,7 +38,6 @@ describe('a move of the branch', () => {
     }, [other, 'docs/a']);
     const committer = committerOn(repository.folder);
     strictEqual(await moveTo(committer, commit), commit);
-    await settled(committer);
     strictEqual(repository.status(), '');
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
     strictEqual(repository.read('docs'), 'a file where a folder was');
@@ -51,13 +51,11 @@ describe('a move of the branch', () => {
     const commit = prepared(repository, () => repository.write(path, large));
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);
-    await settled(committer);
     strictEqual(repository.read(path) === large, true);
     strictEqual(repository.status(), '');
     await rejects(committer.change(setKey(path, 'nsfw', 'true')), /312\.en\.md has more than 10 MiB/);
     const mended = repository.git('commit-tree', 'HEAD~^{tree}', '-p', 'HEAD', '-m', 'Mend it');
     await moveTo(committer, mended);
-    await settled(committer);
     strictEqual(repository.read(path), text);
     strictEqual(repository.status(), '');
   });
@@ -71,12 +69,10 @@ describe('a move of the branch', () => {
     repository.git('reset', '-q', '--hard', begin);
     const committer = committerOn(repository.folder);
     await moveTo(committer, added);
-    await settled(committer);
     strictEqual(existsSync(join(repository.folder, module)), true);
     strictEqual(repository.status(), '');
     const taken = repository.git('commit-tree', `${begin}^{tree}`, '-p', added, '-m', 'Take it away');
     await moveTo(committer, taken);
-    await settled(committer);
     strictEqual(existsSync(join(repository.folder, module)), false);
     strictEqual(repository.status(), '');
   });
@@ -96,27 +92,73 @@ describe('a move of the branch', () => {
     for (const [name, mode] of Object.entries(modes)) change(name, mode);
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);
-    await settled(committer);
     const now = Object.keys(modes).map((name) => statSync(join(repository.folder, name)).mode & 0o777);
     deepStrictEqual(now, [0o600, 0o750, 0o640]);
     strictEqual(repository.read('both.sh'), 'B');
     strictEqual(repository.status(), '');
   });
 
-  it('keeps uncommitted edits of the very files, uncommitted', async () => {
-    const repository = testRepository({ [path]: text, [other]: text });
-    const commit = prepared(repository, () => repository.write(path, text.replace('fun', 'music')), [other]);
-    repository.write(path, text.replace('The page.', 'A better page.'));
+  it('leaves a file with uncommitted edits as it is, names it until it is clean, and brings every other', async () => {
+    const repository = testRepository({ [path]: text, [other]: text, 'bots/003/3.en.md': text });
+    const changed = text.replace('fun', 'music');
+    const commit = prepared(repository, () => {
+      repository.write(path, changed);
+      repository.write('bots/003/3.en.md', changed);
+    }, [other]);
+    const edited = text.replace('The page.', 'A better page.');
+    repository.write(path, edited);
     repository.write(other, text.replace('The page.', 'Not to be lost.'));
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);
-    await settled(committer);
-    strictEqual(repository.read(path), text.replace('fun', 'music').replace('The page.', 'A better page.'));
-    strictEqual(repository.read(other), text.replace('The page.', 'Not to be lost.'));
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+    strictEqual(repository.read(path), edited);
+    strictEqual(repository.read(other), text.replace('The page.', 'Not to be lost.'));
+    strictEqual(repository.read('bots/003/3.en.md'), changed);
+    deepStrictEqual(
+      committer
+        .unfinished()
+        .map((each) => each.path)
+        .toSorted(),
+      [other, path],
+    );
+    await eventually(() => repository.tryGit('checkout', '-q', '--', path) === 0);
+    rmSync(join(repository.folder, other));
+    await eventually(() => deepStrictEqual(committer.unfinished(), []));
+    strictEqual(repository.read(path), changed);
+    strictEqual(repository.status(), '');
   });
 
-  it('goes between the commits of owners, prepared anew on each tip', async () => {
+  it('brings every file but the one whose path cannot be written, and names that one', async () => {
+    const repository = testRepository({ [path]: text });
+    const blob = hashObject(repository, text);
+    const long = `bots/001/${'x'.repeat(300)}.md`;
+    const blocked = 'bots/005/a/b/c.md';
+    const tree = treeOf(repository, [other, path, long, blocked], blob);
+    const commit = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'With odd paths');
+    repository.write('bots/005/a', 'a file of a person where a folder is needed');
+    const committer = committerOn(repository.folder);
+    await moveTo(committer, commit);
+    strictEqual(repository.read(other), text);
+    const reasons = new Map(committer.unfinished().map(({ path, reason }) => [path, reason]));
+    deepStrictEqual([...reasons.keys()].toSorted(), [long, blocked].toSorted());
+    match(String(reasons.get(long)), /ENAMETOOLONG/);
+    match(String(reasons.get(blocked)), /ENOTDIR|EEXIST/);
+    strictEqual(repository.read('bots/005/a'), 'a file of a person where a folder is needed');
+    await committer.change(setKey(path, 'category', 'music'));
+    strictEqual(repository.git('diff', '--cached', '--name-only'), '');
+    rmSync(join(repository.folder, 'bots/005/a'));
+    await eventually(
+      () =>
+        deepStrictEqual(
+          committer.unfinished().map((each) => each.path),
+          [long],
+        ),
+      10_000,
+    );
+    strictEqual(repository.read(blocked), text);
+  });
+
+  it('goes between the commits of owners, prepared again on each tip', async () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
     const posting = (async () => {
@@ -132,7 +174,6 @@ describe('a move of the branch', () => {
       };
     });
     await posting;
-    await settled(committer);
     repository.git('merge-base', '--is-ancestor', commit, 'HEAD');
     for (let n = 0; n < 20; n++) match(repository.git('show', `HEAD:${path}`), new RegExp(`key${n}: ${n}`));
     strictEqual(repository.status(), '');
@@ -166,13 +207,12 @@ describe('a move of the branch', () => {
     const commit = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'By a stranger');
     const committer = committerOn(repository.folder, log);
     await moveTo(committer, commit);
-    await settled(committer);
     for (const name of ['1.en.md', 'lock', 'x']) strictEqual(existsSync(join(outside, name)), false);
     strictEqual(existsSync(join(repository.folder, '.git/hooks/x')), false);
     strictEqual(existsSync(join(repository.folder, 'var/lock')), false);
     deepStrictEqual(
-      new Set(warnings.map((warning) => warning.split(' is no path')[0])),
-      new Set(['".git/hooks/x"', String.raw`"bots/002/a\nb.md"`, '"var/lock"']),
+      new Set(warnings.map((warning) => warning.split(' has not')[0])),
+      new Set(['".git/hooks/x"', `"${other}"`, '"var/lock"']),
     );
   });
 });

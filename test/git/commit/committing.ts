@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Committer } from '../../src/git/committer.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
-import { type Log, silentLog } from '../../src/log.ts';
+import { Committer } from '../../../src/git/commit/committer.ts';
+import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { type Log, silentLog } from '../../../src/log.ts';
 
 /** A committer on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
@@ -17,14 +16,6 @@ export function committerOn(
     door.close();
   });
   return committer;
-}
-
-/** Resolves when work tree and index have everything that was committed. */
-export async function settled(committer: Committer): Promise<void> {
-  for (let waited = 0; !committer.settled; waited += 5) {
-    if (waited > 5000) throw new Error('work tree and index have not followed');
-    await sleep(5);
-  }
 }
 
 const closing: (() => Promise<void>)[] = [];

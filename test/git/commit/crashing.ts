@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { armFailpoint } from '../../src/failpoint.ts';
-import { Committer } from '../../src/git/committer.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
-import { silentLog } from '../../src/log.ts';
+import { armFailpoint } from '../../../src/failpoint.ts';
+import { Committer } from '../../../src/git/commit/committer.ts';
+import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { silentLog } from '../../../src/log.ts';
 import { setKey } from './keys.ts';
 
 /**

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WritesUnavailable } from '../../bot/errors.ts';
+import { failpoint } from '../../failpoint.ts';
+import type { Log } from '../../log.ts';
+import { messageOf } from '../../system-error.ts';
+import { fsyncFolders } from '../durable.ts';
+import type { Repository } from '../repository.ts';
+import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
+import { inspect, type Inspection, prepareCheckout } from './checkout.ts';
+import { commitMessage } from './commit-message.ts';
+import { importCommit, packFolder } from './fast-import.ts';
+import { diffTrees, type FileChange } from './file-change.ts';
+import { IntentLog } from './intent-log.ts';
+import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from './refs.ts';
+import { currentFile, readTipEntries } from './tip-files.ts';
+import { Unfinished } from './unfinished.ts';
+
+/** The branch is at another commit. */
+export interface CommitEvent {
+  readonly commit: string;
+  readonly changes: readonly FileChange[];
+  /** The new bytes by path where the changes were asked for here; undefined for a commit of others. */
+  readonly contents: ReadonlyMap<string, Buffer> | undefined;
+}
+
+/** A move of the branch to a commit that is there already, such as a merge. */
+export interface BranchMove {
+  readonly commit: string;
+  /** Refs that move with it, in one transaction: ref → commit. */
+  readonly refs: ReadonlyMap<string, string>;
+}
+
+export interface BranchWriterOptions {
+  readonly log: Log;
+  /** Which paths no commit of others may write to, as our own files are there. */
+  readonly isExcluded: (path: string) => boolean;
+  readonly onCommit: (event: CommitEvent) => void;
+}
+
+/** What became of a batch. */
+export interface BatchResult extends BatchPlan {
+  /** Null where nothing had to change. */
+  readonly commit: string | null;
+  /** Why a power loss may take the commit back, where the disk did not confirm it. */
+  readonly doubt: WritesUnavailable | undefined;
+}
+
+/**
+ * Moves the branch that is checked out, and index and work tree with it. Every method is to be called with the index
+ * locked, one at a time.
+ */
+export class BranchWriter {
+  readonly repository: Repository;
+  readonly intents: IntentLog;
+  readonly unfinished: Unfinished;
+  readonly #options: BranchWriterOptions;
+  /** Git's folders in which a name may not survive a power loss, as their fsync has failed. */
+  readonly #unsynced = new Set<string>();
+
+  constructor(repository: Repository, options: BranchWriterOptions) {
+    this.repository = repository;
+    this.intents = new IntentLog(repository);
+    this.unfinished = new Unfinished(repository, options);
+    this.#options = options;
+  }
+
+  /**
+   * Makes one commit of many changes.
+   * @throws {RefConflictError} {GitExit} or a system error: nothing was committed
+   * @throws {UnknownOutcomeError}
+   */
+  async commitBatch(batch: readonly Change[]): Promise<BatchResult> {
+    const { repository, unfinished } = this;
+    const branch = repository.branch();
+    const tip = await readRef(repository, branch);
+    const changes = batch.map((change) => ({
+      subject: change.subject,
+      path: repository.prefix + change.path,
+      apply: change.apply.bind(change),
+    }));
+
+    const paths = [...new Set(changes.map(({ path }) => path))];
+    await unfinished.retry(paths);
+    const looking = inspect(repository, tip, paths, true);
+    const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
+    const files = paths.map((path) => {
+      const entry = entries.get(path) ?? null;
+      return [path, currentFile(path, entry, inspection, unfinished.reasonOf(path))] as const;
+    });
+    const plan = planBatch(changes, new Map(files), repository.hash);
+    if (plan.edits.length === 0) return { ...plan, commit: null, doubt: await this.#confirm([]) };
+
+    const contents = new Map(plan.edits.map(({ path, content }) => [path, content]));
+    const message = commitMessage(
+      plan.outcomes.flatMap((outcome) => (outcome.kind === 'written' ? [outcome.subject] : [])),
+    );
+    const advance = { branch, changes: plan.edits, contents, inspection };
+    const moved = await this.#advance(advance, async () => {
+      const files = new Map(plan.edits.map(({ path, after, content }) => [path, { ...after, content }]));
+      return await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files });
+    });
+    return { ...plan, ...moved };
+  }
+
+  /**
+   * Moves the branch to a commit that is there, and other refs with it.
+   * @param tip where the branch is
+   * @throws as commitBatch does, and {WritesUnavailable} when the disk did not confirm it
+   */
+  async moveBranch(tip: string, { commit, refs }: BranchMove): Promise<void> {
+    const { repository } = this;
+    const branch = repository.branch();
+    const changes = await diffTrees(repository, tip, commit);
+    const inspection = await inspect(
+      repository,
+      tip,
+      changes.map(({ path }) => path),
+    );
+    const updates = new Map([[branch, { from: tip as string | null, to: commit }]]);
+    for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
+    const advance = { branch, changes, contents: undefined, inspection };
+    const { doubt } = await this.#advance(advance, async () => {
+      await updateRefs(repository, updates);
+      return commit;
+    });
+    if (doubt) throw doubt;
+  }
+
+  /**
+   * The steps of a batch as of a merge. Once the branch has moved everything leads forward: what fails then is retried,
+   * and never taken for a change that was not made.
+   */
+  async #advance(
+    { branch, changes, contents, inspection }: Advance,
+    moveBranch: () => Promise<string>,
+  ): Promise<Pick<BatchResult, 'doubt'> & { readonly commit: string }> {
+    const { repository, intents, unfinished } = this;
+    failpoint('advance.before-intent');
+    await intents.append(changes);
+    const { isExcluded } = this.#options;
+    const checkout = prepareCheckout(repository, changes, inspection, {
+      isExcluded,
+      ...(contents && { contents }),
+    });
+    let commit: string;
+    try {
+      failpoint('advance.before-branch');
+      commit = await moveBranch();
+    } catch (error) {
+      await checkout.discard();
+      if (error instanceof UnknownOutcomeError) unfinished.add(changes, 'may be committed');
+      throw error;
+    }
+    failpoint('advance.after-branch');
+    const confirming = this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
+    unfinished.add(changes, await checkout.apply());
+    failpoint('advance.after-checkout');
+    // A person may have been in the middle of a switch: then index and work tree are to be as on the other branch.
+    if (!isCheckedOut(repository, branch)) unfinished.add(changes, 'is of a branch that is not checked out');
+    await unfinished.retry(changes.map(({ path }) => path));
+    this.#tell({ commit, changes, contents });
+    return { commit, doubt: await confirming };
+  }
+
+  #tell(event: CommitEvent): void {
+    try {
+      this.#options.onCommit(event);
+    } catch (error) {
+      this.#options.log.error({ err: error, commit: event.commit }, 'a commit could not be announced');
+    }
+  }
+
+  /** Makes names in Git's folders durable. Returns why that could not be done: until it can, nothing is answered. */
+  async #confirm(folders: readonly string[]): Promise<WritesUnavailable | undefined> {
+    for (const folder of folders) this.#unsynced.add(folder);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await fsyncFolders(this.#unsynced);
+        this.#unsynced.clear();
+        return undefined;
+      } catch (error) {
+        if (attempt === 4) return this.#doubt(error);
+        await sleep(20 * 2 ** attempt);
+      }
+    }
+  }
+
+  #doubt(error: unknown): WritesUnavailable {
+    const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
+    this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
+    return new WritesUnavailable(message, { cause: error });
+  }
+}
+
+/** A move of the branch, and what it does to files. */
+interface Advance {
+  readonly branch: string;
+  readonly changes: readonly FileChange[];
+  readonly contents: ReadonlyMap<string, Buffer> | undefined;
+  readonly inspection: Inspection;
+}
+
+function isCheckedOut(repository: Repository, branch: string): boolean {
+  try {
+    return repository.branch() === branch;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,246 @@
+import { dirname, join } from 'node:path';
+import { failpoint } from '../../failpoint.ts';
+import { Pace } from '../../state/pace.ts';
+import { messageOf } from '../../system-error.ts';
+import type { Repository } from '../repository.ts';
+import { symbolicLink } from '../tree.ts';
+import { type FileChange, type GitFile, unmerged } from './file-change.ts';
+import { copyIndex, readStaged, type StagedFiles, swapIndex } from './git-index.ts';
+import {
+  needsMode,
+  placeFile,
+  placeSubmodule,
+  readWorkFile,
+  stageFile,
+  statOf,
+  submodule,
+  type WorkFile,
+} from './work-tree.ts';
+
+/** What index and work tree have, beside a commit. */
+export interface Inspection {
+  readonly staged: StagedFiles;
+  /** By path; an error where the file cannot be read. */
+  readonly files: ReadonlyMap<string, WorkFile | Error>;
+}
+
+/** A path that index or work tree could not follow. */
+export interface Unapplied {
+  readonly path: string;
+  /** A clause for operators, such as "has uncommitted edits". */
+  readonly reason: string;
+  /** Whether it has failed, and may work at once; a person's edits stay for as long as they please. */
+  readonly failed: boolean;
+}
+
+/** The way of index and work tree to changes, all but done. The index has to stay locked. */
+export interface Checkout {
+  /** Does it: renames the files into place and swaps the index. Never throws; what could not be done is returned. */
+  apply(): Promise<Unapplied[]>;
+  /** Ends the preparation; everything is as it was. */
+  discard(): Promise<void>;
+}
+
+export interface CheckoutOptions {
+  /** The blobs of a path that are ours to replace, null for no file; without it that is what the file was before. */
+  readonly known?: (path: string) => ReadonlySet<string | null>;
+  /** The bytes of new files that are at hand. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
+  /** Which paths are not to be written, such as those of our own files. */
+  readonly isExcluded: (path: string) => boolean;
+  /** A power loss may have torn files: one that is empty, or has NUL in it, is ours to replace. */
+  readonly torn?: boolean;
+}
+
+/**
+ * Looks at index and work tree at these paths, with the index locked. `tip` is the commit that is checked out.
+ * @param keep whether the bytes of files are kept
+ * @throws {GitExit}
+ */
+export async function inspect(
+  repository: Repository,
+  tip: string | null,
+  paths: readonly string[],
+  keep = false,
+): Promise<Inspection> {
+  const staging = readStaged(repository, tip, paths);
+  // What fails meanwhile is thrown below.
+  staging.catch(() => {});
+  const files = new Map<string, WorkFile | Error>();
+  const pace = new Pace();
+  for (const path of paths) {
+    try {
+      throwAtLinks(repository.folder, path);
+      const file = await readWorkFile(join(repository.folder, path), repository.hash);
+      files.set(path, keep ? file : { ...file, content: undefined });
+    } catch (error) {
+      files.set(path, error instanceof Error ? error : new Error(String(error)));
+    }
+    if (pace.due) await pace.rest();
+  }
+  return { staged: await staging, files };
+}
+
+/**
+ * Prepares that index and work tree follow changes: the index in a copy, new files beside the work tree. Nothing of it
+ * can be seen yet. What a person has edited or staged is left as it is.
+ */
+export function prepareCheckout(
+  repository: Repository,
+  changes: readonly FileChange[],
+  { staged, files }: Inspection,
+  options: CheckoutOptions,
+): Checkout {
+  const { known, contents, torn } = options;
+  const unapplied: Unapplied[] = [];
+  const reject = ({ path }: FileChange, why: unknown): void => {
+    if (typeof why === 'string') unapplied.push({ path, reason: why, failed: false });
+    else unapplied.push({ path, reason: `could not be written: ${messageOf(why)}`, failed: true });
+  };
+  const isOurs = ({ path, before }: FileChange, id: string | null): boolean =>
+    known ? known(path).has(id) : id === (before?.id ?? null);
+
+  const safe = changes.filter((change) => {
+    if (isSafe(change) && !options.isExcluded(change.path)) return true;
+    reject(change, 'is no path that the service writes: remove it from the branch');
+    return false;
+  });
+  const others = stagedByOthers(staged, changes);
+  const entries = safe.filter((change) => {
+    const { path, before, after } = change;
+    const entry = staged.has(path) ? (staged.get(path) ?? null) : known ? after : before;
+    if (entry === unmerged || !isOurs(change, entry?.id ?? null) || others.hide(path)) return false;
+    return entry?.id !== after?.id || entry?.mode !== after?.mode;
+  });
+  const steps = safe.flatMap((change): Step[] => {
+    const seen = files.get(change.path);
+    if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not looked at');
+    else if (isSubmodule(change)) return [{ change, seen }];
+    else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? [{ change, seen }] : [];
+    else if (seen.id === undefined ? isFolderFor(change, seen) : isOurs(change, seen.id))
+      return [{ change, seen }];
+    else if (torn && isTorn(seen)) return [{ change, seen }];
+    else reject(change, edited);
+    return [];
+  });
+  const stagedAt = (i: number): string => join(repository.staging, `file-${i}`);
+
+  const indexing = copyOfIndex(repository, entries);
+  const staging = inGroups(steps, async (step, i) => {
+    const { change, seen } = step;
+    const { path, after } = change;
+    if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
+    try {
+      await stageFile(repository, stagedAt(i), { ...change, after }, seen, contents?.get(path));
+    } catch (error) {
+      step.failure = error;
+    }
+  });
+  const place = async ({ change, seen, failure }: Step, i: number): Promise<void> => {
+    try {
+      if (failure !== undefined) throw failure;
+      throwAtLinks(repository.folder, change.path);
+      if (isSubmodule(change)) await placeSubmodule(join(repository.folder, change.path), change.after);
+      else if (!(await placeFile(repository, change, seen, stagedAt(i)))) reject(change, edited);
+    } catch (error) {
+      reject(change, error);
+    }
+  };
+  return {
+    apply: async () => {
+      await staging;
+      // What goes makes room for what comes: a file where a folder was.
+      await inGroups(steps, async (step, i) => {
+        if (step.change.after === null) await place(step, i);
+      });
+      await inGroups(steps, async (step, i) => {
+        if (step.change.after !== null) await place(step, i);
+      });
+      failpoint('checkout.before-index');
+      const failure = (await indexing) ?? (entries.length > 0 ? await swapped(repository) : undefined);
+      if (failure !== undefined) for (const change of entries) reject(change, failure);
+      return unapplied;
+    },
+    discard: async () => {
+      await Promise.all([staging, indexing]);
+    },
+  };
+}
+
+const edited = 'has uncommitted edits: commit or discard them';
+
+async function copyOfIndex(repository: Repository, entries: readonly FileChange[]): Promise<unknown> {
+  if (entries.length === 0) return undefined;
+  return await copyIndex(repository, entries).catch((error: unknown) => error);
+}
+
+async function swapped(repository: Repository): Promise<unknown> {
+  return await swapIndex(repository).catch((error: unknown) => error);
+}
+
+interface Step {
+  readonly change: FileChange;
+  readonly seen: WorkFile;
+  failure?: unknown;
+}
+
+/** Does `work` for all, some at a time. */
+async function inGroups<T>(items: readonly T[], work: (item: T, i: number) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += atOnce) {
+    await Promise.all(items.slice(start, start + atOnce).map(async (item, i) => await work(item, start + i)));
+  }
+}
+
+const atOnce = 16;
+
+function isSubmodule({ before, after }: FileChange): boolean {
+  const now: GitFile | null = after ?? before;
+  return now?.mode === submodule;
+}
+
+/** Whether a folder is in the way, which may be empty by the time that the file is put there. */
+function isFolderFor({ after }: FileChange, { stat }: WorkFile): boolean {
+  return after !== null && stat?.isDirectory() === true;
+}
+
+/** Whether git, and any system, takes the path for one below the work tree and outside of Git's own folder. */
+function isSafe({ path, after }: FileChange): boolean {
+  const isLink = after?.mode === symbolicLink;
+  return path
+    .split('/')
+    .every(
+      (name) =>
+        !/^(?:|\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?)$|\\/i.test(name) &&
+        !(isLink && /^(?:\.gitmodules|gitmod~|gi7eba)/i.test(name)),
+    );
+}
+
+/** Says of a path whether an entry there would remove what a person has staged in a folder of that name, or above it. */
+function stagedByOthers(
+  staged: StagedFiles,
+  changes: readonly FileChange[],
+): { hide(path: string): boolean } {
+  const ours = new Set(changes.map(({ path }) => path));
+  const theirs = new Set([...staged.keys()].filter((path) => !ours.has(path)));
+  const folders = new Set([...theirs].flatMap(foldersOf));
+  return { hide: (path) => folders.has(path) || foldersOf(path).some((folder) => theirs.has(folder)) };
+}
+
+/** The folders on the way to a path, the last one first. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.push(folder);
+  return folders;
+}
+
+function isTorn({ content }: WorkFile): boolean {
+  return content !== undefined && (content.length === 0 || content.includes(0));
+}
+
+/** @throws {Error} where a folder on the way is a symbolic link, which may lead anywhere. */
+function throwAtLinks(top: string, path: string): void {
+  for (const folder of foldersOf(path)) {
+    if (statOf(join(top, folder))?.isSymbolicLink())
+      throw new Error(`${folder} is a symbolic link, make it a folder`);
+  }
+}

@@ -1,0 +1,242 @@
+import { isAbsolute, relative } from 'node:path';
+import { WritesUnavailable } from '../../bot/errors.ts';
+import type { Log } from '../../log.ts';
+import { Turns } from '../../state/turns.ts';
+import { messageOf } from '../../system-error.ts';
+import { clearAfterCrash, mayWorkAgain } from '../dead-locks.ts';
+import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
+import { stateRef } from '../state-ref.ts';
+import { refuseWhileBusy } from '../under-way.ts';
+import type { Change } from './batch-plan.ts';
+import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
+import type { Unapplied } from './checkout.ts';
+import { withIndexLock } from './index-lock.ts';
+import { readRef, RefConflictError } from './refs.ts';
+
+export interface CommitterOptions {
+  readonly door: RepositoryDoor;
+  /** The folder for what is not in Git, which no commit of others may write to. Absolute. */
+  readonly var: string;
+  readonly log: Log;
+  /** Told of every commit once index and work tree have it, before any of its changes is answered. */
+  readonly onCommit?: (event: CommitEvent) => void;
+}
+
+/**
+ * Commits changes of files to the branch that is checked out. Git's own index.lock is held from the look at the files to
+ * the last rename, as by any Git command: when a change is answered, HEAD, index and work tree agree. While a batch is
+ * being committed the next one gathers; a batch is one commit (branch-writer.ts).
+ */
+export class Committer {
+  readonly #options: CommitterOptions;
+  readonly #turns = new Turns();
+  #waiting: Waiting[] = [];
+  #writer: BranchWriter | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #tidying: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  /** The paths in which index or work tree have not followed the branch, and why. */
+  unfinished(): Unapplied[] {
+    return this.#writer?.unfinished.list() ?? [];
+  }
+
+  /** Finishes what a crash has left. Once, before the first change; where there is no repository there is nothing. */
+  async recover(): Promise<void> {
+    const { door, log } = this.#options;
+    if ((await door.open().catch(() => undefined)) === undefined) return;
+    try {
+      await this.#turns.take(async () => await this.#open());
+    } catch (error) {
+      log.warn({ err: error }, unavailableBecause(error).message);
+    }
+  }
+
+  /**
+   * Makes a change durable: resolves, when it would survive a power loss and every read returns it, with the commit that
+   * holds it; null where the text was as wanted already.
+   * @throws what `apply` throws
+   * @throws {EditConflictError} while a person edits the file
+   * @throws {WritesUnavailable} when nothing can be committed now; the message says so where the change is saved all the same
+   */
+  async change(change: Change): Promise<string | null> {
+    if (this.#closed)
+      throw new WritesUnavailable('the service is stopping: send the change again in a moment');
+    return await new Promise((resolve, reject) => {
+      this.#waiting.push({ change, resolve, reject });
+      if (this.#waiting.length === 1) void this.#turns.take(async () => await this.#commitWaiting());
+    });
+  }
+
+  /**
+   * Moves the branch to a commit that `prepare` makes for the tip it is given; undefined is no move. It is called again,
+   * with the index locked, when the tip has moved. Returns the new tip.
+   * @throws what `prepare` throws
+   * @throws {WritesUnavailable} when the branch cannot be moved now
+   */
+  async move(
+    prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
+  ): Promise<string> {
+    const repository = await this.#options.door.open();
+    let tip = await tipOf(repository);
+    let move = await prepare(repository, tip);
+    const work = async (writer: BranchWriter): Promise<string> => {
+      refuseWhileBusy(writer.repository);
+      const now = await tipOf(writer.repository);
+      if (now !== tip) move = await prepare(writer.repository, (tip = now));
+      if (move === undefined) return tip;
+      await writer.moveBranch(tip, move);
+      return move.commit;
+    };
+    return await this.#turns.take(async () => await this.#locked(work));
+  }
+
+  /** Commits what was asked for, and ends. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#waiting.length > 0) await this.#turns.take(async () => {});
+    clearTimeout(this.#timer);
+    await this.#tidying;
+    await this.#tidy();
+    await this.#turns.take(async () => await this.#writer?.intents.close());
+  }
+
+  async #commitWaiting(): Promise<void> {
+    // What comes in the same turn of the event loop is in the first batch together.
+    await Promise.resolve();
+    const batch = this.#waiting.slice(0, batchSize);
+    try {
+      const changes = batch.map(({ change }) => change);
+      answer(batch, await this.#locked(async (writer) => await writer.commitBatch(changes)));
+    } catch (error) {
+      const unavailable = unavailableBecause(error);
+      this.#options.log.error({ err: error }, unavailable.message);
+      for (const { reject } of batch) reject(unavailable);
+    }
+    this.#waiting = this.#waiting.slice(batch.length);
+    if (this.#waiting.length > 0) void this.#turns.take(async () => await this.#commitWaiting());
+  }
+
+  /** Does `work` with the index locked. What may work again is tried again. */
+  async #locked<T>(work: (writer: BranchWriter) => Promise<T>): Promise<T> {
+    const writer = await this.#open();
+    const { repository } = writer;
+    try {
+      return await withIndexLock(repository, lockPatience, async () => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await work(writer);
+          } catch (error) {
+            if (attempt >= attempts || !(await this.#mayWorkAgain(repository, error))) throw error;
+            this.#options.log.debug({ attempt }, `trying again: ${String(error)}`);
+          }
+        }
+      });
+    } finally {
+      this.#tidyIn(1000);
+    }
+  }
+
+  /** A branch that has moved is planned on again; so is a git that was killed, once the locks it left are gone. */
+  async #mayWorkAgain(repository: Repository, error: unknown): Promise<boolean> {
+    if (error instanceof RefConflictError) return true;
+    const cause = error instanceof WritesUnavailable ? error.cause : error;
+    return await mayWorkAgain(repository, refsOf(repository), cause, this.#options.log);
+  }
+
+  /** The writer to the repository, which has finished what a crash left there. */
+  async #open(): Promise<BranchWriter> {
+    const { door, log, onCommit = () => {} } = this.#options;
+    const repository = await door.open();
+    if (this.#writer?.repository === repository) return this.#writer;
+    await this.#writer?.intents.close();
+    const own = relative(repository.folder, this.#options.var);
+    const isExcluded = (path: string): boolean =>
+      !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
+    const writer = new BranchWriter(repository, { log, isExcluded, onCommit });
+    const left = await writer.intents.read();
+    await clearAfterCrash(repository, refsOf(repository), log);
+    writer.unfinished.add(left, 'was left by a crash');
+    this.#writer = writer;
+    try {
+      await withIndexLock(repository, lockPatience, async () => await writer.unfinished.finish(true));
+    } catch (error) {
+      log.warn({ err: error }, `files that a crash has left are finished later: ${messageOf(error)}`);
+    }
+    this.#tidyIn(0);
+    return writer;
+  }
+
+  /** Has `#tidy` run in so many milliseconds, or when it is to run already. */
+  #tidyIn(delay: number): void {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#tidying = this.#tidy().then((isDone) => {
+        this.#timer = undefined;
+        if (!isDone) this.#tidyIn(5000);
+      });
+    }, delay).unref();
+  }
+
+  /** Finishes what could not be finished, and shortens the intent log. False when there is something left to do. */
+  async #tidy(): Promise<boolean> {
+    const writer = this.#writer;
+    if (writer === undefined) return true;
+    const { repository, intents, unfinished } = writer;
+    try {
+      const synced = await intents.syncFiles();
+      return await this.#turns.take(async () => {
+        if (unfinished.size > 0) await withIndexLock(repository, 0, async () => await unfinished.finish());
+        await intents.shorten(synced, unfinished.changes());
+        return unfinished.size === 0;
+      });
+    } catch (error) {
+      this.#options.log.debug({ err: error }, `index and work tree are finished later: ${messageOf(error)}`);
+      return false;
+    }
+  }
+}
+
+/** A change whose sender waits. */
+interface Waiting {
+  readonly change: Change;
+  readonly resolve: (commit: string | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function answer(batch: readonly Waiting[], { outcomes, commit, doubt }: BatchResult): void {
+  for (const [i, { resolve, reject }] of batch.entries()) {
+    const outcome = outcomes[i];
+    if (outcome?.kind === 'refused') reject(outcome.error);
+    else if (doubt) reject(doubt);
+    else resolve(outcome?.kind === 'written' ? commit : null);
+  }
+}
+
+/** Changes in one commit, at most. */
+const batchSize = 1000;
+
+/** Milliseconds that a batch waits for a person's git to release index.lock. */
+const lockPatience = 5000;
+
+/** A batch that meets as many moves of the branch, or kills of git, is given up: people's scripts commit fast, too. */
+const attempts = 30;
+
+/** @throws {WritesUnavailable} */
+async function tipOf(repository: Repository): Promise<string> {
+  const tip = await readRef(repository, repository.branch());
+  if (tip === null) throw new WritesUnavailable('the branch has no commit yet: make the first one');
+  return tip;
+}
+
+function refsOf(repository: Repository): string[] {
+  try {
+    return [stateRef, repository.branch()];
+  } catch {
+    return [stateRef];
+  }
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { fsyncFolders } from '../durable.ts';
+import { GitExit } from '../git-exit.ts';
+import type { Repository } from '../repository.ts';
+import type { GitFile } from './file-change.ts';
+import { readRef, readAfterFailure, RefConflictError } from './refs.ts';
+
+/** What a file becomes in a commit: new bytes, a blob that is there, or nothing. */
+export type CommitFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
+
+/** A commit to be made. */
+export interface NewCommit {
+  /** The first is the one that the files are changes to. */
+  readonly parents: readonly string[];
+  /** The tree that the files are changes to, where that is not the first parent's. */
+  readonly tree?: string;
+  /** Path from the top of the repository → what it becomes. */
+  readonly files: ReadonlyMap<string, CommitFile>;
+  readonly message: string;
+}
+
+/** A commit on top of a ref, which moves to it. */
+export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
+  /** Such as `refs/heads/main`. */
+  readonly ref: string;
+  /** Where the ref is, null where it does not exist. */
+  readonly onto: string | null;
+  /** Whether a response waits for it: then nothing is compressed, which housekeeping makes up for with deltas. */
+  readonly urgent: boolean;
+}
+
+/**
+ * Makes a commit and moves its ref to it with one `git fast-import`, without a checkout and without Git's index. Returns
+ * its id; its objects and the ref are on disk, the names of new files in `importFolders` may not be yet. A commit
+ * counts as made where git fails after it has moved the ref.
+ * @throws {RefConflictError} when the ref is not at `onto`: nothing has changed
+ * @throws {GitExit} when git fails for another reason: nothing has changed
+ * @throws {UnknownOutcomeError}
+ */
+export async function importCommit(repository: Repository, commit: RefCommit): Promise<string> {
+  const { ref, onto, files, message, urgent } = commit;
+  if ((await readRef(repository, ref)) !== onto) throw new RefConflictError(ref);
+  const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
+  const input = commitStream(ref, { parents: onto === null ? [] : [onto], files, message }, committer);
+  const compression = urgent ? ['-c', 'core.compression=0'] : [];
+  try {
+    return (await repository.run([...compression, ...fastImport], { input })).trim();
+  } catch (error) {
+    if (!(error instanceof GitExit) || error.notStarted) throw error;
+    const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
+    if ((tip?.id ?? null) === onto) throw error;
+    if (tip !== undefined && isCommit(tip.content, { onto, committer, message })) return tip.id;
+    throw new RefConflictError(ref);
+  }
+}
+
+/** The folder in which an import makes new names, beside those of its ref. */
+export function packFolder({ commonDir }: Repository): string {
+  return join(commonDir, 'objects/pack');
+}
+
+/** Makes a commit, durably, and returns its id. It is on no ref. @throws {GitExit} */
+export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
+  const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
+  // Made below a ref that is forgotten at the end: only objects are written.
+  const input = commitStream('refs/botshelf/writing', commit, committer, 'reset refs/botshelf/writing\n\n');
+  const id = (await repository.run(fastImport, { input })).trim();
+  await fsyncFolders([packFolder(repository)]);
+  return id;
+}
+
+/**
+ * Never waits for more than the `done` at the end of its input, and takes a torn input for none. Makes no deltas: they
+ * would be against the file before it, which is another bot's, and housekeeping would keep them instead of good ones.
+ */
+export const fastImport: readonly string[] = [
+  '-c',
+  'fastimport.unpackLimit=1',
+  'fast-import',
+  '--quiet',
+  '--done',
+  '--date-format=raw',
+  '--depth=0',
+];
+
+/** What fast-import reads for a commit. It prints the commit's id at the end. */
+function commitStream(
+  ref: string,
+  { parents, tree, files, message }: NewCommit,
+  committer: string,
+  end = '',
+): Buffer {
+  const [first, ...others] = parents;
+  const parts: (string | Buffer)[] = [
+    `commit ${ref}\nmark :1\ncommitter ${committer}\n`,
+    ...data(Buffer.from(message)),
+    first === undefined ? '' : `from ${first}\n`,
+    ...others.map((parent) => `merge ${parent}\n`),
+    tree === undefined ? '' : `M 040000 ${tree} \n`,
+  ];
+  // What goes makes room for what comes: a file where a folder was.
+  const inOrder = [...files].toSorted(([, a], [, b]) => Number(b === null) - Number(a === null));
+  for (const [path, file] of inOrder) {
+    const name = quotePath(path);
+    if (file === null) parts.push(`D ${name}\n`);
+    else if ('content' in file) parts.push(`M ${file.mode} inline ${name}\n`, ...data(file.content));
+    else parts.push(`M ${file.mode} ${file.id} ${name}\n`);
+  }
+  parts.push(`get-mark :1\n${end}done\n`);
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+function data(content: Buffer): (string | Buffer)[] {
+  return [`data ${content.length}\n`, content, '\n'];
+}
+
+/** A path as fast-import reads it. */
+function quotePath(path: string): string {
+  return `"${path.replace(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
+}
+
+/** Whether a commit is the very one that was to be made. */
+function isCommit(
+  content: Buffer,
+  wanted: { readonly onto: string | null; readonly committer: string; readonly message: string },
+): boolean {
+  const [head = '', ...message] = content.toString().split('\n\n');
+  return (
+    head.includes(`\nparent ${wanted.onto}\n`) === (wanted.onto !== null) &&
+    head.includes(`\ncommitter ${wanted.committer}`) &&
+    message.join('\n\n') === wanted.message
+  );
+}

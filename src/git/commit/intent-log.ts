@@ -1,0 +1,89 @@
+import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fsyncFiles, writeDurably } from '../durable.ts';
+import type { Repository } from '../repository.ts';
+import type { FileChange } from './file-change.ts';
+
+/**
+ * The write-ahead log of index and work tree: which files are about to change, on disk before the branch moves. After a
+ * crash it says exactly which paths are ours to bring to the tip. A line a batch, JSON. Used by one caller at a time.
+ */
+export class IntentLog {
+  readonly #path: string;
+  readonly #top: string;
+  #file: FileHandle | undefined;
+  /** Bytes of whole lines. */
+  #size = 0;
+  /** Whether there may be something behind the last whole line. */
+  #torn = true;
+  /** What was appended and is not on disk in the work tree for sure. */
+  #changes: FileChange[] = [];
+
+  constructor({ gitDir, folder }: Repository) {
+    this.#path = join(gitDir, 'botshelf/intents');
+    this.#top = folder;
+  }
+
+  /** Bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** What a crash has left. Once, before the first change; a torn line was not acted upon. @throws a system error */
+  async read(): Promise<FileChange[]> {
+    await mkdir(dirname(this.#path), { recursive: true });
+    this.#file = await open(this.#path, 'a+');
+    const text = await readFile(this.#path);
+    this.#size = text.lastIndexOf('\n') + 1;
+    return text.toString('utf8', 0, this.#size).split('\n').flatMap(parseLine);
+  }
+
+  /** @throws a system error when it cannot be made durable: then the branch must not move. */
+  async append(changes: readonly FileChange[]): Promise<void> {
+    const file = (this.#file ??= await open(this.#path, 'a'));
+    const entries = changes.map(({ path, before, after }) => ({ path, before, after }));
+    const line = Buffer.from(`${JSON.stringify(entries)}\n`);
+    // What a full disk has left of a line would take the next one with it.
+    if (this.#torn) await truncate(this.#path, this.#size);
+    this.#torn = true;
+    await file.appendFile(line);
+    await file.datasync();
+    this.#torn = false;
+    this.#size += line.length;
+    this.#changes.push(...entries);
+  }
+
+  /** Makes the files of what was appended durable. Returns how many changes that were. @throws a system error */
+  async syncFiles(): Promise<number> {
+    const changes = [...this.#changes];
+    await fsyncFiles([...new Set(changes.map(({ path }) => join(this.#top, path)))]);
+    return changes.length;
+  }
+
+  /** Leaves out the oldest `synced` changes, but for those in `keep`. @throws a system error */
+  async shorten(synced: number, keep: readonly FileChange[]): Promise<void> {
+    const changes = this.#changes.slice(synced);
+    const text = [keep, changes]
+      .map((entries) => (entries.length > 0 ? `${JSON.stringify(entries)}\n` : ''))
+      .join('');
+    await this.close();
+    await writeDurably(this.#path, text);
+    this.#size = Buffer.byteLength(text);
+    this.#torn = false;
+    this.#changes = changes;
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+}
+
+function parseLine(line: string): FileChange[] {
+  try {
+    return JSON.parse(line) as FileChange[];
+  } catch {
+    return [];
+  }
+}

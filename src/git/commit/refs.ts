@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { foldersUpTo, fsyncFolders } from '../durable.ts';
+import { GitExit } from '../git-exit.ts';
+import type { Repository } from '../repository.ts';
+
+/** A ref is at another commit than the caller planned on. */
+export class RefConflictError extends Error {
+  constructor(ref: string) {
+    super(`${ref} has moved since the change was planned`);
+    this.name = 'RefConflictError';
+  }
+}
+
+/** The commit that a ref is at, null where it does not exist. @throws {GitExit} */
+export async function readRef(repository: Repository, ref: string): Promise<string | null> {
+  return (await repository.objects.readOne(ref))?.id ?? null;
+}
+
+/** Where refs are and where they go: ref → commits, `from` null where the ref must not exist yet. */
+export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string }>;
+
+/**
+ * Moves refs in one transaction, not yet durably. Resolves when they have moved, whatever git says of it.
+ * @throws {RefConflictError} when one of them is elsewhere: nothing has changed
+ * @throws {GitExit} nothing has changed
+ * @throws {UnknownOutcomeError}
+ */
+export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
+  const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
+  const lines = [...updates].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
+  try {
+    await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
+  } catch (error) {
+    if (!(error instanceof GitExit) || error.notStarted) throw error;
+    let moved = 0;
+    for (const [ref, { from, to }] of updates) {
+      const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
+      if (now === to) moved++;
+      else if (now !== from) throw new RefConflictError(ref);
+    }
+    if (moved < updates.size) throw error;
+  }
+}
+
+/** The same, and durably: resolves when the refs would survive a power loss. */
+export async function moveRefs(repository: Repository, updates: RefUpdates): Promise<void> {
+  await updateRefs(repository, updates);
+  await fsyncFolders([...updates.keys()].flatMap((ref) => foldersOfRef(repository, ref)));
+}
+
+/** The folders in which the name of a ref may be new. */
+export function foldersOfRef({ commonDir }: Repository, ref: string): string[] {
+  return foldersUpTo(commonDir, join(commonDir, ref));
+}
+
+/** Git has failed, and it can't be read whether a ref has moved: the change may be saved. */
+export class UnknownOutcomeError extends Error {
+  constructor(ref: string, options: ErrorOptions) {
+    super(`git failed, and ${ref} cannot be read: the change may or may not be saved`, options);
+    this.name = 'UnknownOutcomeError';
+  }
+}
+
+/**
+ * Reads what a git that has failed has left. A commit that was made is never to be reported as not made, so it is read
+ * again until that works.
+ * @throws {UnknownOutcomeError}
+ */
+export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    try {
+      return await read();
+    } catch {
+      await sleep(20 * 2 ** attempt);
+    }
+  }
+  throw new UnknownOutcomeError(ref, { cause: failure });
+}

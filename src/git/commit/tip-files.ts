@@ -1,0 +1,79 @@
+import { EditConflictError, WritesUnavailable } from '../../bot/errors.ts';
+import { messageOf } from '../../system-error.ts';
+import { largestFile } from '../objects.ts';
+import type { Repository } from '../repository.ts';
+import { entriesOf, type TreeEntry } from '../tree.ts';
+import type { CurrentFile } from './batch-plan.ts';
+import type { Inspection } from './checkout.ts';
+import { type GitFile, unmerged } from './file-change.ts';
+
+/**
+ * What the commit `tip` has at these paths, null being the empty history. Goes down from the top, level by level, so
+ * that git opens each folder on the way once.
+ * @throws {GitExit}
+ */
+export async function readTipEntries(
+  { trees, hash }: Repository,
+  tip: string | null,
+  paths: readonly string[],
+): Promise<Map<string, TreeEntry>> {
+  let folders = new Map<string, { id: string; paths: readonly string[] }>(
+    tip === null ? [] : [['', { id: `${tip}^{tree}`, paths }]],
+  );
+  const entries = new Map<string, TreeEntry>();
+  while (folders.size > 0) {
+    const read = await trees.read([...folders.values()].map(({ id }) => id));
+    const below = new Map<string, { id: string; paths: string[] }>();
+    for (const [i, [folder, inside]] of [...folders].entries()) {
+      const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
+      const found = entriesOf(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
+      for (const path of inside.paths) {
+        const slash = path.indexOf('/', folder.length);
+        const entry = found.get(nameIn(path));
+        if (entry === undefined) continue;
+        if (slash === -1) entries.set(path, entry);
+        else if (isFolder(entry)) mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
+      }
+    }
+    folders = below;
+  }
+  return entries;
+}
+
+/** The file at a path that changes are planned on; refused where a person is at it, or it can't be edited. */
+export function currentFile(
+  path: string,
+  file: GitFile | null,
+  { staged, files }: Inspection,
+  unapplied: string | undefined,
+): CurrentFile {
+  const refuse = (why: string): CurrentFile => ({ file, text: null, refusal: new WritesUnavailable(why) });
+  const seen = files.get(path);
+  if (unapplied !== undefined) return refuse(`${path} cannot follow its last change: it ${unapplied}`);
+  if (seen === undefined || seen instanceof Error)
+    return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not looked at'})`);
+  if (staged.get(path) === unmerged)
+    return { file, text: null, refusal: new EditConflictError(path, 'is in conflict in a merge') };
+  if (staged.has(path) || seen.id !== (file?.id ?? null))
+    return { file, text: null, refusal: new EditConflictError(path, 'has uncommitted edits') };
+  if (file === null) return { file, text: null };
+  if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: make it one`);
+  if (seen.content === undefined) return refuse(`${path} has more than ${largestFile / 1024 / 1024} MiB`);
+  const text = seen.content.toString();
+  if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: mend it`);
+  return { file, text };
+}
+
+function mapPath(
+  folders: Map<string, { id: string; paths: string[] }>,
+  folder: string,
+  id: string,
+): string[] {
+  const found = folders.get(folder) ?? { id, paths: [] };
+  folders.set(folder, found);
+  return found.paths;
+}
+
+function isFolder({ mode }: TreeEntry): boolean {
+  return mode === '40000';
+}

@@ -1,0 +1,155 @@
+import { type Stats, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../system-error.ts';
+import { blobId, type HashName, streamedBlobId } from '../object-id.ts';
+import { largestFile } from '../objects.ts';
+import type { Repository } from '../repository.ts';
+import { symbolicLink } from '../tree.ts';
+import { writeBlob } from '../write-blob.ts';
+import type { FileChange, GitFile } from './file-change.ts';
+
+/** What the work tree has at a path. */
+export interface WorkFile {
+  /** The blob that a regular file or a link would be; null where there is nothing; undefined for a folder and the like. */
+  readonly id: string | null | undefined;
+  readonly stat: Stats | undefined;
+  /** The bytes of a regular file of at most `largestFile`. */
+  readonly content: Buffer | undefined;
+}
+
+/** Reads a file of the work tree. Synchronous where it is small, which is several times faster. @throws a system error */
+export async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
+  const stat = statOf(absolute);
+  if (stat === undefined) return { id: null, stat, content: undefined };
+  if (stat.isSymbolicLink()) {
+    return { id: blobId(readlinkSync(absolute, { encoding: 'buffer' }), hash), stat, content: undefined };
+  }
+  if (!stat.isFile()) return { id: undefined, stat, content: undefined };
+  if (stat.size > largestFile)
+    return { id: await streamedBlobId(absolute, stat.size, hash), stat, content: undefined };
+  const content = readFileSync(absolute);
+  return { id: blobId(content, hash), stat, content };
+}
+
+/** Writes what a file becomes to `staged`, with the mode that it is to have, not yet durably. @throws a system error */
+export async function stageFile(
+  { folder, objects }: Repository,
+  staged: string,
+  change: FileChange & { readonly after: GitFile },
+  { stat }: WorkFile,
+  content: Buffer | undefined,
+): Promise<void> {
+  const { after } = change;
+  const permissions = stat?.isFile() ? modeOf(change, stat) : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
+  const file = await open(staged, 'w', permissions);
+  try {
+    const bytes = content ?? (await objects.readOne(after.id))?.content;
+    if (bytes) await file.writeFile(bytes);
+    else await writeBlob(folder, after.id, file.fd);
+    if ((permissions & umask) !== 0) await file.chmod(permissions);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Brings a file to what it becomes, atomically. False when it is no longer as it was seen: a person was faster.
+ * @param staged where the new file lies
+ * @throws a system error
+ */
+export async function placeFile(
+  { folder, objects }: Repository,
+  change: FileChange,
+  seen: WorkFile,
+  staged: string,
+): Promise<boolean> {
+  const { path, after } = change;
+  const absolute = join(folder, path);
+  const now = statOf(absolute);
+  if (seen.stat?.isDirectory() && now) await rmdir(absolute);
+  else if (!seen.stat?.isDirectory() && !isSame(seen.stat, now)) return false;
+  if (after === null) await removeFile(absolute, folder);
+  else if (seen.id === after.id && seen.stat?.isFile()) await chmod(absolute, modeOf(change, seen.stat));
+  else {
+    if (!seen.stat?.isFile()) await mkdir(dirname(absolute), { recursive: true });
+    if (after.mode === symbolicLink) {
+      const beside = join(dirname(absolute), `.${basename(staged)}`);
+      await rm(beside, { force: true });
+      await symlink((await objects.readOne(after.id))?.content ?? '', beside);
+      await rename(beside, absolute);
+    } else await moveInto(staged, absolute);
+  }
+  return true;
+}
+
+/** The mode of a submodule: an empty folder to those who do not fetch it. */
+export const submodule = '160000';
+
+/** Makes or removes the folder of a submodule. Where something else is there, that stays. */
+export async function placeSubmodule(absolute: string, after: GitFile | null): Promise<void> {
+  await (after ? mkdir(absolute, { recursive: true }) : rmdir(absolute)).catch(() => undefined);
+}
+
+/** Whether a file that has its bytes already is to be made executable, or no longer so. */
+export function needsMode(change: FileChange, { stat }: WorkFile): boolean {
+  return stat?.isFile() === true && modeOf(change, stat) !== (stat.mode & 0o7777);
+}
+
+/** The file's own mode, but for a change that the commit has made. */
+function modeOf({ before, after }: FileChange, stat: Stats): number {
+  const mode = stat.mode & 0o7777;
+  if (!before || !after || before.mode === after.mode) return mode;
+  return isExecutable(after) ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
+
+function isExecutable({ mode }: GitFile): boolean {
+  return mode === '100755';
+}
+
+/** Removes a file, and the folders below `top` that become empty. */
+async function removeFile(absolute: string, top: string): Promise<void> {
+  await rm(absolute, { force: true });
+  try {
+    for (let folder = dirname(absolute); folder.length > top.length; folder = dirname(folder))
+      await rmdir(folder);
+  } catch {
+    // Something else is in the folder.
+  }
+}
+
+/** Git's folder may be on another file system than the work tree. */
+async function moveInto(staged: string, absolute: string): Promise<void> {
+  try {
+    await rename(staged, absolute);
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error;
+    const beside = join(dirname(absolute), `.${basename(staged)}`);
+    await copyFile(staged, beside);
+    await rename(beside, absolute);
+  }
+}
+
+/** Reading it means setting it: done once, before there are others to mind. */
+const umask = process.umask();
+
+function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
+  if (seen === undefined || now === undefined) return seen === now;
+  return (
+    seen.ino === now.ino &&
+    seen.size === now.size &&
+    seen.mtimeMs === now.mtimeMs &&
+    seen.ctimeMs === now.ctimeMs
+  );
+}
+
+/** Undefined where nothing is, or can be. @throws a system error */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    // No file has a name that is too long, or is in a folder that is a file.
+    if (['ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
