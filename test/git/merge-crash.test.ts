@@ -13,7 +13,7 @@ const marge = pagePath('7');
 const page = mainPage({ website: null });
 
 describe('after a crash in a merge from the remote', () => {
-  for (const failpoint of ['move.before-refs', 'move.after-refs']) {
+  for (const failpoint of ['advance.before-branch', 'advance.after-branch', 'checkout.before-index']) {
     it(`at ${failpoint}, both sides are there and everything is clean`, async () => {
       const shared = sharedRepository({ [homer]: page, 'run.sh': 'true\n', 'docs/old': '' });
       const clone = shared.clone();

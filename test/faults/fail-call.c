@@ -1,0 +1,158 @@
+/*
+ * Makes one system call on a file below a folder fail: loaded into a service and all that it starts by LD_PRELOAD.
+ *
+ * FAULT_FOLDER is the folder, absolute, and FAULT_CONTROL a file of 4,096 bytes that the test shares with it:
+ * int armed, int target (which call of a kind that is counted fails, from 1), int count, int error, int fired,
+ * then the words that say what was made to fail.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct control {
+  int armed, target, count, error, fired;
+  char words[512];
+};
+
+static volatile struct control *control;
+static char folder[PATH_MAX];
+static size_t folder_length;
+
+__attribute__((constructor)) static void start(void) {
+  const char *file = getenv("FAULT_CONTROL"), *top = getenv("FAULT_FOLDER");
+  if (file == NULL || top == NULL) return;
+  int fd = open(file, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return;
+  snprintf(folder, sizeof folder, "%s/", top);
+  folder_length = strlen(folder);
+  control = memory;
+}
+
+static int is_below(const char *path) {
+  return strncmp(path, folder, folder_length) == 0;
+}
+
+static int of_descriptor(int fd, char *path) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, PATH_MAX - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  return 1;
+}
+
+static int resolve(int at, const char *path, char *full) {
+  char start[PATH_MAX];
+  if (path[0] == '/') return snprintf(full, 2 * PATH_MAX, "%s", path) > 0;
+  if (at == AT_FDCWD ? getcwd(start, sizeof start) == NULL : !of_descriptor(at, start)) return 0;
+  return snprintf(full, 2 * PATH_MAX, "%s/%s", start, path) > 0;
+}
+
+/* Whether this call is the one that fails. */
+static int fails(const char *call, const char *path, int errors[4]) {
+  if (control == NULL || !control->armed || !is_below(path)) return 0;
+  if (__sync_add_and_fetch(&control->count, 1) != control->target) return 0;
+  int kinds = 0;
+  while (kinds < 4 && errors[kinds] != 0) kinds++;
+  int error = errors[control->error % kinds];
+  snprintf((char *)control->words, sizeof control->words, "%s of %s, %s", call, path + folder_length,
+           strerrorname_np(error));
+  control->fired = 1;
+  errno = error;
+  return 1;
+}
+
+static int path_fails(const char *call, int at, const char *path, int errors[4]) {
+  if (control == NULL || !control->armed) return 0;
+  char full[2 * PATH_MAX];
+  int saved = errno;
+  int result = resolve(at, path, full) && fails(call, full, errors);
+  if (!result) errno = saved;
+  return result;
+}
+
+static int descriptor_fails(const char *call, int fd, int errors[4]) {
+  if (control == NULL || !control->armed) return 0;
+  char path[PATH_MAX];
+  int saved = errno;
+  int result = of_descriptor(fd, path) && fails(call, path, errors);
+  if (!result) errno = saved;
+  return result;
+}
+
+static int open_errors[4] = {EMFILE, EIO, EACCES, 0};
+static int write_errors[4] = {ENOSPC, EIO, 0, 0};
+static int sync_errors[4] = {EIO, ENOSPC, 0, 0};
+static int name_errors[4] = {ENOSPC, EIO, EACCES, 0};
+static int unlink_errors[4] = {EIO, EACCES, 0, 0};
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+#define OPEN(name)                                                          \
+  int name(const char *path, int flags, ...) {                              \
+    va_list arguments;                                                      \
+    va_start(arguments, flags);                                             \
+    mode_t mode = va_arg(arguments, mode_t);                                \
+    va_end(arguments);                                                      \
+    if (path_fails("open", AT_FDCWD, path, open_errors)) return -1;         \
+    return REAL(name)(path, flags, mode);                                   \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(name)                                                        \
+  int name(int at, const char *path, int flags, ...) {                      \
+    va_list arguments;                                                      \
+    va_start(arguments, flags);                                             \
+    mode_t mode = va_arg(arguments, mode_t);                                \
+    va_end(arguments);                                                      \
+    if (path_fails("open", at, path, open_errors)) return -1;               \
+    return REAL(name)(at, path, flags, mode);                               \
+  }
+OPENAT(openat)
+OPENAT(openat64)
+
+#define DESCRIPTOR(type, name, call, errors, parameters, ...)               \
+  type name parameters {                                                    \
+    if (descriptor_fails(call, fd, errors)) return -1;                      \
+    return REAL(name)(__VA_ARGS__);                                         \
+  }
+DESCRIPTOR(ssize_t, write, "write", write_errors, (int fd, const void *data, size_t size), fd, data, size)
+DESCRIPTOR(ssize_t, pwrite, "write", write_errors, (int fd, const void *data, size_t size, off_t at), fd, data, size, at)
+DESCRIPTOR(ssize_t, pwrite64, "write", write_errors, (int fd, const void *data, size_t size, off64_t at), fd, data, size, at)
+DESCRIPTOR(ssize_t, writev, "write", write_errors, (int fd, const struct iovec *data, int count), fd, data, count)
+DESCRIPTOR(ssize_t, pwritev, "write", write_errors, (int fd, const struct iovec *data, int count, off_t at), fd, data, count, at)
+DESCRIPTOR(ssize_t, pwritev64, "write", write_errors, (int fd, const struct iovec *data, int count, off64_t at), fd, data, count, at)
+DESCRIPTOR(int, fsync, "fsync", sync_errors, (int fd), fd)
+DESCRIPTOR(int, fdatasync, "fsync", sync_errors, (int fd), fd)
+DESCRIPTOR(int, ftruncate, "truncate", write_errors, (int fd, off_t size), fd, size)
+DESCRIPTOR(int, ftruncate64, "truncate", write_errors, (int fd, off64_t size), fd, size)
+
+#define PATH(name, call, at, path, errors, parameters, ...)                 \
+  int name parameters {                                                     \
+    if (path_fails(call, at, path, errors)) return -1;                      \
+    return REAL(name)(__VA_ARGS__);                                         \
+  }
+PATH(rename, "rename", AT_FDCWD, to, name_errors, (const char *from, const char *to), from, to)
+PATH(renameat, "rename", there, to, name_errors, (int here, const char *from, int there, const char *to), here, from, there, to)
+PATH(link, "link", AT_FDCWD, to, name_errors, (const char *from, const char *to), from, to)
+PATH(linkat, "link", there, to, name_errors, (int here, const char *from, int there, const char *to, int flags), here, from, there, to, flags)
+PATH(unlink, "unlink", AT_FDCWD, path, unlink_errors, (const char *path), path)
+PATH(unlinkat, "unlink", at, path, unlink_errors, (int at, const char *path, int flags), at, path, flags)
+PATH(rmdir, "rmdir", AT_FDCWD, path, unlink_errors, (const char *path), path)
+PATH(mkdir, "mkdir", AT_FDCWD, path, name_errors, (const char *path, mode_t mode), path, mode)
+PATH(mkdirat, "mkdir", at, path, name_errors, (int at, const char *path, mode_t mode), at, path, mode)
