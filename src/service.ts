@@ -129,6 +129,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   onClose(async () => await state.close());
   const { remote } = config;
   if (remote) sync = new Sync({ ...remote, door, committer, state, log });
+  onClose(async () => await sync?.pause());
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;

@@ -1,11 +1,12 @@
 import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const homer = pagePath('312');
@@ -222,6 +223,22 @@ describe('a service with a remote', () => {
     ok(Number(answer.headers.get('retry-after')) > 0);
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+  });
+
+  it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
+    const { shared, clone, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '3600' });
+    strictEqual((await post(service, token, { category: 'music' })).status, 200);
+    const begun = join(tempFolder(), 'begun');
+    const slowly = join(tempFolder(), 'upload-pack');
+    writeFileSync(slowly, `#!/bin/sh\ntouch ${begun}\nsleep 0.5\nexec git-upload-pack "$@"\n`, {
+      mode: 0o755,
+    });
+    clone.git('config', 'remote.origin.uploadpack', slowly);
+    shared.mergePullRequest((person) => person.write(marge, mainPage({ name: 'Marge' })));
+    await eventually(() => existsSync(begun));
+    strictEqual(await service.end('SIGTERM'), 0);
+    match(shared.git('show', `main:${homer}`), /music/);
+    match(shared.git('show', `main:${marge}`), /Marge/);
   });
 });
 
