@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ServiceLog } from './service-log.ts';
@@ -49,7 +48,7 @@ export async function startServiceProcess(
   });
   const log = new ServiceLog();
   // Once its standard error is closed as well, so that its last words are not missed.
-  const gone = once(child, 'close');
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
     await gone;
@@ -62,6 +61,7 @@ export async function startServiceProcess(
       const ready = /ready at (http:\/\/[^"]+)/.exec(line)?.[1];
       if (ready !== undefined) resolve(ready);
     });
+    child.once('error', reject);
     child.once('close', (code, signal) =>
       reject(new Error(`the service ended (${code ?? signal}): ${log.text}`)),
     );
