@@ -130,6 +130,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
   const { remote } = config;
   if (remote) sync = new Sync({ ...remote, door, committer, state, log });
+  onClose(async () => await sync?.pause());
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;

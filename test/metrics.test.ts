@@ -16,6 +16,7 @@ describe('/metrics', () => {
       [pagePath('42')]: mainPage({ name: 'Bart', category: 'nonsense' }),
     });
     service = await startTestService({}, { root: repo.folder });
+    service.expectLog(/42\.en\.md.*a file breaks a rule/);
   });
 
   const metrics = async (): Promise<Map<string, number>> => {

@@ -36,7 +36,9 @@ describe('a pull request, from fork to merge', () => {
     const base = shared.git('rev-parse', 'main');
     const clone = shared.clone();
     const token = await issueTestToken(clone.folder, id);
-    const service = await startTestService({}, { root: clone.folder, config: { remote: originRemote } });
+    const service = await startTestService({}, { root: clone.folder, env: originRemote });
+    service.expectLog(/not in step with the remote: .*away/);
+    service.expectLog(/the remote has changed the same in .*: category is as it is there/);
     const record = async (): Promise<unknown[]> => {
       const { json } = await service.request(`/api/v2/bots/${id}`);
       return [json.category, json.website, json.contents.en.description];

@@ -6,6 +6,7 @@ import { type GitServer, startGitServer } from './support/git-server.ts';
 import { assertSame, History } from './support/history.ts';
 import type { TestRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
+import { clearedLock } from './support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
 import { type SharedRepository, sharedRepository } from './support/shared-repository.ts';
 import { issueTestToken } from './support/token.ts';
@@ -86,6 +87,7 @@ describe(`three replicas that take posts for ${seconds} s while pull requests ar
   async function disturb(): Promise<void> {
     const [, killed, cut] = replicas;
     if (killed === undefined || cut === undefined) throw new Error('there are not three replicas');
+    cut.service.expectLog(/not in step with the remote/);
     const end = performance.now() + seconds * 1000;
     for (let round = 1; performance.now() < end; round++) {
       cut.server.mode = round % 2 === 1 ? 'cut' : 'refuse';
@@ -163,12 +165,15 @@ describe(`three replicas that take posts for ${seconds} s while pull requests ar
 });
 
 async function start(clone: TestRepository): Promise<ServiceProcess> {
-  return await startServiceProcess(clone.folder, {
+  const service = await startServiceProcess(clone.folder, {
     BOTSHELF_REMOTE: 'origin',
     BOTSHELF_SYNC_SECONDS: '1',
     BOTSHELF_PUSH_SECONDS: '1',
     BOTSHELF_STATE_SECONDS: '1',
   });
+  service.allowLog(/the remote has changed the same in/);
+  service.allowLog(clearedLock);
+  return service;
 }
 
 async function get(replica: Replica | undefined, path: string): Promise<string> {

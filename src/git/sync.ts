@@ -152,13 +152,21 @@ export class Sync {
     });
   }
 
-  /** Ends what is under way, and pushes what there is once more, where the remote has answered until now. */
-  async close(): Promise<void> {
+  /**
+   * Starts no further round, and waits for the one under way: to be called before the committer closes, which the
+   * round may need to take in what it has fetched.
+   */
+  async pause(): Promise<void> {
     clearTimeout(this.#timer);
     this.#wakeAt = Number.NEGATIVE_INFINITY;
-    const cut = setTimeout(() => this.#stop.abort(), lastPush * 1000);
+    await this.#lastInTurn(async () => {});
+  }
+
+  /** Ends what is under way, and pushes what there is once more, where the remote has answered until now. */
+  async close(): Promise<void> {
+    await this.pause();
     try {
-      await this.#turns.take(async () => {
+      await this.#lastInTurn(async () => {
         if (this.#fault === null) await this.#push(await this.#options.door.open());
       });
     } catch (error) {
@@ -167,9 +175,14 @@ export class Sync {
         `what is not pushed yet waits for the next start: ${remoteFault(error)}`,
       );
     } finally {
-      clearTimeout(cut);
       this.#stop.abort();
     }
+  }
+
+  /** Does this behind what is under way, all of which is aborted when it takes too long. */
+  async #lastInTurn(work: () => Promise<void>): Promise<void> {
+    const cut = setTimeout(() => this.#stop.abort(), lastPush * 1000);
+    await this.#turns.take(work).finally(() => clearTimeout(cut));
   }
 
   get #pushableIn(): number {

@@ -2,6 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
+import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -32,8 +33,7 @@ describe('botshelf images', () => {
   });
 
   it('leaves it to a service that is running', async () => {
-    const root = tempFolder();
-    writeFiles(root, { [pagePath('7')]: mainPage() });
+    const root = testRepository({ [pagePath('7')]: mainPage() }).folder;
     const service = await startServiceProcess(root);
     const { code, stderr } = await botshelf(root, ['images']);
     match(stderr, new RegExp(String(service.process.pid)));

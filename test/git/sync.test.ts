@@ -1,12 +1,12 @@
 import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config, RemoteConfig } from '../../src/config.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const homer = pagePath('312');
@@ -42,7 +42,8 @@ describe('a service with a remote', () => {
   });
 
   it('merges what both sides changed by meaning, and keeps both histories', async () => {
-    const { shared, clone, service, token } = await replica({ pushSeconds: 3600 });
+    const { shared, clone, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '3600' });
+    service.expectLog(/the remote has changed the same in .*: website is as it is there/);
     const first = shared.git('rev-parse', 'main');
     await post(service, token, { category: 'music', website: 'https://ours.example/' });
     const ours = clone.git('rev-parse', 'HEAD');
@@ -80,6 +81,8 @@ describe('a service with a remote', () => {
 
   it('serves the last good version of a bot whose file a merge has broken, and goes on with the others', async () => {
     const { shared, service, token } = await replica();
+    service.expectLog(/312\.en\.md.*a file breaks a rule/);
+    service.expectLog(/a request was refused: bots\/312\/312\.en\.md is faulty/);
     shared.mergePullRequest((person) => {
       person.write(homer, page.replace('"Homer",', '"Homer"'));
       person.write(marge, mainPage({ name: 'Marge' }));
@@ -91,7 +94,8 @@ describe('a service with a remote', () => {
   });
 
   it('replays what it had not pushed onto a branch that was rewritten', async () => {
-    const { shared, clone, service, token } = await replica({ pushSeconds: 3600 });
+    const { shared, clone, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '3600' });
+    service.expectLog(/the remote's branch was rewritten/);
     await post(service, token, { category: 'music' });
     const { maintainer } = shared;
     const before = clone.git('rev-parse', 'HEAD');
@@ -111,6 +115,7 @@ describe('a service with a remote', () => {
 
   it('follows a branch that was reset to an older commit, without bringing back what was taken away', async () => {
     const { shared, clone, service, token } = await replica();
+    service.expectLog(/the remote's branch was rewritten/);
     await post(service, token, { category: 'music' });
     await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
     const { maintainer } = shared;
@@ -122,6 +127,7 @@ describe('a service with a remote', () => {
 
   it('goes on while the remote is away, says so and since when, and heals by itself', async () => {
     const { shared, clone, service, token } = await replica();
+    service.expectLog(/not in step with the remote: .*gone/);
     clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
     await eventually(async () => {
       const [fault = ''] = await remoteFaults(service);
@@ -141,6 +147,8 @@ describe('a service with a remote', () => {
 
   it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
     const { shared, clone, service } = await replica();
+    service.expectLog(/not in step with the remote: .*no commit in common/);
+    service.expectLog(/not in step with the remote: .*no such branch any more/);
     clone.git('remote', 'set-url', 'origin', sharedRepository({ x: 'y' }).address);
     await eventually(async () => match((await remoteFaults(service))[0] ?? '', /no commit in common/));
     clone.git('remote', 'set-url', 'origin', shared.address);
@@ -151,6 +159,7 @@ describe('a service with a remote', () => {
 
   it('waits while a person merges in the clone', async () => {
     const { shared, clone, service } = await replica();
+    service.expectLog(/not in step with the remote: .*under way in the clone/);
     const mark = join(clone.folder, '.git/MERGE_HEAD');
     appendFileSync(mark, `${clone.git('rev-parse', 'HEAD')}\n`);
     shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
@@ -191,7 +200,7 @@ describe('a service with a remote', () => {
   });
 
   it('answers, where it has to, only once the remote has the change', async () => {
-    const { shared, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
+    const { shared, service, token } = await replica({ BOTSHELF_ACK: 'remote' });
     for (const [n, values] of [
       { category: 'music' },
       { count: 9 },
@@ -204,7 +213,9 @@ describe('a service with a remote', () => {
   });
 
   it('says that a change is saved here where the remote does not get it in time', async () => {
-    const { shared, clone, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
+    const { shared, clone, service, token } = await replica({ BOTSHELF_ACK: 'remote' });
+    service.expectLog(/not in step with the remote: .*gone/);
+    service.expectLog(/a request was refused: the change is saved here/);
     clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
     const answer = await post(service, token, { category: 'music' });
     strictEqual(answer.status, 503);
@@ -212,6 +223,22 @@ describe('a service with a remote', () => {
     ok(Number(answer.headers.get('retry-after')) > 0);
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+  });
+
+  it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
+    const { shared, clone, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '3600' });
+    strictEqual((await post(service, token, { category: 'music' })).status, 200);
+    const begun = join(tempFolder(), 'begun');
+    const slowly = join(tempFolder(), 'upload-pack');
+    writeFileSync(slowly, `#!/bin/sh\ntouch ${begun}\nsleep 0.5\nexec git-upload-pack "$@"\n`, {
+      mode: 0o755,
+    });
+    clone.git('config', 'remote.origin.uploadpack', slowly);
+    shared.mergePullRequest((person) => person.write(marge, mainPage({ name: 'Marge' })));
+    await eventually(() => existsSync(begun));
+    strictEqual(await service.end('SIGTERM'), 0);
+    match(shared.git('show', `main:${homer}`), /music/);
+    match(shared.git('show', `main:${marge}`), /Marge/);
   });
 });
 
@@ -222,15 +249,12 @@ interface Replica {
   readonly token: string;
 }
 
-async function replica(remote: Partial<RemoteConfig> = {}): Promise<Replica> {
+async function replica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {
   const shared = sharedRepository({ [homer]: page });
   const clone = shared.clone();
   const token = await issueTestToken(clone.folder, '312');
-  const config: Partial<Config> = {
-    stateSeconds: 1,
-    remote: { ...originRemote, ...remote },
-  };
-  const service = await startTestService({}, { root: clone.folder, config });
+  const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1', ...more };
+  const service = await startTestService({}, { root: clone.folder, env });
   await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
   return { shared, clone, service, token };
 }

@@ -84,9 +84,9 @@ describe('POST /hooks/push', () => {
 
   it('makes the service fetch', async () => {
     const shared = sharedRepository({ [pagePath('1')]: mainPage() });
-    const remote = { ...originRemote, syncSeconds: 3600, webhookSecret: secret };
+    const env = { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600', BOTSHELF_WEBHOOK_SECRET: secret };
     const clone = shared.clone();
-    const service = await startTestService({}, { root: clone.folder, config: { remote } });
+    const service = await startTestService({}, { root: clone.folder, env });
     await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
     shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
     const body = '{"ref":"refs/heads/main"}';

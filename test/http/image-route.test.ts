@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { keepPictures } from '../support/pictures.ts';
+import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const kept = {
   avatar: 'https://pictures.example.org/avatar.png',
@@ -21,9 +21,9 @@ describe('our copies of pictures', () => {
   let service: TestService;
   let paths: string[];
   before(async () => {
-    const root = tempFolder();
+    const root = testRepository(files).folder;
     await keepPictures(root, kept, { width: 600, height: 300 });
-    service = await startTestService(files, { root, config: { images: true } });
+    service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
     const { avatar, cover, preview } = (await service.request('/api/v2/bots/7')).json.cachedImages;
     paths = [avatar, cover, ...preview];
   });
@@ -68,9 +68,9 @@ describe('our copies of pictures', () => {
   });
 
   it('are neither named nor served where the operator has them off', async () => {
-    const root = tempFolder();
+    const root = testRepository(files).folder;
     await keepPictures(root, kept, { width: 60, height: 30 });
-    const off = await startTestService(files, { root, config: { images: false } });
+    const off = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'off' } });
     const { json } = await off.request('/api/v2/bots/7');
     deepStrictEqual(json.cachedImages, { avatar: null, cover: null, preview: [] });
     strictEqual((await off.request(paths[0] ?? '')).status, 404);

@@ -319,6 +319,8 @@ describe('reads', () => {
         [pagePath('2')]: mainPage({ category: 'cars', invite: 'nowhere' }),
         'bots/notes.txt': 'x',
       });
+      faulty.expectLog(/2\.en\.md.*a file breaks a rule/);
+      faulty.expectLog(/notes\.txt.*a file breaks a rule/);
       const { json } = await faulty.request('/readyz');
       strictEqual(json.faultyFiles, 2);
       deepStrictEqual(

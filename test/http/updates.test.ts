@@ -28,7 +28,7 @@ describe('POST /api/v2/bots/:id', () => {
       [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
       [pagePath(marge)]: mainPage({ name: 'Marge' }),
     });
-    service = await startTestService({}, { root: repo.folder, config: { stateSeconds: 1 } });
+    service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_STATE_SECONDS: '1' } });
     token = await issueTestToken(repo.folder, homer);
   });
 
@@ -248,7 +248,7 @@ describe('limits', () => {
     const repo = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
     const service = await startTestService(
       {},
-      { root: repo.folder, config: { rateLimit: 2, badTokenLimit: 2 } },
+      { root: repo.folder, env: { BOTSHELF_RATE_LIMIT: '2', BOTSHELF_BAD_TOKEN_LIMIT: '2' } },
     );
     const send = async (id: string, authorization: string): Promise<Answer> =>
       await service.request(`/api/v2/bots/${id}`, {

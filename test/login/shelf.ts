@@ -1,5 +1,4 @@
-import type { Config } from '../../src/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { LoginSettings } from '../../src/login/settings.ts';
 import { freePort } from '../support/loopback.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -19,8 +18,6 @@ export interface Shelf {
   readonly provider: TestProvider;
   /** What its cookies are sealed with. */
   readonly secrets: readonly string[];
-  /** What it has logged, whole. */
-  log(): string;
   /** A new visitor who has logged in with an account and stands before the page of Homer's token. */
   loggedIn(account: string): Promise<{ visitor: Visitor; page: Page }>;
 }
@@ -31,7 +28,7 @@ export const tokenPath = `/bots/${homer}/token`;
 /** Opens a shelf with one bot, Homer, and its author. */
 export async function openShelf(
   more: ProviderOptions & {
-    readonly config?: Partial<Config>;
+    readonly env?: Readonly<Record<string, string>>;
     /** What the service has for the client's secret, and for the claim that holds ids. */
     readonly clientSecret?: string;
     readonly idClaim?: string;
@@ -43,22 +40,15 @@ export async function openShelf(
   const { clientSecret = provider.settings.clientSecret, idClaim = provider.settings.idClaim } = more;
   const login = { ...provider.settings, clientSecret, idClaim };
   const repo = testRepository({ [pagePath(homer)]: mainPage({ authors: [author] }) });
-  const secrets = ['a secret of the tests, which is long enough'];
-  const lines: string[] = [];
-  const write = (fields: object, message: string): void =>
-    void lines.push(`${message} ${JSON.stringify(fields)} ${inspectError(fields)}`);
-  const log: Log = { debug: write, info: write, warn: write, error: write };
-  const service = await startTestService(
-    {},
-    { root: repo.folder, log, config: { port, baseUrl, login, secrets, ...more.config } },
-  );
+  const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
+  const env = { PORT: String(port), BOTSHELF_BASE_URL: baseUrl, ...loginEnv(login, secrets), ...more.env };
+  const service = await startTestService({}, { root: repo.folder, env });
   return {
     baseUrl,
     repo,
     service,
     provider,
     secrets,
-    log: () => lines.join('\n'),
     loggedIn: async (account) => {
       const visitor = new Visitor();
       const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), account);
@@ -67,7 +57,16 @@ export async function openShelf(
   };
 }
 
-function inspectError(fields: object): string {
-  const error = 'err' in fields ? fields.err : undefined;
-  return error instanceof Error ? (error.stack ?? '') : '';
+/** The environment of a service that people log in at. */
+export function loginEnv(
+  { issuer, clientId, clientSecret, idClaim }: LoginSettings,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> {
+  return {
+    BOTSHELF_OAUTH_ISSUER: issuer,
+    BOTSHELF_OAUTH_CLIENT_ID: clientId,
+    BOTSHELF_OAUTH_CLIENT_SECRET: clientSecret,
+    BOTSHELF_OAUTH_ID_CLAIM: idClaim,
+    BOTSHELF_SECRET: secrets.join(','),
+  };
 }

@@ -82,7 +82,7 @@ describe('in a browser', function () {
     browser = await testBrowser();
     const root = testRepository(files).folder;
     await keepPictures(root, pictures, { width: 300, height: 100 });
-    service = await startTestService({}, { root, config: { images: true } });
+    service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
   });
   afterEach('close the pages', async () => {
     for (const context of contexts.splice(0)) await context.close();
@@ -246,10 +246,11 @@ describe('in a browser', function () {
   describe('while its files are edited', () => {
     let live: TestService;
     before(async () => {
-      live = await startTestService({}, { root: testRepository(files).folder, config: { dev: true } });
+      live = await startTestService({}, { root: testRepository(files).folder, env: { BOTSHELF_DEV: 'on' } });
     });
 
     it('an open page follows them, and shows what is wrong with them', async () => {
+      live.expectLog(/190519304972663312\.en\.md.*a file breaks a rule/);
       const { page, wrongs } = await open({}, live.address);
       await page.goto(`/bots/${homer}`);
       const heading = async (name: string): Promise<void> =>
@@ -269,6 +270,7 @@ describe('in a browser', function () {
 
     it('a bot that was never right has its faults in place of its page', async () => {
       const { page } = await open({}, live.address);
+      live.expectLog(/55\.en\.md.*a file breaks a rule/);
       writeFiles(live.root, { [pagePath('55')]: '---\n{}\n---\n' });
       await eventually(async () => {
         await page.goto('/bots/55');

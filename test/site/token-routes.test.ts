@@ -3,11 +3,12 @@ import { parseAccountId } from '../../src/bot/account.ts';
 import { parseToken } from '../../src/bot/token.ts';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { Sessions } from '../../src/login/sessions.ts';
-import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
+import { author, homer, loginEnv, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
 import { type Page, Visitor } from '../login/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const revokePath = `${tokenPath}/revoke`;
@@ -122,7 +123,7 @@ describe('the page of a bot’s token', () => {
       strictEqual(response.headers.get('etag'), null);
       strictEqual(response.headers.get('access-control-allow-origin'), null);
       for (const name of ['set-cookie', 'location']) strictEqual(response.headers.get(name), null);
-      ok(!shelf.log().includes(token));
+      ok(!shelf.service.log().includes(token));
       const state = shelf.repo.git('log', '-p', 'refs/botshelf/state');
       match(state, new RegExp(`Issue a token to ${homer}`));
       ok(!state.includes(token));
@@ -229,6 +230,7 @@ describe('the page of a bot’s token', () => {
       shelf.repo.git('commit', '-q', '-m', 'Take Homer off the record');
       strictEqual((await shelf.loggedIn(author)).page.status, 403);
       shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], category: 'nonsense' }) });
+      shelf.service.expectLog(/a file breaks a rule/);
       strictEqual((await shelf.loggedIn(author)).page.status, 403);
       shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author] }) });
       strictEqual((await shelf.loggedIn(author)).page.status, 200);
@@ -249,14 +251,14 @@ describe('the page of a bot’s token', () => {
   });
 
   it('says to an author what is wrong where tokens cannot be kept', async () => {
-    const secrets = ['a secret of the tests, which is long enough'];
     const { settings } = shelf.provider;
     const baseUrl = 'http://localhost:1';
     const service = await startTestService(
       { [pagePath(homer)]: mainPage({ authors: [author] }) },
-      { config: { login: settings, secrets, baseUrl } },
+      { root: tempFolder(), env: { ...loginEnv(settings, shelf.secrets), BOTSHELF_BASE_URL: baseUrl } },
     );
-    const { text } = await new Sessions(new KeyRing(secrets), settings.issuer).begin(marge(author));
+    service.expectLog(/is in no Git repository/);
+    const { text } = await new Sessions(new KeyRing(shelf.secrets), settings.issuer).begin(marge(author));
     const headers = { cookie: `__Host-botshelf=${text}`, accept: 'text/html', origin: baseUrl };
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(service.address + tokenPath, { method, headers });

@@ -11,16 +11,16 @@ export interface TestRepository {
   /** The same, but a failure is no error: gives the exit code. */
   tryGit(...args: string[]): number;
   read(path: string): string;
-  write(path: string, text: string): void;
+  write(path: string, text: string | Buffer): void;
   /** Writes the files and commits them as the person. Gives the commit's id. */
-  commit(files: Readonly<Record<string, string>>, message?: string): string;
+  commit(files: Readonly<Record<string, string | Buffer>>, message?: string): string;
   /** What `git status` shows, a line each: empty when everything is clean. */
   status(): string;
 }
 
 /** A repository on `main` that holds `files` in its first commit, in a temp folder or in `folder`. */
 export function testRepository(
-  files: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string | Buffer>> = {},
   folder = tempFolder(),
 ): TestRepository {
   execFileSync('git', ['init', '-q', '-b', 'main', folder]);
@@ -40,7 +40,7 @@ export function repositoryIn(folder: string): TestRepository {
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 2 ** 28,
     }).trim();
-  const write = (path: string, text: string): void => {
+  const write = (path: string, text: string | Buffer): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   };

@@ -1,17 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ServiceLog } from './service-log.ts';
 
 /** The command line as it is run. */
 export const mainFile = fileURLToPath(new URL('./dist/src/main.js', import.meta.resolve('#package')));
 
-/** A service in a process of its own, as an operator runs it. */
+/**
+ * A service in a process of its own, as an operator runs it. It ends with the test that started it or, where a
+ * `before` hook did, with the file. A test fails when its service logged a warning or an error, or wrote anything
+ * else to standard error, that the test has not said to expect.
+ */
 export interface ServiceProcess {
   readonly address: string;
   readonly process: ChildProcess;
   /** What it has logged so far. */
   log(): string;
+  /** Expects a warning or an error that matches: it is no fault, but it is one when the service ends without it. */
+  expectLog(pattern: RegExp): void;
+  /** Allows a warning or an error that matches, where it depends on chance whether there is one, such as after a kill. */
+  allowLog(pattern: RegExp): void;
   /** Sends a signal and resolves with the exit code, null when the signal ended it, once it has gone. */
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | null>;
 }
@@ -29,41 +37,115 @@ export async function startServiceProcess(
     env: {
       ...process.env,
       BOTSHELF_CATALOGUE: root,
+      BOTSHELF_BASE_URL: 'https://bots.example.org',
       PORT: '0',
       BOTSHELF_RATE_LIMIT: '0',
+      BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_IMAGES: 'off',
       ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  const lines: string[] = [];
+  const log = new ServiceLog();
+  // Once its standard error is closed as well, so that its last words are not missed.
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    await gone;
+    return child.exitCode;
+  };
+  started.add({ child, log, end, ofTest: testRuns });
   const address = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
-      lines.push(line);
+      log.add(line);
       const ready = /ready at (http:\/\/[^"]+)/.exec(line)?.[1];
       if (ready !== undefined) resolve(ready);
     });
-    child.once('exit', (code, signal) =>
-      reject(new Error(`the service ended (${code ?? signal}): ${lines.join('\n')}`)),
+    child.once('error', reject);
+    child.once('close', (code, signal) =>
+      reject(new Error(`the service ended (${code ?? signal}): ${log.text}`)),
     );
   });
   return {
     address,
     process: child,
-    log: () => lines.join('\n'),
-    end: async (signal) => {
-      const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-      child.kill(signal);
-      await gone;
-      return child.exitCode;
-    },
+    log: () => log.text,
+    expectLog: (pattern) => log.expect(pattern),
+    allowLog: (pattern) => log.allow(pattern),
+    end,
   };
 }
 
-const running = new Set<ChildProcess>();
+interface Started {
+  readonly child: ChildProcess;
+  readonly log: ServiceLog;
+  readonly end: (signal: NodeJS.Signals) => Promise<number | null>;
+  /** A test or its hooks started it, not a hook of the suite. */
+  readonly ofTest: boolean;
+}
 
-after('stop the service processes', () => {
-  for (const child of running) child.kill('SIGKILL');
+const started = new Set<Started>();
+
+/** Whether a test runs, with the hooks before and after it. */
+let testRuns = false;
+
+before('have the services of a file end with it', function () {
+  for (const suite of this.test?.parent?.suites ?? []) {
+    suite.afterAll('stop the services of the file', async () => {
+      const faults = await endServices([...started]);
+      if (faults.length > 0) throw faultOf(faults);
+    });
+  }
 });
+
+beforeEach(() => {
+  testRuns = true;
+});
+
+afterEach('stop the services of the test', async function () {
+  testRuns = false;
+  const faults = await endServices([...started].filter(({ ofTest }) => ofTest));
+  for (const { log } of started) faults.push(...log.takeUnexpected());
+  // Thrown here, it would end the whole run.
+  if (faults.length > 0) (this.test as Mocha.Hook).error(faultOf(faults));
+});
+
+process.once('exit', () => {
+  for (const { child } of started) child.kill('SIGKILL');
+});
+
+/** Ends these services, and returns what they have done that they should not have. */
+async function endServices(services: readonly Started[]): Promise<string[]> {
+  const faults = await Promise.all(
+    services.map(async (service) => {
+      started.delete(service);
+      const { log } = service;
+      const wrongEnd = await endService(service);
+      return [
+        ...(wrongEnd === undefined ? [] : [wrongEnd]),
+        ...log.takeUnexpected(),
+        ...log.missing().map((pattern) => `(nothing that matches ${pattern}, which was expected)`),
+      ];
+    }),
+  );
+  return faults.flat();
+}
+
+/** Ends a service, if it still runs, as an operator does. Returns what went wrong. */
+async function endService({ child, end }: Started): Promise<string | undefined> {
+  if (child.exitCode !== null || child.signalCode !== null) {
+    await end('SIGTERM');
+    return undefined;
+  }
+  const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  const code = await end('SIGTERM');
+  clearTimeout(impatience);
+  return code === 0 ? undefined : `(it ended with ${code ?? child.signalCode} after SIGTERM)`;
+}
+
+function faultOf(lines: readonly string[]): Error {
+  return new Error(
+    `The service logged what no test expects:\n${lines.join('\n')}\n` +
+      'Fix the cause or, where the test is about it, say so with service.expectLog(/…/).',
+  );
+}

@@ -1,17 +1,13 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import { join } from 'node:path';
 import type { SchemaName } from '../../src/bot/schemas.ts';
 import { validate } from '../../src/catalogue/schema.ts';
-import type { Config, RemoteConfig } from '../../src/config.ts';
-import { type Log, silentLog } from '../../src/log.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { testRepository } from './repository.ts';
 import { writeFiles } from './sample.ts';
-import { tempFolder } from './temp-folder.ts';
+import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
 /** A running service on a catalogue of its own, and a client for it. */
-export interface TestService {
+export interface TestService extends ServiceProcess {
   readonly root: string;
-  readonly address: string;
   /** Sends a request, and holds the answer's body against the schema that the path and the status promise. */
   request(path: string, init?: RequestInit): Promise<Answer>;
 }
@@ -25,60 +21,27 @@ export interface Answer {
   readonly json: any;
 }
 
-/** The configuration of a service on `root`, on a free port. */
-export function testConfig(root: string, more: Partial<Config> = {}): Config {
-  return {
-    host: '127.0.0.1',
-    port: 0,
-    baseUrl: 'https://bots.example.org',
-    catalogue: root,
-    var: join(root, 'var'),
-    trustProxy: false,
-    rateLimit: 0,
-    badTokenLimit: 0,
-    stateSeconds: 60,
-    stateDays: 30,
-    remote: null,
-    images: false,
-    dev: false,
-    login: null,
-    secrets: [],
-    failpoint: null,
-    ...more,
-  };
-}
-
 /** The remote of a clone, asked every second and pushed to at once. */
-export const originRemote: RemoteConfig = {
-  remote: 'origin',
-  branch: null,
-  syncSeconds: 1,
-  pushSeconds: 0,
-  ack: 'local',
-  webhookSecret: null,
-};
+export const originRemote = {
+  BOTSHELF_REMOTE: 'origin',
+  BOTSHELF_SYNC_SECONDS: '1',
+  BOTSHELF_PUSH_SECONDS: '0',
+} as const;
 
-/** Starts a service on a temp folder that holds `files`; it stops when the tests of the file are over. */
+/** Starts a service on a repository of its own that holds `files`, or on `root`, where they are written but not committed. */
 export async function startTestService(
   files: Readonly<Record<string, string | Buffer>>,
-  more: { config?: Partial<Config>; log?: Log; root?: string } = {},
+  more: { readonly root?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<TestService> {
-  const root = more.root ?? tempFolder();
-  writeFiles(root, files);
-  const service = await startService(testConfig(root, more.config), more.log ?? silentLog);
-  services.push(service);
+  const root = more.root ?? testRepository(files).folder;
+  if (more.root !== undefined) writeFiles(root, files);
+  const service = await startServiceProcess(root, more.env);
   return {
+    ...service,
     root,
-    address: service.address,
     request: async (path, init) => await request(service.address, path, init),
   };
 }
-
-const services: Service[] = [];
-
-after('stop the services', async () => {
-  await Promise.all(services.splice(0).map(async (service) => await service.close()));
-});
 
 async function request(address: string, path: string, init?: RequestInit): Promise<Answer> {
   const response = await fetch(address + path, init);

@@ -1,0 +1,63 @@
+/** What a service has logged, and what of it a test has said to expect. */
+export class ServiceLog {
+  readonly #lines: string[] = [];
+  readonly #allowed: RegExp[] = [...knownFaults];
+  readonly #expected: RegExp[] = [];
+  readonly #reported = new Set<string>();
+
+  add(line: string): void {
+    this.#lines.push(line);
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
+
+  /** A warning or an error that matches may be logged. */
+  allow(pattern: RegExp): void {
+    this.#allowed.push(pattern);
+  }
+
+  /** A warning or an error that matches has to be logged. */
+  expect(pattern: RegExp): void {
+    this.#expected.push(pattern);
+  }
+
+  /** The warnings, the errors and the lines of no log that no test has said to expect; each is returned once. */
+  takeUnexpected(): string[] {
+    const patterns = [...this.#allowed, ...this.#expected];
+    const unexpected = this.#complaints().filter(
+      (line) => !this.#reported.has(line) && !patterns.some((pattern) => pattern.test(line)),
+    );
+    for (const line of unexpected) this.#reported.add(line);
+    return unexpected;
+  }
+
+  /** What was expected and has not been logged. */
+  missing(): RegExp[] {
+    const complaints = this.#complaints();
+    return this.#expected.filter((pattern) => !complaints.some((line) => pattern.test(line)));
+  }
+
+  #complaints(): string[] {
+    return this.#lines.filter(isComplaint);
+  }
+}
+
+/**
+ * Faults of the service that have yet to be fixed, allowed in every test: a batch of four edits or more cannot be
+ * handed to the thread of the work tree, which is only seen by this line.
+ */
+const knownFaults: readonly RegExp[] = [/DataCloneError/];
+
+/** What a service says that follows one that was killed, where that had a lock at that instant. */
+export const clearedLock = /cleared the (?:index )?lock of a (?:git|service) that was killed/;
+
+/** Whether a line is a warning, an error, or no line of the log at all, such as one of a stack trace. */
+function isComplaint(line: string): boolean {
+  try {
+    return (JSON.parse(line) as { level: number }).level >= 40;
+  } catch {
+    return true;
+  }
+}
