@@ -25,6 +25,7 @@ export class ObjectReader {
   /**
    * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
    * is none, or a file of more than `largestFile`, which is not taken into memory.
+   * @throws {MissingObjectError} for an id, or the tree of one: whoever has an id relies on its object
    * @throws {GitExit} when git ends before it has answered; the next call starts another.
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
@@ -43,11 +44,34 @@ export class ObjectReader {
     return (await this.read([name]))[0];
   }
 
+  /** Whether there is an object of this id that can be read. @throws {GitExit} */
+  async has(id: string): Promise<boolean> {
+    try {
+      return (await this.readOne(id)) !== undefined;
+    } catch (error) {
+      if (error instanceof MissingObjectError) return false;
+      throw error;
+    }
+  }
+
   close(): void {
     this.#process?.end();
     this.#process = undefined;
   }
 }
+
+/**
+ * Git has no such object, or could not read it, which it does not tell apart: taken for a file that is not there, a fault
+ * of the disk would remove it.
+ */
+export class MissingObjectError extends Error {
+  constructor(name: string) {
+    super(`the object ${name} is missing or cannot be read: try again, and run "git fsck" if it stays`);
+    this.name = 'MissingObjectError';
+  }
+}
+
+const reliedOn = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
 
 /** A git process remembers every commit it has seen; another takes over before that matters. */
 const requestsPerProcess = 100_000;
@@ -125,7 +149,10 @@ class Process {
         break;
       }
       bytes = bytes.subarray(answer.length);
-      this.#waiting.shift()?.resolve(answer.object);
+      const asked = this.#waiting.shift();
+      if (asked && answer.object === undefined && reliedOn.test(asked.name))
+        asked.reject(new MissingObjectError(asked.name));
+      else asked?.resolve(answer.object);
     }
     this.#chunks = [bytes];
     this.#length = bytes.length;

@@ -73,7 +73,7 @@ async function listBlobs(
   commit: string,
   known: string | undefined,
 ): Promise<Map<string, string>> {
-  if (known !== undefined && (await repository.objects.readOne(known)) !== undefined) {
+  if (known !== undefined && (await repository.objects.has(known))) {
     const files = await diffTrees(repository, known, commit);
     return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
   }

@@ -48,7 +48,7 @@ export class ServiceLog {
  * Faults of the service that have yet to be fixed, allowed in every test: a batch of four edits or more cannot be
  * handed to the thread of the work tree, which is only seen by this line.
  */
-const knownFaults: readonly RegExp[] = [/DataCloneError/];
+const knownFaults: readonly RegExp[] = [];
 
 /** What a service says that follows one that was killed, where that had a lock at that instant. */
 export const clearedLock = /cleared the (?:index )?lock of a (?:git|service) that was killed/;

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../system-error.ts';
 import { foldersUpTo, fsyncFolders } from '../durable.ts';
 import { GitExit } from '../git-exit.ts';
 import type { Repository } from '../repository.ts';
@@ -12,9 +14,38 @@ export class RefConflictError extends Error {
   }
 }
 
-/** The commit that a ref is at, null where it does not exist. @throws {GitExit} */
+/**
+ * The commit that a ref is at, null where it does not exist. Git says the same of a ref that it cannot read, and a branch
+ * that is taken for an empty one would lose its files.
+ * @throws {GitExit}
+ * @throws {Error} where the ref is there and cannot be read
+ */
 export async function readRef(repository: Repository, ref: string): Promise<string | null> {
-  return (await repository.objects.readOne(ref))?.id ?? null;
+  const found = (await repository.objects.readOne(ref))?.id;
+  if (found !== undefined) return found;
+  const { commonDir } = repository;
+  const [loose, packed] = await Promise.all(
+    [join(commonDir, ref), join(commonDir, 'packed-refs')].map(readIfThere),
+  );
+  if (loose !== undefined || packed?.includes(` ${ref}\n`))
+    throw new Error(`${ref} cannot be read: try again, and run "git fsck" if it stays`);
+  return null;
+}
+
+/** The commit that is checked out, on a branch or on none; null where there is no commit yet. @throws as readRef does */
+export async function readHead(repository: Repository): Promise<string | null> {
+  const head = await readFile(join(repository.gitDir, 'HEAD'), 'utf8');
+  const [, ref] = /^ref: (.+)\n$/.exec(head) ?? [];
+  return ref === undefined ? head.trim() : await readRef(repository, ref);
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
 }
 
 /** Where refs are and where they go: ref → commits, `from` null where the ref must not exist yet. */

@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts';
 import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type Unapplied } from './checkout.ts';
 import type { FileChange } from './file-change.ts';
-import { readRef } from './refs.ts';
+import { readHead } from './refs.ts';
 import { readTipEntries } from './tip-files.ts';
 
 export interface UnfinishedOptions {
@@ -68,7 +68,7 @@ export class Unfinished {
     if (this.size === 0) return;
     const repository = this.#repository;
     const paths = [...this.#entries.keys()];
-    const tip = await readRef(repository, 'HEAD');
+    const tip = await readHead(repository);
     const files = await readTipEntries(repository, tip, paths);
     const changes = [...this.#entries].map(([path, { changes }]): FileChange => {
       const after = files.get(path) ?? null;

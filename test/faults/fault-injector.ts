@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** Makes one system call of a process, or of one that it starts, fail. */
+export interface FaultInjector {
+  /** What the process is to be started with. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Has the `target`th call from now on fail, from 1; with the `kind`th of the errors that such a call can have. */
+  arm(target: number, kind: number): void;
+  /** Ends it, and returns how many calls there were and what was made to fail, such as "fsync of .git/index, EIO". */
+  disarm(): { readonly calls: number; readonly failed: string | undefined };
+}
+
+/**
+ * Prepares faults in calls on files below `folder`: open, write, fsync, truncate, rename, link, unlink and mkdir.
+ * @throws {Error} where there is no C compiler
+ */
+export function faultInjector(folder: string): FaultInjector {
+  const control = join(tempFolder(), 'control');
+  writeFileSync(control, Buffer.alloc(4096));
+  const file = openSync(control, 'r+');
+  const write = (values: readonly number[]): void => {
+    writeSync(file, Buffer.from(Int32Array.from(values).buffer), 0, values.length * 4, 0);
+  };
+  return {
+    env: {
+      LD_PRELOAD: library(),
+      FAULT_FOLDER: folder,
+      FAULT_CONTROL: control,
+      UV_USE_IO_URING: '0',
+    },
+    arm: (target, kind) => {
+      write([0, target, 0, kind, 0]);
+      write([1]);
+    },
+    disarm: () => {
+      write([0]);
+      const state = Buffer.alloc(532);
+      readSync(file, state, 0, state.length, 0);
+      const fired = state.readInt32LE(16) === 1;
+      const words = state.subarray(20);
+      return {
+        calls: state.readInt32LE(8),
+        failed: fired ? words.toString('utf8', 0, words.indexOf(0)) : undefined,
+      };
+    },
+  };
+}
+
+let compiled: string | undefined;
+
+function library(): string {
+  if (compiled !== undefined) return compiled;
+  const source = fileURLToPath(new URL('./test/faults/fail-call.c', import.meta.resolve('#package')));
+  const target = join(tempFolder(), 'fail-call.so');
+  try {
+    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', target, source, '-ldl'], { stdio: 'pipe' });
+  } catch (error) {
+    throw new Error('the tests of failing system calls need a C compiler: install the package gcc', {
+      cause: error,
+    });
+  }
+  return (compiled = target);
+}

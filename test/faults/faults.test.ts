@@ -1,0 +1,151 @@
+import { ok, strictEqual } from 'node:assert/strict';
+import { eventually } from '../support/eventually.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { originRemote, startTestService, type TestService } from '../support/service.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+import { issueTestToken } from '../support/token.ts';
+import { faultInjector, type FaultInjector } from './fault-injector.ts';
+
+/** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
+const isWhole = process.env['FAULTS'] === 'all';
+const sampled = 12;
+const homer = pagePath('312');
+
+describe('a system call that fails once', function () {
+  this.timeout(isWhole ? 7_200_000 : 120_000);
+
+  it('in an edit loses nothing, hides nothing and needs nobody', async () => {
+    const repository = testRepository({ [homer]: mainPage({ website: null }) });
+    const token = await issueTestToken(repository.folder, '312');
+    const injector = faultInjector(repository.folder);
+    let service = await start(repository, injector);
+    let number = 0;
+    await forEachFault(injector, async (inject, restart) => {
+      const website = websiteOf(++number);
+      const before = repository.git('rev-parse', 'HEAD');
+      const { result, failed } = await inject(async () => await post(service, token, website));
+      const isThere = committedWebsite(repository) === website;
+      if (result.status === 200) ok(isThere, `${failed}: it is committed`);
+      else {
+        strictEqual(result.status, 503, `${failed}: ${result.text}`);
+        ok(!isThere || /saved/.test(result.text), `${failed}: reported as not committed: ${result.text}`);
+        if (!isThere) strictEqual(repository.git('rev-parse', 'HEAD'), before, failed);
+        await eventually(async () => strictEqual((await post(service, token, website)).status, 200, failed));
+      }
+      strictEqual(await servedWebsite(service), website, `${failed}: it is served`);
+      await isClean(repository, service, failed);
+      if (!restart) return;
+      await service.end('SIGKILL');
+      service = await start(repository, injector);
+      strictEqual(await servedWebsite(service), website, `${failed}: it is served after a restart`);
+      await isClean(repository, service, `${failed}, and a restart`);
+    });
+    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  });
+
+  it('in a merge loses nothing, hides nothing and needs nobody', async () => {
+    const shared = sharedRepository({ [homer]: mainPage({ website: null }), [pagePath('7')]: mainPage() });
+    const clone = shared.clone();
+    const injector = faultInjector(clone.folder);
+    let service = await start(clone, injector, originRemote);
+    let number = 0;
+    await forEachFault(injector, async (inject, restart) => {
+      const website = websiteOf(++number);
+      const { failed } = await inject(async () => {
+        const commit = shared.mergePullRequest((person) => {
+          person.write(homer, mainPage({ website }));
+          person.write(pagePath(`${number}8`), mainPage());
+          person.write(pagePath('7'), mainPage({ name: `Name ${number}` }));
+        });
+        await eventually(() => clone.git('merge-base', '--is-ancestor', commit, 'HEAD'), 60);
+      });
+      await eventually(async () => strictEqual(await servedWebsite(service), website, failed), 90);
+      await isClean(clone, service, failed);
+      if (!restart) return;
+      await service.end('SIGKILL');
+      service = await start(clone, injector, originRemote);
+      strictEqual(await servedWebsite(service), website, `${failed}: it is served after a restart`);
+      await isClean(clone, service, `${failed}, and a restart`);
+    });
+    strictEqual(clone.git('fsck', '--strict', '--no-dangling'), '');
+  });
+});
+
+type Inject = <T>(work: () => Promise<T>) => Promise<{ readonly result: T; readonly failed: string }>;
+
+/** Has a step done again and again, each time with another call failing, until a step has no further call. */
+async function forEachFault(
+  injector: FaultInjector,
+  step: (inject: Inject, restart: boolean) => Promise<void>,
+): Promise<void> {
+  let calls = 0;
+  const at = async (target: number, kind: number, restart: boolean): Promise<boolean> => {
+    let wasMade = false;
+    await step(async (work) => {
+      injector.arm(target, kind);
+      const result = await work();
+      const done = injector.disarm();
+      calls = done.calls;
+      wasMade = done.failed !== undefined;
+      return { result, failed: done.failed ?? `no fault in ${calls} calls` };
+    }, restart);
+    return wasMade;
+  };
+  await at(Number.MAX_SAFE_INTEGER % 2 ** 31, 0, false);
+  ok(calls > 20, `${calls} calls on files were made`);
+  if (isWhole) {
+    for (let kind = 0; kind < 3; kind++) for (let target = 1; await at(target, kind, true); target++);
+  } else {
+    const every = calls / sampled;
+    const offset = Math.random() * every;
+    for (let n = 0; n < sampled; n++) await at(1 + Math.floor(offset + n * every), n % 3, n % 4 === 3);
+  }
+}
+
+async function start(
+  { folder }: TestRepository,
+  { env }: FaultInjector,
+  more: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
+  const service = await startTestService({}, { root: folder, env: { ...env, ...more } });
+  service.allowLog(/./);
+  return service;
+}
+
+async function post(
+  { address }: TestService,
+  token: string,
+  website: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(`${address}/api/v2/bots/312`, {
+    method: 'POST',
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: JSON.stringify({ bot: { website } }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+async function servedWebsite({ address }: TestService): Promise<string | null> {
+  const response = await fetch(`${address}/api/v2/bots/312`);
+  return ((await response.json()) as { website: string | null }).website;
+}
+
+function committedWebsite(repository: TestRepository): string | undefined {
+  return /"website": "(.*)"/.exec(repository.git('show', `HEAD:${homer}`))?.[1];
+}
+
+/** HEAD, index and work tree agree, and nothing is left to be done. */
+async function isClean(repository: TestRepository, service: TestService, failed: string): Promise<void> {
+  await eventually(async () => {
+    strictEqual(repository.status(), '', failed);
+    const response = await fetch(`${service.address}/readyz`);
+    const { parts } = (await response.json()) as { parts: Record<string, { faults: string[] }> };
+    strictEqual(parts['repository']?.faults.join(), '', failed);
+    strictEqual((parts['remote']?.faults ?? []).join(), '', failed);
+  });
+}
+
+function websiteOf(number: number): string {
+  return `https://example.org/${number}`;
+}
