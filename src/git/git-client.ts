@@ -58,6 +58,10 @@ async function runHere(
     },
     ...(input === undefined ? {} : { input: () => input }),
   });
+  // simple-git waits 50 ms for more of a command that has printed nothing: an empty piece at the end is something.
+  git.outputHandler((_command, stdout) => {
+    stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
+  });
   const environment = gitEnvironment();
   git.env(indexFile === undefined ? environment : { ...environment, GIT_INDEX_FILE: indexFile });
   try {

@@ -81,7 +81,7 @@ export class BranchWriter {
 
     const paths = [...new Set(changes.map(({ path }) => path))];
     await unfinished.retry(paths);
-    const looking = inspect(repository, tip, paths, true);
+    const looking = inspect(repository, paths, true);
     const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
     const files = paths.map((path) => {
       const entry = entries.get(path) ?? null;
@@ -113,7 +113,6 @@ export class BranchWriter {
     const changes = await diffTrees(repository, tip, commit);
     const inspection = await inspect(
       repository,
-      tip,
       changes.map(({ path }) => path),
     );
     const updates = new Map([[branch, { from: tip as string | null, to: commit }]]);

@@ -4,8 +4,8 @@ import { Pace } from '../../state/pace.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../tree.ts';
-import { type FileChange, type GitFile, unmerged } from './file-change.ts';
-import { copyIndex, readStaged, type StagedFiles, swapIndex } from './git-index.ts';
+import type { FileChange, GitFile } from './file-change.ts';
+import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 import {
   needsMode,
   placeFile,
@@ -19,7 +19,7 @@ import {
 
 /** What index and work tree have, beside a commit. */
 export interface Inspection {
-  readonly staged: StagedFiles;
+  readonly index: IndexEntries;
   /** By path; an error where the file cannot be read. */
   readonly files: ReadonlyMap<string, WorkFile | Error>;
 }
@@ -53,19 +53,18 @@ export interface CheckoutOptions {
 }
 
 /**
- * Looks at index and work tree at these paths, with the index locked. `tip` is the commit that is checked out.
+ * Looks at index and work tree at these paths, with the index locked.
  * @param keep whether the bytes of files are kept
  * @throws {GitExit}
  */
 export async function inspect(
   repository: Repository,
-  tip: string | null,
   paths: readonly string[],
   keep = false,
 ): Promise<Inspection> {
-  const staging = readStaged(repository, tip, paths);
+  const reading = readIndex(repository, paths);
   // What fails meanwhile is thrown below.
-  staging.catch(() => {});
+  reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
   const pace = new Pace();
   for (const path of paths) {
@@ -78,7 +77,7 @@ export async function inspect(
     }
     if (pace.due) await pace.rest();
   }
-  return { staged: await staging, files };
+  return { index: await reading, files };
 }
 
 /**
@@ -88,7 +87,7 @@ export async function inspect(
 export function prepareCheckout(
   repository: Repository,
   changes: readonly FileChange[],
-  { staged, files }: Inspection,
+  { index, files }: Inspection,
   options: CheckoutOptions,
 ): Checkout {
   const { known, contents, torn } = options;
@@ -105,12 +104,11 @@ export function prepareCheckout(
     reject(change, 'is no path that the service writes: remove it from the branch');
     return false;
   });
-  const others = stagedByOthers(staged, changes);
   const entries = safe.filter((change) => {
     const { path, before, after } = change;
-    const entry = staged.has(path) ? (staged.get(path) ?? null) : known ? after : before;
-    if (entry === unmerged || !isOurs(change, entry?.id ?? null) || others.hide(path)) return false;
-    return entry?.id !== after?.id || entry?.mode !== after?.mode;
+    const entry = index.get(path) ?? null;
+    if (entry === unmerged || !isOurs(change, entry)) return false;
+    return entry !== (after?.id ?? null) || before?.mode !== after?.mode;
   });
   const steps = safe.flatMap((change): Step[] => {
     const seen = files.get(change.path);
@@ -213,17 +211,6 @@ function isSafe({ path, after }: FileChange): boolean {
         !/^(?:|\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?)$|\\/i.test(name) &&
         !(isLink && /^(?:\.gitmodules|gitmod~|gi7eba)/i.test(name)),
     );
-}
-
-/** Says of a path whether an entry there would remove what a person has staged in a folder of that name, or above it. */
-function stagedByOthers(
-  staged: StagedFiles,
-  changes: readonly FileChange[],
-): { hide(path: string): boolean } {
-  const ours = new Set(changes.map(({ path }) => path));
-  const theirs = new Set([...staged.keys()].filter((path) => !ours.has(path)));
-  const folders = new Set([...theirs].flatMap(foldersOf));
-  return { hide: (path) => folders.has(path) || foldersOf(path).some((folder) => theirs.has(folder)) };
 }
 
 /** The folders on the way to a path, the last one first. */

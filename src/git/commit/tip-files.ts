@@ -5,7 +5,8 @@ import type { Repository } from '../repository.ts';
 import { entriesOf, type TreeEntry } from '../tree.ts';
 import type { CurrentFile } from './batch-plan.ts';
 import type { Inspection } from './checkout.ts';
-import { type GitFile, unmerged } from './file-change.ts';
+import type { GitFile } from './file-change.ts';
+import { unmerged } from './git-index.ts';
 
 /**
  * What the commit `tip` has at these paths, null being the empty history. Goes down from the top, level by level, so
@@ -44,7 +45,7 @@ export async function readTipEntries(
 export function currentFile(
   path: string,
   file: GitFile | null,
-  { staged, files }: Inspection,
+  { index, files }: Inspection,
   unapplied: string | undefined,
 ): CurrentFile {
   const refuse = (why: string): CurrentFile => ({ file, text: null, refusal: new WritesUnavailable(why) });
@@ -52,10 +53,12 @@ export function currentFile(
   if (unapplied !== undefined) return refuse(`${path} cannot follow its last change: it ${unapplied}`);
   if (seen === undefined || seen instanceof Error)
     return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not looked at'})`);
-  if (staged.get(path) === unmerged)
-    return { file, text: null, refusal: new EditConflictError(path, 'is in conflict in a merge') };
-  if (staged.has(path) || seen.id !== (file?.id ?? null))
-    return { file, text: null, refusal: new EditConflictError(path, 'has uncommitted edits') };
+  const before = file?.id ?? null;
+  const entry = index.get(path) ?? null;
+  if (entry === unmerged || entry !== before || seen.id !== before) {
+    const state = entry === unmerged ? 'is in conflict in a merge' : 'has uncommitted edits';
+    return { file, text: null, refusal: new EditConflictError(path, state) };
+  }
   if (file === null) return { file, text: null };
   if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: make it one`);
   if (seen.content === undefined) return refuse(`${path} has more than ${largestFile / 1024 / 1024} MiB`);

@@ -74,7 +74,7 @@ export class Unfinished {
       const after = files.get(path) ?? null;
       return { path, before: changes[0]?.before ?? null, after: after?.mode === '40000' ? null : after };
     });
-    const inspection = await inspect(repository, tip, paths, torn);
+    const inspection = await inspect(repository, paths, torn);
     const checkout = prepareCheckout(repository, changes, inspection, {
       known: (path) => this.#known(path),
       isExcluded: this.#options.isExcluded,

@@ -66,13 +66,6 @@ describe('a committer among people', () => {
     strictEqual(repository.git('show', `HEAD:${other}`), text.replace('fun', 'games').trim());
   });
 
-  it('refuses a change to a file that was staged as executable only', async () => {
-    const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder);
-    repository.git('update-index', '--chmod=+x', path);
-    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
-  });
-
   it('commits between the commits of people, and loses neither', async () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
