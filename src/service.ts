@@ -112,6 +112,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const pictures = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
+    hash: await door.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
