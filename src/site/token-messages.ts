@@ -41,6 +41,8 @@ export const tokenMessages = {
   field: 'Token',
   copy: 'Copy',
   copied: 'Copied.',
+  notShared:
+    'The shared Git server cannot be reached now. The change holds on this machine; if others serve this list too, they follow once the server is back.',
 
   post: 'Post with it',
   postText:
