@@ -132,6 +132,7 @@ async function start(
     folder: join(config.var, 'journal'),
     ref: toldOfCommits(createStateRef(door, log), committed),
     stateSeconds: config.stateSeconds,
+    repeatSeconds: config.remote?.syncSeconds,
     log,
   });
   onClose(async () => await state.close());

@@ -101,6 +101,14 @@ describe('the tokens of several machines', () => {
     await eventually(async () => strictEqual((await late.request('/readyz')).status, 200));
     strictEqual((await post(late, known)).status, 200);
   });
+
+  it('are known after a crash between the fetch of the state and its merge, though the remote is away', async () => {
+    const known = (await token(clones[0])).stdout.trim();
+    clones[1]?.git('fetch', '-q', shared.folder, `+${stateRef}:refs/botshelf/remote/state`);
+    server.mode = 'cut';
+    const restarted = await service(clones[1]);
+    strictEqual((await post(restarted, known)).status, 200);
+  });
 });
 
 describe('a token that is not known here', () => {
