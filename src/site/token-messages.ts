@@ -23,7 +23,7 @@ export const tokenMessages = {
   lastUsed: 'Last used',
   neverUsed: 'never, as far as this service knows',
   stale: (provider: string) =>
-    `To issue, replace or revoke it, show ${provider} that it is you; that is good for ten minutes.`,
+    `To issue, replace or revoke it, log in with ${provider} again; that is good for ten minutes.`,
   logInAgain: 'Log in again',
   nothingDone: 'Nothing was done: your login was more than ten minutes old when you pressed the button.',
 
