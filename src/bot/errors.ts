@@ -1,3 +1,5 @@
+import type { BotId } from './id.ts';
+
 /**
  * Nothing can be written now, and nothing of what was asked is promised; reads go on. The message is a
  * sentence that says why and what the operator can do. Trying again later is right.
@@ -10,6 +12,14 @@ export class WritesUnavailable extends Error {
     super(message, options);
     this.name = 'WritesUnavailable';
     this.retryAfter = retryAfter;
+  }
+}
+
+/** There is no such bot, or not any more. */
+export class UnknownBot extends Error {
+  constructor(id: BotId) {
+    super(`there is no bot ${id}: GET /api/v2/bots lists those there are`);
+    this.name = 'UnknownBot';
   }
 }
 

@@ -1,4 +1,5 @@
 import type { BotId } from '../bot/id.ts';
+import type { HashName } from '../git/object-id.ts';
 import { Agenda } from './agenda.ts';
 import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
@@ -15,6 +16,8 @@ import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
 export interface InventoryOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
+  /** Of the repository that the folder is in. */
+  readonly hash: HashName;
   readonly faults: FaultList;
   readonly cachedImages: ImageLookup | undefined;
   /** Told of each bot that is served anew, differently, or no more. */
@@ -220,7 +223,7 @@ export class Inventory {
     }
     const reads = places.map((place) => {
       const name = fileName(place);
-      const file = readPageFile(this.#options.root, place);
+      const file = readPageFile(this.#options.root, place, this.#options.hash);
       const served = previous?.files.find(({ locale }) => locale === place.locale);
       return {
         name,
@@ -247,11 +250,11 @@ export class Inventory {
 
   /** Whether a bot's files are byte for byte the ones that are served, which is found out sooner than what is in them. */
   #isAsServed({ id, files }: IndexedBot, places: readonly Place[]): boolean {
-    const { root, faults } = this.#options;
+    const { root, hash, faults } = this.#options;
     if (faults.has(id) || files.length !== places.length) return false;
     return places.every((place) => {
       const served = files.find(({ locale }) => locale === place.locale);
-      return served !== undefined && isBlob(root, place, served.sha);
+      return served !== undefined && isBlob(root, place, served.sha, hash);
     });
   }
 

@@ -22,7 +22,7 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
-/** Every fault of one page, held against the rules for a main page or for a translation. Fills in defaults. */
+/** Every fault of one page, held against the rules for a main page or for a translation. */
 export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
   return pageRules.flatMap((rule) => rule(file, main));
 }

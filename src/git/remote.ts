@@ -9,14 +9,18 @@ export interface RemoteTips {
   readonly state: string | null;
 }
 
-export interface RemoteOptions {
+/** A remote, and how long it may take. */
+export interface Network {
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
-  /** The branch there, such as `refs/heads/main`. */
-  readonly branch: string;
   /** Seconds after which a command is given up. */
   readonly timeLimit: number;
   readonly signal: AbortSignal;
+}
+
+export interface RemoteOptions extends Network {
+  /** The branch there, such as `refs/heads/main`. */
+  readonly branch: string;
 }
 
 /** Our copies of the remote's tips, and the last of its branch's that ours has taken in. Never pushed. */
@@ -34,13 +38,7 @@ export const remoteRefs = {
  */
 export async function fetchRemote(repository: Repository, options: RemoteOptions): Promise<RemoteTips> {
   const { remote, branch } = options;
-  const said = await runOverNetwork(repository.folder, ['ls-remote', remote, branch, stateRef], options);
-  const listed = new Map(
-    said.split('\n').map((line) => {
-      const [id = '', ref = ''] = line.split('\t');
-      return [ref, id];
-    }),
-  );
+  const listed = await listRefs(repository, [branch, stateRef], options);
   const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
   const known = await repository.objects.read([remoteRefs.branch, remoteRefs.state]);
   const wanted = [
@@ -54,6 +52,31 @@ export async function fetchRemote(repository: Repository, options: RemoteOptions
     branch: tips.branch === null ? null : (fetched[0]?.id ?? null),
     state: tips.state === null ? null : (fetched[1]?.id ?? null),
   };
+}
+
+/**
+ * Fetches the remote's state alone, into no ref. Returns its commit, null where the remote has none.
+ * @throws {GitExit}
+ */
+export async function fetchRemoteState(repository: Repository, network: Network): Promise<string | null> {
+  const commit = (await listRefs(repository, [stateRef], network)).get(stateRef) ?? null;
+  if (commit !== null && (await repository.objects.readOne(commit)) === undefined)
+    await runOverNetwork(repository.folder, [...fetch, network.remote, stateRef], network);
+  return commit;
+}
+
+async function listRefs(
+  repository: Repository,
+  refs: readonly string[],
+  network: Network,
+): Promise<Map<string, string>> {
+  const said = await runOverNetwork(repository.folder, ['ls-remote', network.remote, ...refs], network);
+  return new Map(
+    said.split('\n').map((line) => {
+      const [id = '', ref = ''] = line.split('\t');
+      return [ref, id];
+    }),
+  );
 }
 
 /** A ref to be pushed: the commit, and where the ref must be when it is replaced by no descendant of it. */
@@ -70,7 +93,7 @@ export interface PushedRef {
 export async function pushRemote(
   repository: Repository,
   refs: readonly PushedRef[],
-  options: RemoteOptions,
+  options: Network,
 ): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],

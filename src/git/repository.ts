@@ -5,6 +5,7 @@ import { codeOf, messageOf } from '../system-error.ts';
 import { TipMoved } from './fast-import.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
+import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
 import { TreeCache } from './tree-cache.ts';
 
@@ -18,7 +19,7 @@ export interface Repository {
   readonly gitDir: string;
   /** What all work trees share: objects, refs, packed-refs. */
   readonly commonDir: string;
-  readonly hash: 'sha1' | 'sha256';
+  readonly hash: HashName;
   /** Who our commits are by, `name <address>`. */
   readonly identity: string;
   /** A folder of ours for files that are not whole yet. It may not exist. */
@@ -114,6 +115,12 @@ export class RepositoryDoor {
       this.close();
     }
     return this.#opened ?? (await (this.#opening ??= this.#open()));
+  }
+
+  /** What Git makes the ids of files with; SHA-1 where there is no repository. */
+  async hash(): Promise<HashName> {
+    const repository = await this.open().catch(() => undefined);
+    return repository?.hash ?? 'sha1';
   }
 
   /** Many may ask at once: each repository keeps a git alive, and only one of them would be ended. */

@@ -32,7 +32,7 @@ export async function stampsDue(repository: Repository, from: string, to: string
 /** A main page's text with `edited` at `time` or later; as it is where it is faulty. Milliseconds. */
 export function stamped(path: string, text: string, time: number): string {
   const { page } = parsePage(path, Buffer.from(text));
-  if (page === undefined || validate('main-page', structuredClone(page.data)).length > 0) return text;
+  if (page === undefined || validate('main-page', page.data).length > 0) return text;
   return editedOf(page.data) >= time ? text : editPage(text, { edited: time });
 }
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
+import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../state/turns.ts';
 import { moveRefs } from './branch-move.ts';
 import type { Committer } from './committer.ts';
-import { TipMoved } from './fast-import.ts';
-import { mergeStates } from './merge-states.ts';
 import { Integration } from './integration.ts';
 import {
   fetchRemote,
+  type Network,
   type PushedRef,
   pushRemote,
   remoteFault,
@@ -16,6 +16,7 @@ import {
   remoteRefs,
   type RemoteTips,
 } from './remote.ts';
+import { fetchState, hasFetchedState, mergeState, pushState, tipOf, told } from './remote-state.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { stateRef } from './state-ref.ts';
 import { makeThinned } from './thinning.ts';
@@ -54,7 +55,7 @@ export interface SyncFault {
  * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
  * at a time; one that fails is tried again, later each time. Reads and writes go on whatever the remote does.
  */
-export class Sync {
+export class Sync implements RemoteState {
   readonly #options: SyncOptions;
   readonly #integration: Integration;
   readonly #stop = new AbortController();
@@ -67,7 +68,7 @@ export class Sync {
   #pushedAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #fault: SyncFault | null = null;
-  #ready = false;
+  #stateFetched = false;
 
   constructor(options: SyncOptions) {
     this.#options = options;
@@ -79,23 +80,43 @@ export class Sync {
     return this.#fault;
   }
 
-  /** Whether it was ever in step with the remote: until then a new clone lacks the tokens of all bots. */
-  get ready(): boolean {
-    return this.#ready;
+  /** Whether the remote's state was ever fetched: until then a new clone lacks the tokens of all bots. */
+  get stateFetched(): boolean {
+    return this.#stateFetched;
   }
 
   /** Begins: the first round is at once. Resolves when a new clone has everything, or has waited long enough for it. */
   async start(): Promise<void> {
     const repository = await this.#options.door.open().catch(() => undefined);
-    const isNew = repository !== undefined && (await tipOf(repository, remoteRefs.base)) === null;
-    if (!isNew) {
-      this.#ready = true;
+    if (repository === undefined || (await hasFetchedState(repository))) {
+      this.#stateFetched = true;
+      // A crash may have come between a fetch and its merge. What fails here, the round tells.
+      const fetched = repository && (await tipOf(repository, remoteRefs.state));
+      if (fetched) await this.#mergeState(repository, fetched).catch(() => undefined);
       this.#wakeIn(0);
       return;
     }
     const first = this.#roundInTurn().catch(() => undefined);
     await Promise.race([first, sleep(longestStart * 1000, undefined, { ref: false })]);
-    this.#ready = true;
+  }
+
+  /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
+  async fetchState(): Promise<void> {
+    await this.#turns.take(async () => {
+      const repository = await this.#options.door.open();
+      if (await told(fetchState(repository, this.#network))) await this.#options.state.refresh();
+      this.#stateFetched = true;
+    });
+  }
+
+  /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
+  async pushState(): Promise<void> {
+    await this.#turns.take(async () => {
+      const repository = await this.#options.door.open();
+      const commit = await told(pushState(repository, this.#network));
+      await this.#options.state.refresh();
+      if (commit !== null) await this.#setRefs(repository, new Map([[remoteRefs.state, commit]]));
+    });
   }
 
   /** The remote says that it has changed. */
@@ -247,19 +268,8 @@ export class Sync {
   }
 
   async #mergeState(repository: Repository, theirs: string | null): Promise<void> {
-    if (theirs === null) return;
-    for (let attempt = 1; ; attempt++) {
-      const ours = await tipOf(repository, stateRef);
-      const to = await mergeStates(repository, ours, theirs);
-      if (to === ours) return;
-      try {
-        await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
-        break;
-      } catch (error) {
-        if (!(error instanceof TipMoved) || attempt === mostAttempts) throw error;
-      }
-    }
-    await this.#options.state.refresh();
+    if (await mergeState(repository, theirs)) await this.#options.state.refresh();
+    this.#stateFetched = true;
   }
 
   /** Pushes what the remote does not have, branch and state together. */
@@ -301,13 +311,13 @@ export class Sync {
   }
 
   #remote(repository: Repository): RemoteOptions {
-    const { remote, branch, timeLimit = 120 } = this.#options;
-    return {
-      remote,
-      branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
-      timeLimit,
-      signal: this.#stop.signal,
-    };
+    const { branch } = this.#options;
+    return { ...this.#network, branch: branch === null ? repository.branch() : `refs/heads/${branch}` };
+  }
+
+  get #network(): Network {
+    const { remote, timeLimit = 120 } = this.#options;
+    return { remote, timeLimit, signal: this.#stop.signal };
   }
 
   #succeeded(): void {
@@ -354,7 +364,3 @@ const lastPush = 5;
 
 const savedHere =
   'the change is saved here, but the remote does not have it yet and will get it later: nothing needs to be sent again';
-
-async function tipOf(repository: Repository, ref: string): Promise<string | null> {
-  return (await repository.objects.readOne(ref))?.id ?? null;
-}

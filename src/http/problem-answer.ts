@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
+import { PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
@@ -27,6 +27,7 @@ export function problemOf(error: unknown): Problem {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
+  if (error instanceof UnknownBot) return new Problem('unknown-bot', error.message);
   if (error instanceof PreconditionFailed) {
     return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }

@@ -38,8 +38,7 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd();
-  for (const { place, message } of validate('main-page', structuredClone(data)))
-    note(fieldAt(place), message);
+  for (const { place, message } of validate('main-page', data)) note(fieldAt(place), message);
   for (const { message } of validate('page', page)) note('page', message);
   const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
   const text = canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`);

@@ -239,7 +239,7 @@ describe('botshelf token', () => {
     const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
     const { stdout } = token(folder, '1');
     const state = git('show', 'refs/botshelf/state:00/01.json');
-    match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+\}/);
+    match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+,"tokenGen":1\}/);
     ok(!state.includes(stdout.trim().slice(4)));
     ok(!readFileSync(join(folder, pagePath('1')), 'utf8').includes('bsh_'));
   });
