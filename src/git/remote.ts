@@ -93,7 +93,7 @@ export function remoteFault(error: unknown): string {
       .join('\n')
       .match(/^(?:.*:\n)?.*/)?.[0] ?? ''
   ).replace('\n', ' ');
-  return `git says: ${said.replace(/\/\/[^/@\s]*@/g, '//').slice(0, 300)}`;
+  return `git says: ${said.slice(0, 300)}`;
 }
 
 const fetch = [
