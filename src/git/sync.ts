@@ -98,10 +98,10 @@ export class Sync {
     this.#ready = true;
   }
 
-  /** The remote says that it has changed. */
+  /** The remote says that it has changed. However often it does, it is fetched at most once a second. */
   hint(): void {
     this.#fetchDue = true;
-    this.#wakeIn(0);
+    this.#wakeIn(this.#fetchedAt + hintGap - performance.now());
   }
 
   /** To be told of every commit of ours, of content or state. */
@@ -326,6 +326,9 @@ export class Sync {
 
 /** Milliseconds in which commits that come together are pushed together. */
 const gathering = 50;
+
+/** Milliseconds between two fetches that the remote has asked for. */
+const hintGap = 1000;
 
 /** So often another replica may be faster before a round is given up. */
 const mostAttempts = 10;
