@@ -149,9 +149,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     markdown,
     live,
     hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync?.hint() } : null,
-    acknowledge: async () => {
-      if (remote?.ack === 'remote') await sync?.pushed();
-    },
+    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.pushed() : true),
     baseUrl,
     trustProxy,
     rateLimit,
@@ -253,6 +251,7 @@ function metricsOf(
     waitingCounts: () => state.folding.waiting,
     foldedAt: () => state.folding.foldedAt,
     remoteFaultAt: () => sync?.fault?.since,
+    unpushed: () => sync?.unpushed ?? 0,
     repeated: () => responses.answered,
   });
 }

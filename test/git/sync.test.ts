@@ -1,7 +1,9 @@
-import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { Config, RemoteConfig } from '../../src/config.ts';
+import { type RecordedLog, recordedLog } from '../state/recorded-log.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -129,14 +131,14 @@ describe('a service with a remote', () => {
     });
     strictEqual((await post(service, token, { category: 'music', count: 8 })).status, 200);
     strictEqual((await service.request('/readyz')).status, 200);
-    ok((await faultAge(service)) > 0);
+    ok((await metric(service, 'botshelf_remote_fault_age_seconds')) > 0);
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(() => {
       match(shared.git('show', `main:${homer}`), /music/);
       match(stateOf(shared), /"count":8,/);
     });
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
-    strictEqual(await faultAge(service), 0);
+    strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
   });
 
   it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
@@ -203,15 +205,49 @@ describe('a service with a remote', () => {
     }
   });
 
-  it('says that a change is saved here where the remote does not get it in time', async () => {
-    const { shared, clone, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
+  it('answers 202 for a change that the remote can not have yet, at once where it is known to be away', async () => {
+    const { shared, clone, service, token } = await replica({ ack: 'remote', pushSeconds: 3600 });
     clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
-    const answer = await post(service, token, { category: 'music' });
-    strictEqual(answer.status, 503);
-    match(answer.json.detail, /saved here/);
-    ok(Number(answer.headers.get('retry-after')) > 0);
+    for (const values of [{ category: 'music' }, { count: 12 }, { category: 'games', count: 13 }]) {
+      const answer = await post(service, token, values);
+      strictEqual(answer.status, 202);
+      deepStrictEqual(answer.json.bot, values);
+      match(answer.json.note, /is saved.* nothing needs to be sent again/);
+      await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    }
     clone.git('remote', 'set-url', 'origin', shared.address);
-    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+  });
+
+  it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once', async () => {
+    const log = recordedLog();
+    const { shared, service, token } = await replica({ pushSeconds: 2 }, log);
+    const hook = join(shared.folder, 'hooks/pre-receive');
+    const words = 'error: GH006: Protected branch update failed for refs/heads/main.';
+    writeFileSync(hook, `#!/bin/sh\necho "${words}" >&2\necho "at $(date +%N)" >&2\nexit 1\n`, {
+      mode: 0o755,
+    });
+    strictEqual((await post(service, token, { category: 'music', count: 5 })).status, 200);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    const since = await faultSince(service);
+    for (let age = 0; age < 4; age = await metric(service, 'botshelf_remote_fault_age_seconds')) {
+      const [fault = ''] = await remoteFaults(service);
+      match(
+        fault,
+        /the remote says: error: GH006: Protected branch update failed for refs\/heads\/main\. at \d+; /,
+      );
+      match(fault, /git says: .*main is refused \(pre-receive hook declined\)/);
+      strictEqual(await faultSince(service), since);
+      ok((await metric(service, 'botshelf_commits_unpushed')) > 0);
+      await rest(50);
+    }
+    strictEqual(linesAbout(log, 'error: not in step with the remote').length, 1);
+    rmSync(hook);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+    match(shared.git('show', `main:${homer}`), /music/);
+    strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
+    await eventually(async () => strictEqual(await metric(service, 'botshelf_commits_unpushed'), 0));
+    strictEqual(linesAbout(log, 'in step with the remote again').length, 1);
   });
 });
 
@@ -222,7 +258,7 @@ interface Replica {
   readonly token: string;
 }
 
-async function replica(remote: Partial<RemoteConfig> = {}): Promise<Replica> {
+async function replica(remote: Partial<RemoteConfig> = {}, log = recordedLog()): Promise<Replica> {
   const shared = sharedRepository({ [homer]: page });
   const clone = shared.clone();
   const token = await issueTestToken(clone.folder, '312');
@@ -230,7 +266,7 @@ async function replica(remote: Partial<RemoteConfig> = {}): Promise<Replica> {
     stateSeconds: 1,
     remote: { ...originRemote, ...remote },
   };
-  const service = await startTestService({}, { root: clone.folder, config });
+  const service = await startTestService({}, { root: clone.folder, config, log });
   await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
   return { shared, clone, service, token };
 }
@@ -253,9 +289,17 @@ async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
 }
 
-async function faultAge({ address }: TestService): Promise<number> {
+async function faultSince(service: TestService): Promise<string | undefined> {
+  return /since (\S+):/.exec((await remoteFaults(service))[0] ?? '')?.[1];
+}
+
+async function metric({ address }: TestService, name: string): Promise<number> {
   const metrics = await (await fetch(`${address}/metrics`)).text();
-  return Number(/^botshelf_remote_fault_age_seconds (\S+)$/m.exec(metrics)?.[1]);
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
+}
+
+function linesAbout(log: RecordedLog, words: string): string[] {
+  return log.lines.filter((line) => line.includes(words));
 }
 
 function stateOf(shared: SharedRepository): string {
