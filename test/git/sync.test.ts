@@ -192,6 +192,53 @@ describe('a service with a remote', () => {
     strictEqual(shared.git('log', '--format=%s', `${tip}..main`).includes('edited'), false);
   });
 
+  it('takes the later of two posts for one key on two services, whichever of them reaches the remote first', async () => {
+    const { shared, clone, service, token } = await replica({ syncSeconds: 3600 });
+    const other = shared.clone();
+    const options = { root: other.folder, config: { remote: { ...originRemote, syncSeconds: 3600 } } };
+    const second = await startTestService({}, options);
+    await eventually(() => {
+      other.git('rev-parse', 'refs/botshelf/remote/stamped', 'refs/botshelf/state');
+    });
+    const posted = async (where: TestService, name: string): Promise<void> => {
+      const { status, text } = await post(where, token, { website: `https://${name}.example/` });
+      strictEqual(status, 200, text);
+    };
+    const arrives = async (name: string): Promise<void> =>
+      await eventually(() => match(shared.git('show', `main:${homer}`), new RegExp(`${name}\\.example`)));
+
+    await posted(service, 'first');
+    await arrives('first');
+    await posted(second, 'second');
+    await arrives('second');
+    const merge = shared.git('log', '-1', '--merges', '--format=%B', 'main');
+    match(
+      merge,
+      /Set aside of the remote, as a later post changed the same:\n- "bots\/312\/312.en.md": website/,
+    );
+
+    clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
+    await posted(service, 'third');
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    await posted(second, 'fourth');
+    await arrives('fourth');
+    clone.git('remote', 'set-url', 'origin', shared.address);
+    await eventually(async () => {
+      strictEqual((await record(service, '312'))?.website, 'https://fourth.example/');
+      strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD'));
+    });
+    match(shared.git('log', '-1', '--format=%B', 'main'), /Set aside, as a later post changed the same:\n/);
+
+    shared.mergePullRequest((person) =>
+      person.write(homer, person.read(homer).replace('fourth.example', 'reviewed.example')),
+    );
+    await posted(second, 'fifth');
+    await eventually(() =>
+      match(shared.git('log', '-1', '--format=%B', 'main'), /as people changed the same:/),
+    );
+    match(shared.git('show', `main:${homer}`), /reviewed\.example/);
+  });
+
   it('answers, where it has to, only once the remote has the change', async () => {
     const { shared, service, token } = await replica({ ack: 'remote', pushSeconds: 0 });
     for (const [n, values] of [
