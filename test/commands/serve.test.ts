@@ -133,7 +133,9 @@ describe('botshelf serve', () => {
     const headers = { authorization: newToken(), 'content-type': 'application/json' };
     strictEqual((await fetch(bot, { method: 'POST', headers, body: '{"bot": {"count": 1}}' })).status, 503);
     match(service.log(), /"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
-    match(service.log(), /"msg":"a request was refused: [^}]+ run \\"git init\\" there/);
+    await eventually(() =>
+      match(service.log(), /"msg":"requests are refused: [^}]+ run \\"git init\\" there/),
+    );
     ok(!service.log().includes('"stack"'), service.log());
     await service.end('SIGTERM');
     const said = service

@@ -1,8 +1,9 @@
-import { match, ok, strictEqual } from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/system-error.ts';
+import { recordedLog } from '../state/recorded-log.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -23,12 +24,16 @@ function refused({ status, headers, json }: Answer, why: RegExp): void {
   strictEqual(status, 503);
   ok(Number(headers.get('retry-after')) > 0);
   match(json.detail, why);
+  doesNotMatch(json.detail, serverPath);
 }
+
+/** An absolute path, as a word or in quotes. */
+const serverPath = /(^|[^\w.])\/\w/;
 
 describe('while nothing can be written', () => {
   it('because the catalogue is in no repository, posts get 503 with what to do, and reads go on', async () => {
     const service = await startTestService({ [pagePath('1')]: mainPage() });
-    refused(await poster(service.request, newToken())({ count: 1 }), /git init/);
+    refused(await poster(service.request, newToken())({ count: 1 }), /in no Git repository/);
     strictEqual((await service.request('/api/v2/bots/1')).status, 200);
   });
 
@@ -51,6 +56,27 @@ describe('while nothing can be written', () => {
     repo.commit({ [pagePath('1')]: mainPage({ invite: 'nowhere' }) });
     refused(await post({ category: 'music' }), /bots\/001\/1\.en\.md is faulty/);
     strictEqual((await post({ count: 5 })).status, 200);
+  });
+
+  it('for a reason that names a folder, the operator reads it in the log, and the owner does not', async () => {
+    const log = recordedLog();
+    const repo = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(repo.folder, '1');
+    const varFolder = tempFolder();
+    const service = await startTestService({}, { root: repo.folder, config: { var: varFolder }, log });
+    const post = poster(service.request, token);
+    writeFileSync(join(varFolder, 'journal'), 'in the way');
+    refused(await post({ count: 1 }), /cannot be saved now/);
+    ok(log.lines.some((line) => line.startsWith('warn: requests are refused') && line.includes(varFolder)));
+
+    const packs = join(repo.folder, '.git/objects/pack');
+    renameSync(packs, `${packs}.away`);
+    writeFileSync(packs, 'in the way');
+    refused(await post({ category: 'music' }), /cannot be saved now/);
+    const gone = join(repo.folder, '.git');
+    renameSync(gone, `${gone}.away`);
+    refused(await post({ category: 'music' }), /in no Git repository/);
+    ok(log.lines.some((line) => line.includes(repo.folder)));
   });
 
   it('because the disk is full, posts get 503, none is half there, reads go on, and writes resume by themselves', async function () {
@@ -91,8 +117,10 @@ describe('while nothing can be written', () => {
     let answered = 1;
     let answer = await post({ count: 2 });
     for (; answer.status === 200; answer = await post({ count: answered + 1 })) answered += 1;
-    refused(answer, /disk is full|space/);
-    refused(await post({ category: 'games' }), /disk is full|space/);
+    for (let n = 0; n < 20; n++) refused(await post({ count: answered + 1 + n }), /disk is full/);
+    refused(await post({ category: 'games' }), /disk is full/);
+    strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
+    strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, 1, service.log());
     strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
     match(service.log(), /disk is full|space/);
 
