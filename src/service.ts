@@ -159,9 +159,7 @@ async function start(
     markdown,
     live,
     hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync?.hint() } : null,
-    acknowledge: async () => {
-      if (remote?.ack === 'remote') await sync?.pushed();
-    },
+    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.pushed() : true),
     baseUrl,
     trustProxy,
     rateLimit,
@@ -269,6 +267,7 @@ function metricsOf(
     waitingCounts: () => state.folding.waiting,
     foldedAt: () => state.folding.foldedAt,
     remoteFaultAt: () => sync?.fault?.since,
+    unpushed: () => sync?.unpushed ?? 0,
     repeated: () => responses.answered,
   });
 }

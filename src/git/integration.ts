@@ -74,11 +74,13 @@ export class Integration {
   }
 
   #tell({ commit, setAside }: Merged): void {
-    for (const [path, what] of setAside) {
-      this.#options.log.warn(
-        { path, what, commit },
-        `the remote has changed the same in ${JSON.stringify(path)}: ${what.join(', ')} is as it is there, ours stays in the history`,
-      );
+    const { log } = this.#options;
+    for (const change of setAside) {
+      const { path, what, of, because } = change;
+      const whose = of === 'ours' ? 'from this clone' : 'from the remote';
+      const sentence = `set aside ${JSON.stringify(what)} ${whose} in ${JSON.stringify(path)}, as ${because}; it stays in the history`;
+      if (because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
+      else log.warn({ ...change, commit }, sentence);
     }
   }
 

@@ -102,21 +102,30 @@ export async function pushRemote(
   await runOverNetwork(repository.folder, [...push, ...leases, options.remote, ...specs], options);
 }
 
-/** What went wrong, in a sentence for the operator. */
+/** What went wrong, in a sentence for the operator: in the remote's own words, where it said any. */
 export function remoteFault(error: unknown): string {
   if (!(error instanceof GitExit)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
   if (error.exitCode === null) return 'it did not answer in time: look at the network and the Git server';
-  const lines = error.stderr.trim().split('\n');
+  const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
+  const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
   // What ends in a colon goes on in the next line.
-  const said = (
-    lines
-      .slice(first)
-      .join('\n')
-      .match(/^(?:.*:\n)?.*/)?.[0] ?? ''
-  ).replace('\n', ' ');
-  return `git says: ${said.replace(/\/\/[^/@\s]*@/g, '//').slice(0, 300)}`;
+  const said =
+    rejected.length > 0
+      ? [rejected.join(', ')]
+      : lines.slice(first, first + (lines[first]?.endsWith(':') ? 2 : 1));
+  const remote = lines.flatMap((line) => /^(?:remote:|ERROR:)\s*(.*\p{L}.*)$/u.exec(line)?.[1] ?? []);
+  const quoted = remote.length > 0 ? `the remote says: ${remote.join(' ').slice(0, 500)}; ` : '';
+  return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
+}
+
+/** The ref and the reason of a refusal. A ref that was refused with another one tells nothing. */
+function rejectionIn(line: string): string | undefined {
+  const [, ref, reason] = /^! \[(?:remote )?rejected\] +\S+ -> (\S+) \((.+)\)$/.exec(line) ?? [];
+  return ref === undefined || reason === 'atomic push failed' || reason === 'atomic push failure'
+    ? undefined
+    : `${ref} is refused (${reason})`;
 }
 
 const fetch = [

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../bot/errors.ts';
+import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { TipMoved } from './fast-import.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
@@ -60,6 +60,7 @@ export async function openRepository(
   if (facts.bare)
     throw new WritesUnavailable(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
+      { forOwners: noRepositoryForOwners },
     );
   const { folder, gitDir } = facts;
   const objects = new ObjectReader(folder);
@@ -148,7 +149,8 @@ export class RepositoryDoor {
 export function unavailableBecause(error: unknown): WritesUnavailable {
   if (error instanceof WritesUnavailable) return error;
   const why = faultOf(error);
-  return new WritesUnavailable(why, { cause: error });
+  const forOwners = why === diskFull ? diskFullForOwners : why === tooFast ? tooFast : undefined;
+  return new WritesUnavailable(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
 }
 
 function faultOf(error: unknown): string {
@@ -157,8 +159,7 @@ function faultOf(error: unknown): string {
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
   }
-  if (error instanceof TipMoved)
-    return 'the branch moves faster than a change can be committed: send it again';
+  if (error instanceof TipMoved) return tooFast;
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -174,6 +175,11 @@ function faultOf(error: unknown): string {
 }
 
 const diskFull = 'the disk is full: make room, writes resume by themselves';
+
+const tooFast = 'the branch moves faster than a change can be committed: send it again';
+
+const noRepositoryForOwners =
+  'changes cannot be saved: the catalogue is in no Git repository that the service can write to';
 
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
@@ -203,7 +209,10 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
     const [folder = '', prefix = ''] = await ask('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
-    throw new WritesUnavailable(noRepository(catalogue, error), { cause: error });
+    throw new WritesUnavailable(noRepository(catalogue, error), {
+      cause: error,
+      forOwners: noRepositoryForOwners,
+    });
   }
 }
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
+import { withoutCredentials } from './credentials.ts';
 import { gitEnvironment } from './git-process.ts';
 
-/** A git that ended with another code than 0. */
+/** A git that ended with another code than 0. Nothing in it has the credentials of an address. */
 export class GitFailure extends Error {
   /** Null when a signal ended it. */
   readonly code: number | null;
@@ -11,10 +12,11 @@ export class GitFailure extends Error {
   readonly detail: string;
 
   constructor(code: number | null, detail: string) {
-    super(`git ended with ${code ?? 'a signal'}: ${detail}`);
+    const clean = withoutCredentials(detail);
+    super(`git ended with ${code ?? 'a signal'}: ${clean}`);
     this.name = 'GitFailure';
     this.code = code;
-    this.detail = detail;
+    this.detail = clean;
   }
 }
 

@@ -6,6 +6,7 @@ import type { Change } from './batch-plan.ts';
 import { movedFiles } from './branch-move.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
+import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 import { parseTree } from './tree.ts';
 
 /**
@@ -43,14 +44,15 @@ interface Commit {
   readonly time: number;
 }
 
-/** The commits of the branch itself, newest first, but for those of a service, which names the bots in trailers. */
+/** The commits of the branch itself, newest first, but for those of a service. */
 async function commitsOfPeople(repository: Repository, from: string, to: string): Promise<Commit[]> {
-  const format = '--format=%H%x09%ct%x09%P%x09%(trailers:key=Bot,valueonly,separator=%x2C)';
-  const lines = (await repository.run(['log', '--first-parent', format, to, `^${from}`])).split('\n');
-  return lines.flatMap((line) => {
-    const [id = '', time = '', parents = '', bots = ''] = line.split('\t');
+  const args = ['log', '--first-parent', '--no-show-signature', '--no-color', '-z'];
+  const format = `--format=%H%n%ct%n%P%n${serviceFormat}`;
+  const commits = (await repository.run([...args, format, to, `^${from}`])).split('\0');
+  return commits.flatMap((commit) => {
+    const [id = '', time = '', parents = '', ...marks] = commit.split('\n');
     const [parent] = parents.split(' ');
-    return bots !== '' || !parent ? [] : { id, parent, time: Number(time) * 1000 };
+    return botsUpdatedBy(marks).length > 0 || !parent ? [] : { id, parent, time: Number(time) * 1000 };
   });
 }
 

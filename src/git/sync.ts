@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../state/turns.ts';
 import { moveRefs } from './branch-move.ts';
 import type { Committer } from './committer.ts';
+import { GitExit } from './git-exit.ts';
+import { countCommits } from './history.ts';
 import { Integration } from './integration.ts';
 import {
   fetchRemote,
@@ -46,7 +47,7 @@ export interface SyncOptions {
 
 /** Why branch and state are not in step with the remote. */
 export interface SyncFault {
-  /** Milliseconds since the epoch. */
+  /** The first failure after all was well. Milliseconds since the epoch. */
   readonly since: number;
   readonly message: string;
 }
@@ -60,14 +61,18 @@ export class Sync implements RemoteState {
   readonly #integration: Integration;
   readonly #stop = new AbortController();
   readonly #turns = new Turns();
-  #waiting: (() => void)[] = [];
+  #waiting: ((isThere: boolean) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
   #fetchDue = true;
   #fetchedAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
   #pushedAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #fault: SyncFault | null = null;
+  /** The kind of fault that was logged last. */
+  #told: string | undefined;
+  #unpushed = 0;
   #stateFetched = false;
 
   constructor(options: SyncOptions) {
@@ -75,9 +80,14 @@ export class Sync implements RemoteState {
     this.#integration = new Integration(options);
   }
 
-  /** Why the last round failed; null when it did not. */
+  /** Why the remote lacks something of ours, or we something of its; null where what we have is there. */
   get fault(): SyncFault | null {
     return this.#fault;
+  }
+
+  /** How many commits of branch and state the remote does not have. */
+  get unpushed(): number {
+    return this.#unpushed;
   }
 
   /** Whether the remote's state was ever fetched: until then a new clone lacks the tokens of all bots. */
@@ -119,32 +129,32 @@ export class Sync implements RemoteState {
     });
   }
 
-  /** The remote says that it has changed. */
+  /** The remote says that it has changed. However often it does, it is fetched at most once a second. */
   hint(): void {
     this.#fetchDue = true;
-    this.#wakeIn(0);
+    this.#wakeIn(this.#askedAt + hintGap - performance.now());
   }
 
   /** To be told of every commit of ours, of content or state. */
   committed(): void {
+    this.#unpushed++;
     if (this.#fault === null) this.#wakeIn(Math.max(gathering, this.#pushableIn));
   }
 
   /**
-   * Resolves when the remote has everything that was answered by now.
-   * @throws {WritesUnavailable} when it has not after a while: it will get it later
+   * Resolves with whether the remote has everything that was answered by now. False where it gets it later: it is away,
+   * refuses it or is slow.
    */
-  async pushed(): Promise<void> {
-    const { pushSeconds } = this.#options;
-    const limit = AbortSignal.timeout((pushSeconds + patience) * 1000);
-    await new Promise<void>((resolve, reject) => {
-      const waiter = (): void => resolve();
-      this.#waiting.push(waiter);
+  async pushed(): Promise<boolean> {
+    if (this.#fault !== null) return false;
+    const limit = AbortSignal.timeout((this.#options.pushSeconds + patience) * 1000);
+    return await new Promise<boolean>((resolve) => {
+      this.#waiting.push(resolve);
       limit.addEventListener('abort', () => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiter);
-        reject(new WritesUnavailable(savedHere, { retryAfter: Math.max(30, pushSeconds) }));
+        this.#waiting = this.#waiting.filter((other) => other !== resolve);
+        resolve(false);
       });
-      this.committed();
+      this.#wakeIn(Math.max(gathering, this.#pushableIn));
     });
   }
 
@@ -229,25 +239,27 @@ export class Sync implements RemoteState {
     await this.#turns.take(async () => {
       if (this.#stop.signal.aborted || this.#wakeAt === Number.NEGATIVE_INFINITY) return;
       try {
-        await this.#round();
-        this.#succeeded();
+        this.#succeeded(await this.#round());
       } catch (error) {
         this.#failed(error);
         throw error;
+      } finally {
+        await this.#countUnpushed();
       }
     });
   }
 
-  async #round(): Promise<void> {
+  /** Gives whether what was here is there. */
+  async #round(): Promise<boolean> {
     const { door, syncSeconds } = this.#options;
     const repository = await door.open();
     const now = performance.now();
     if (this.#fetchDue || now - this.#fetchedAt >= syncSeconds * 1000) await this.#fetch(repository);
     for (let attempt = 1; ; attempt++) {
-      if (this.#pushableIn > 0) break;
+      if (this.#pushableIn > 0) return (await this.#refsToPush(repository)).length === 0;
       try {
         await this.#push(repository);
-        break;
+        return true;
       } catch (error) {
         // Whoever was faster has moved the remote; anything else is a fault.
         if (attempt === mostAttempts || !(await this.#fetch(repository))) throw error;
@@ -260,6 +272,7 @@ export class Sync implements RemoteState {
   async #fetch(repository: Repository): Promise<boolean> {
     const before = await this.#known(repository);
     this.#fetchDue = false;
+    this.#askedAt = performance.now();
     const tips = await fetchRemote(repository, this.#remote(repository));
     this.#fetchedAt = performance.now();
     await this.#mergeState(repository, tips.state);
@@ -276,24 +289,44 @@ export class Sync implements RemoteState {
   async #push(repository: Repository): Promise<void> {
     const waiting = [...this.#waiting];
     if (waiting.length > 0) await this.#options.state.fold();
-    const options = this.#remote(repository);
+    const refs = await this.#refsToPush(repository);
+    if (refs.length > 0) {
+      this.#pushedAt = performance.now();
+      await pushRemote(repository, refs, this.#remote(repository));
+      this.#options.log.debug({ refs }, 'pushed to the remote');
+      const pushed = new Map<string, string>();
+      for (const { ref, commit } of refs) {
+        if (ref === stateRef) pushed.set(remoteRefs.state, commit);
+        else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
+      }
+      await this.#setRefs(repository, pushed);
+    }
+    this.#waiting = this.#waiting.filter((waiter) => !waiting.includes(waiter));
+    for (const waiter of waiting) waiter(true);
+  }
+
+  async #refsToPush(repository: Repository): Promise<PushedRef[]> {
     const known = await this.#known(repository);
     const branch = await tipOf(repository, repository.branch());
     const state = await tipOf(repository, stateRef);
     const refs: PushedRef[] = [];
-    if (branch !== null && branch !== known.branch) refs.push({ ref: options.branch, commit: branch });
+    if (branch !== null && branch !== known.branch)
+      refs.push({ ref: this.#remote(repository).branch, commit: branch });
     if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
-    if (refs.length > 0) {
-      this.#pushedAt = performance.now();
-      await pushRemote(repository, refs, options);
-      this.#options.log.debug({ refs }, 'pushed to the remote');
-      const pushed = new Map<string, string>();
-      if (branch !== null) pushed.set(remoteRefs.branch, branch).set(remoteRefs.base, branch);
-      if (state !== null) pushed.set(remoteRefs.state, state);
-      await this.#setRefs(repository, pushed);
+    return refs;
+  }
+
+  /** Exact at the end of each round; in between `committed` counts on. */
+  async #countUnpushed(): Promise<void> {
+    try {
+      const repository = await this.#options.door.open();
+      const refs = await this.#refsToPush(repository);
+      const known = Object.values(await this.#known(repository)).filter((tip) => tip !== null);
+      const ours = refs.map(({ commit }) => commit);
+      this.#unpushed = ours.length === 0 ? 0 : await countCommits(repository, ours, known);
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'could not count the commits that are not pushed');
     }
-    this.#waiting = this.#waiting.filter((waiter) => !waiting.includes(waiter));
-    for (const waiter of waiting) waiter();
   }
 
   async #known(repository: Repository): Promise<RemoteTips> {
@@ -320,11 +353,15 @@ export class Sync implements RemoteState {
     return { remote, timeLimit, signal: this.#stop.signal };
   }
 
-  #succeeded(): void {
+  /** A fault ends when what we have is there: a fetch that works says nothing about a push that was refused. */
+  #succeeded(isThere: boolean): void {
     const { log, syncSeconds } = this.#options;
-    if (this.#fault !== null) log.info({ since: this.#fault.since }, 'in step with the remote again');
-    this.#failures = 0;
-    this.#fault = null;
+    if (isThere) {
+      if (this.#fault !== null) log.info({ since: this.#fault.since }, 'in step with the remote again');
+      this.#failures = 0;
+      this.#fault = null;
+      this.#told = undefined;
+    }
     const nextFetch = this.#fetchedAt + syncSeconds * 1000 - performance.now();
     this.#wakeIn(this.#fetchDue ? 0 : nextFetch);
     if (this.#waiting.length > 0 || this.#pushableIn > 0) this.#wakeIn(Math.max(gathering, this.#pushableIn));
@@ -333,22 +370,30 @@ export class Sync implements RemoteState {
   #failed(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     const message = remoteFault(error);
-    if (this.#fault?.message !== message) {
+    const kind = kindOf(error);
+    if (this.#told !== kind) {
       this.#options.log.error(
         { err: error },
         `not in step with the remote: ${message}. Reads and writes go on, and it is tried again`,
       );
     }
+    this.#told = kind;
     this.#fault = { since: this.#fault?.since ?? Date.now(), message };
+    for (const waiter of this.#waiting.splice(0)) waiter(false);
     this.#fetchDue = true;
     const longest = Math.min(60, Math.max(1, this.#options.syncSeconds)) * 1000;
-    const backOff = Math.min(longest, 500 * 2 ** this.#failures++);
-    this.#wakeIn(backOff * (0.5 + Math.random() / 2));
+    const backOff = Math.min(longest, 500 * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
+    // A push that failed is tried again then, however long it is to the next regular one.
+    this.#pushedAt = Math.min(this.#pushedAt, performance.now() + backOff - this.#options.pushSeconds * 1000);
+    this.#wakeIn(backOff);
   }
 }
 
 /** Milliseconds in which commits that come together are pushed together. */
 const gathering = 50;
+
+/** Milliseconds between two fetches that the remote has asked for. */
+const hintGap = 1000;
 
 /** So often another replica may be faster before a round is given up. */
 const mostAttempts = 10;
@@ -362,5 +407,8 @@ const longestStart = 30;
 /** Seconds that a stop waits for the last push. */
 const lastPush = 5;
 
-const savedHere =
-  'the change is saved here, but the remote does not have it yet and will get it later: nothing needs to be sent again';
+/** What tells one fault from another. What git says has times and numbers in it that differ at each try. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof GitExit)) return remoteFault(error);
+  return error.command.includes(' push ') ? 'push' : 'fetch';
+}

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../bot/errors.ts';
+import type { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { codeOf } from '../system-error.ts';
-import { diskFault } from './disk-fault.ts';
+import { diskRefusal } from './disk-fault.ts';
 import { makeFolder } from './durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
@@ -124,7 +124,7 @@ export class Journal {
         await (this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
       } catch (error) {
         if (codeOf(error) !== 'ENOENT') {
-          throw new WritesUnavailable(diskFault(error, this.#options.folder), { cause: error });
+          throw diskRefusal(error, this.#options.folder);
         }
       }
       this.#damaged.delete(path);
@@ -175,10 +175,11 @@ export class Journal {
 
   #refusal(error: unknown): WritesUnavailable {
     const { folder, log } = this.#options;
-    const message = diskFault(error, folder);
+    const refusal = diskRefusal(error, folder);
+    const { message } = refusal;
     if (this.#fault?.message !== message) log.error({ err: error }, `counts cannot be saved: ${message}`);
     this.#fault = { since: this.#fault?.since ?? Date.now(), message };
-    return new WritesUnavailable(message, { cause: error });
+    return refusal;
   }
 
   #accepted(): void {

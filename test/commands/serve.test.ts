@@ -130,7 +130,7 @@ describe('botshelf serve', () => {
   it('serves a catalogue that is in no repository, and says in one sentence what writing needs', async () => {
     const service = await startServiceProcess(withoutRepository());
     service.expectLog(/"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
-    service.expectLog(/"msg":"a request was refused: [^}]+ run \\"git init\\" there/);
+    service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
     const bot = `${service.address}/api/v2/bots/1`;
     strictEqual((await fetch(bot)).status, 200);
     const headers = { authorization: newToken(), 'content-type': 'application/json' };
