@@ -1,4 +1,4 @@
-import { type ChangedFile, changesInCommits, changesInWorkTree } from '../git/changed-files.ts';
+import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/changed-files.ts';
 import { largestFile, readObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
@@ -25,8 +25,6 @@ import { tokenRule } from './token-search.ts';
 export interface Change {
   readonly root: string;
   readonly range: RevisionRange;
-  /** Whether it ends in the working tree as it lies there, else in the range's last commit, read from Git's objects. */
-  readonly inWorkTree: boolean;
 }
 
 /** A change may touch so many files; a larger one is refused unread. */
@@ -42,19 +40,21 @@ export async function checkChanges(
   scope: Scope,
   onProgress?: (files: number) => void,
 ): Promise<CheckReport> {
-  const { root, range, inWorkTree } = change;
-  const changes = await (inWorkTree
+  const { root, range } = change;
+  const { before, after } = range;
+  const changes = await (after === null
     ? changesInWorkTree(root, range, botsFolder)
-    : changesInCommits(root, range));
+    : changesInTrees(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > mostFiles) {
     return { files: inScope.length, findings: [tooManyFiles(inScope)] };
   }
   const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
   const own = [
+    ...range.conflicts.map(conflict),
     ...inScope.flatMap(findingsOfPath),
     ...(await findingsOfAttributes(root, inScope)),
-    ...withoutRepeats(inWorkTree ? inScope.flatMap((file) => findingsOnDisk(root, file)) : [], history),
+    ...withoutRepeats(after === null ? inScope.flatMap((file) => findingsOnDisk(root, file)) : [], history),
   ];
   if (inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')) {
     return { files: inScope.length, findings: own.toSorted(byPlace) };
@@ -67,7 +67,7 @@ export async function checkChanges(
 
 /** The bots of the changed files as they are after the change, each as a whole. */
 async function checkBots(
-  { root, range, inWorkTree }: Change,
+  { root, range: { after } }: Change,
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
   onProgress: ((files: number) => void) | undefined,
@@ -81,7 +81,7 @@ async function checkBots(
   const bots = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
   const seen = new Set<string>();
   const newcomers: Newcomer[] = [];
-  const source = inWorkTree ? folderSource(root) : await openCommitSource(root, range.head, bots);
+  const source = after === null ? folderSource(root) : await openCommitSource(root, after, bots);
   const report = await checkCatalogue(source, bots, {
     rulesOfBot: (id, files) => {
       seen.add(id);
@@ -98,7 +98,7 @@ async function checkBots(
   const findings = [
     ...report.findings,
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
-    ...(await findingsOfDuplicates(root, inWorkTree ? null : range.head, newcomers)),
+    ...(await findingsOfDuplicates(root, after, newcomers)),
   ];
   return { files: report.files, findings };
 }
@@ -132,6 +132,12 @@ function withoutRepeats(now: readonly Finding[], history: readonly Finding[]): F
       .map((finding) => [`${finding.rule} ${finding.path}`, finding]),
   );
   return [...now, ...once.values()];
+}
+
+function conflict(path: string): Finding {
+  const message =
+    'Git cannot merge this: merge the branch that it goes to into the change, settle the conflict there, and commit';
+  return asError(fileFault(path, 'merge-conflict', message));
 }
 
 function tooManyFiles(changes: readonly ChangedFile[]): Finding {

@@ -9,13 +9,13 @@ import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource, EntryKind } from './source.ts';
 
 /**
- * The part `scope` of the catalogue in a commit, read from Git's objects: nothing is checked out, so no link is
+ * The part `scope` of the catalogue in a commit or a tree, read from Git's objects: nothing is checked out, so no link is
  * followed, no attribute takes effect, and what is too large is not read.
- * @throws {OperatorFault} when there is no `bots/` in the commit.
+ * @throws {OperatorFault} when there is no `bots/` in it.
  */
 export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
   const top = await listTrees(root, commit, [botsFolder]);
-  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in the commit ${commit}`);
+  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in ${commit}`);
   const folders = top
     .filter(({ mode, path }) => isTree(mode) && isFolderName(nameOf(path)))
     .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)

@@ -31,6 +31,8 @@ export interface RunGitOptions {
   readonly input?: string;
   /** It may print so many bytes. */
   readonly most?: number;
+  /** Another exit code than 0 that is no failure. */
+  readonly answers?: number;
 }
 
 /**
@@ -42,7 +44,7 @@ export interface RunGitOptions {
 export async function runGit(
   folder: string,
   args: readonly string[],
-  { input, most = Number.POSITIVE_INFINITY }: RunGitOptions = {},
+  { input, most = Number.POSITIVE_INFINITY, answers = 0 }: RunGitOptions = {},
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -55,6 +57,7 @@ export async function runGit(
       pieces.push(piece);
     },
     input,
+    answers,
   );
   return Buffer.concat(pieces);
 }
@@ -67,6 +70,7 @@ export async function streamGit(
   args: readonly string[],
   take: (piece: Buffer) => void,
   input = '',
+  answers = 0,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const git = spawn('git', ['-C', folder, '--no-optional-locks', ...settings, ...args], {
@@ -79,7 +83,7 @@ export async function streamGit(
     );
     git.on('close', (code) => {
       if (thrown !== undefined) reject(thrown);
-      else if (code === 0) resolve();
+      else if (code === 0 || code === answers) resolve();
       else reject(new GitFailure(code, firstLine(said)));
     });
     git.stderr.on('data', (piece) => (said += String(piece).slice(0, 10_000 - said.length)));

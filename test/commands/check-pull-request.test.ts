@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
@@ -96,6 +97,120 @@ describe('a pull request is checked without being checked out', () => {
     const { stdout } = await botshelf(root, ['check', '--base=main', '--head=pull']);
     match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning: .+ bots\/312\//m);
     match(stdout, /^bots\/312\/190519304972663312\.en\.md:9:14 created-stays /m);
+  });
+});
+
+describe('a pull request is judged by what merging it would give', () => {
+  /** Commits all that is in the working tree, at a time of its own: Git orders merge bases by it. */
+  function commitAt(repo: TestRepository, seconds: number, message: string): void {
+    repo.git('add', '-A');
+    const env = { ...process.env, GIT_COMMITTER_DATE: `@${seconds} +0000` };
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    execFileSync('git', [...identity, 'commit', '-q', '--allow-empty', '-m', message], {
+      cwd: repo.folder,
+      env,
+    });
+  }
+
+  for (const [order, removedAt, unrelatedAt] of [
+    ['older', 1_700_000_100, 1_700_000_200],
+    ['newer', 1_700_000_200, 1_700_000_100],
+  ] as const)
+    it(`so that several merge bases hide no author who comes back, the removal being the ${order} one`, async () => {
+      const former = ['190519304972664832', '5'];
+      const keys = { invite: 'https://example.org/homer' };
+      const repo = testRepository({
+        [pagePath(homer)]: mainPage({ ...keys, authors: former }),
+        [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }),
+      });
+      repo.git('branch', 'unrelated');
+      repo.write(pagePath(homer), mainPage(keys));
+      commitAt(repo, removedAt, 'Take an author out');
+      repo.git('tag', 'removed');
+      repo.git('switch', '-q', 'unrelated');
+      repo.write('notes.txt', 'Notes\n');
+      commitAt(repo, unrelatedAt, 'Take notes');
+      repo.git('switch', '-q', 'main');
+      repo.git('merge', '-q', '--no-ff', '-m', 'Merge the notes', 'unrelated');
+
+      repo.git('switch', '-q', '-c', 'pull', 'unrelated');
+      repo.git('merge', '-q', '--no-ff', '--no-commit', 'removed');
+      repo.write(pagePath(homer), mainPage({ ...keys, authors: former }));
+      repo.write(
+        pagePath(lenny),
+        mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }, '# Lenny\n\nHas a page now.\n'),
+      );
+      repo.commit({}, 'Write the page of Lenny');
+      repo.git('switch', '-q', 'main');
+
+      const { found, messages } = await check(repo);
+      deepStrictEqual(found, [`${pagePath(homer)} authors-changed notice`]);
+      match(messages[0] ?? '', /^authors has "5" added, /);
+      strictEqual(repo.status(), '');
+      strictEqual(repo.git('merge-base', '--all', 'main', 'pull').split('\n').length, 2);
+
+      repo.git('switch', '-q', 'pull');
+      const here = await botshelf(repo.folder, ['check', '--base=main']);
+      deepStrictEqual([here.code, here.stdout], [2, '']);
+      match(here.stderr, /^HEAD and "main" have merged each other, .+ or commit and add --head HEAD\n$/);
+    });
+
+  it('so that two of them, each fine alone, are found to have two main pages, or one name, together', async () => {
+    const repo = catalogue();
+    const first = { [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) };
+    const second = {
+      [pagePath('7', 'fr')]: mainPage({ name: 'Sept', invite: 'https://example.org/7' }),
+      [pagePath('8')]: mainPage({ name: 'Seven', invite: 'https://example.org/8' }),
+    };
+    pullRequest(repo, () => repo.commit(second));
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('branch', '-q', '-m', 'pull', 'second');
+    pullRequest(repo, () => repo.commit(first));
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('merge', '-q', '--no-ff', '-m', 'Merge the first', 'pull');
+    repo.git('branch', '-q', '-M', 'second', 'pull');
+    const { code, found } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      `${pagePath('7')} one-main-page error`,
+      `${pagePath('7', 'fr')} one-main-page error`,
+      `${pagePath('8')} name-taken warning`,
+    ]);
+  });
+
+  it('so that what main did since is not held against it', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.write(pagePath(homer, 'fr'), translation('Homère', 'Sait tout.')));
+    repo.commit({
+      [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', verified: true }),
+      'bots/006/6.en.md': 'faulty on main',
+    });
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('branch', '-q', '-f', 'pull', 'main~1');
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+  });
+
+  it('so that a conflict is a fault that says so, beside the faults of its own', async () => {
+    const lennys = (description: string): string =>
+      mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', description });
+    for (const prefix of ['', 'inner/']) {
+      const repo = testRepository({ [`${prefix}${pagePath(lenny)}`]: lennys('One.'), 'notes.txt': 'a\n' });
+      pullRequest(repo, () => {
+        repo.write(`${prefix}${pagePath(lenny)}`, lennys('Two.'));
+        repo.write(`${prefix}bots/006/6.en.md`, 'faulty');
+        repo.write('notes.txt', 'b\n');
+      });
+      repo.commit({ [`${prefix}${pagePath(lenny)}`]: lennys('Three.'), 'notes.txt': 'c\n' });
+      const { code, stdout } = await botshelf(join(repo.folder, prefix), [
+        'check',
+        '--base=main',
+        '--head=pull',
+      ]);
+      strictEqual(code, 1);
+      match(stdout, /^bots\/006\/6\.en\.md:1:1 opener /m);
+      match(stdout, /^bots\/313\/190519304972663313\.en\.md:1:1 merge-conflict Git cannot merge this: /m);
+      match(stdout, /^(?:\.\.\/)?notes\.txt:1:1 merge-conflict /m);
+    }
   });
 });
 
