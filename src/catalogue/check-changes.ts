@@ -7,6 +7,7 @@ import {
   findingsOfChange,
   findingsOfPath,
   findingsOfRemoval,
+  findingsOfSwaps,
   formerMainPages,
 } from './change-rules.ts';
 import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from './check.ts';
@@ -53,16 +54,19 @@ export async function checkChanges(
   const own = [
     ...range.conflicts.map(conflict),
     ...inScope.flatMap(findingsOfPath),
+    ...findingsOfSwaps(inScope),
     ...(await findingsOfAttributes(root, inScope)),
-    ...withoutRepeats(after === null ? inScope.flatMap((file) => findingsOnDisk(root, file)) : [], history),
+    ...(after === null ? inScope.flatMap((file) => findingsOnDisk(root, file)) : []),
   ];
-  if (inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')) {
-    return { files: inScope.length, findings: own.toSorted(byPlace) };
-  }
-  const { files, findings } = await checkBots(change, inScope, changes, onProgress);
+  const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
+    ? { files: inScope.length, findings: [] }
+    : await checkBots(change, inScope, changes, onProgress);
   const said = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
-  const others = findings.filter(({ path }) => !said.has(`submodule ${path}`));
-  return { files, findings: [...own, ...others].toSorted(byPlace) };
+  const others = findings.filter(
+    ({ path }) => !said.has(`submodule ${path}`) && !said.has(`regular-file ${path}`),
+  );
+  const findingsOfAll = withoutRepeats(own, others, ...history.map((finding) => [finding]));
+  return { files, findings: findingsOfAll.toSorted(byPlace) };
 }
 
 /** The bots of the changed files as they are after the change, each as a whole. */
@@ -123,15 +127,14 @@ function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
 const leakMessage =
   'this looks like a bot token: remove it and make a new one (botshelf token, or the Token button), as others may have read it';
 
-/** What stands in a file now need not be said again of the commits that it comes from. */
-function withoutRepeats(now: readonly Finding[], history: readonly Finding[]): Finding[] {
-  const said = new Set(now.map(({ path }) => path));
-  const once = new Map(
-    history
-      .filter(({ path, rule }) => rule !== tokenRule || !said.has(path))
-      .map((finding) => [`${finding.rule} ${finding.path}`, finding]),
-  );
-  return [...now, ...once.values()];
+/** All of the findings; a list says nothing of a path and a rule that one before it has said. */
+function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
+  const said = new Set<string>();
+  return lists.flatMap((list) => {
+    const news = list.filter(({ rule, path }) => !said.has(`${rule} ${path}`));
+    for (const { rule, path } of news) said.add(`${rule} ${path}`);
+    return news;
+  });
 }
 
 function conflict(path: string): Finding {

@@ -24,7 +24,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
   const entries = new Map([...top, ...inside].map((entry) => [entry.path, entry]));
   const objects = new ObjectReader(root);
   return {
-    listTop: () => namesOf(top).filter((name) => name !== keeper),
+    listTop: () => namesOf(top.filter((entry) => !isKeeper(entry))),
     listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
     kindOf: (path) => kindOfMode(entries.get(path)?.mode),
     readPages: async (places) => {
@@ -67,6 +67,10 @@ function kindOfMode(mode: string | undefined): EntryKind | undefined {
   if (mode === '120000') return 'symlink';
   if (mode === '160000') return 'submodule';
   return 'file';
+}
+
+function isKeeper({ path, mode, size }: ListedEntry): boolean {
+  return path === `${botsFolder}/${keeper}` && kindOfMode(mode) === 'file' && size === 0;
 }
 
 function isTree(mode: string): boolean {

@@ -72,12 +72,17 @@ function parseRawDiff(diff: string): Map<string, ChangedFile> {
     changes.set(path, {
       path,
       previousPath: isNew ? null : first,
-      kind: kinds[mode] ?? 'file',
+      kind: kindOfMode(mode),
       previousBlob: isNew ? null : before,
       blob: /^0+$/.test(after) ? null : after,
     });
   }
   return changes;
+}
+
+/** What an entry of a Git tree with this mode is; 000000 is what Git writes where there is none. */
+export function kindOfMode(mode: string): ChangedFile['kind'] {
+  return kinds[mode] ?? 'file';
 }
 
 const kinds: Readonly<Record<string, ChangedFile['kind']>> = {

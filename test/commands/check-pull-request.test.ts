@@ -332,6 +332,107 @@ describe('a pull request is refused by name', () => {
     );
   });
 
+  it('with anything but an empty file as bots/.gitkeep', async () => {
+    const repo = catalogue();
+    repo.commit({ 'bots/.gitkeep': '' });
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, 'bots/.gitkeep'));
+      repo.write('bots/.gitkeep/.gitattributes', '* filter=lfs\n');
+      repo.write('bots/.gitkeep/large', 'x'.repeat(3 * 1024 * 1024));
+      repo.write('bots/.gitkeep/run', '#!/bin/sh\n');
+      chmodSync(join(repo.folder, 'bots/.gitkeep/run'), 0o755);
+      symlinkSync('/etc/passwd', join(repo.folder, 'bots/.gitkeep/passwd'));
+    });
+    deepStrictEqual((await check(repo)).found, [
+      'bots/.gitkeep stray-file error',
+      'bots/.gitkeep/.gitattributes git-attributes error',
+      'bots/.gitkeep/passwd regular-file error',
+    ]);
+    repo.git('switch', '-q', 'pull');
+    match((await botshelf(repo.folder, ['check'])).stdout, /^bots\/\.gitkeep:1:1 stray-file /m);
+    repo.git('switch', '-q', 'main');
+
+    repo.git('branch', '-q', '-D', 'pull');
+    pullRequest(repo, () => repo.write('bots/.gitkeep', 'x'.repeat(3 * 1024 * 1024)));
+    deepStrictEqual((await check(repo)).found, ['bots/.gitkeep stray-file error']);
+    repo.git('branch', '-q', '-D', 'pull');
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, 'bots/.gitkeep'));
+      symlinkSync('/dev/null', join(repo.folder, 'bots/.gitkeep'));
+    });
+    deepStrictEqual((await check(repo)).found, ['bots/.gitkeep regular-file error']);
+  });
+
+  it('with a name that no disk can hold, and a path that is too long', async () => {
+    const repo = catalogue();
+    const blob = repo.git('hash-object', '-w', join(repo.folder, '.gitignore'));
+    const paths = [
+      'n'.repeat(256),
+      `bots/001/${'1'.repeat(300)}.en.md`,
+      `docs/${'ü'.repeat(128)}`,
+      `long${'/0123456789'.repeat(400)}`,
+    ];
+    const fine = ['f'.repeat(255), `deep${'/0123456789'.repeat(80)}`];
+    for (const path of [...paths, ...fine])
+      repo.git('update-index', '--add', '--cacheinfo', `100644,${blob},${path}`);
+    const tree = repo.git('write-tree');
+    repo.git('branch', 'pull', repo.git('commit-tree', '-p', 'HEAD', '-m', 'Change', tree));
+    repo.git('read-tree', 'HEAD');
+    const { found, messages } = await check(repo);
+    deepStrictEqual(
+      found.filter((line) => line.endsWith('file-name error')),
+      paths.toSorted().map((path) => `${path.slice(0, 60)}… file-name error`),
+    );
+    match(messages.join('\n'), /^the path is too long for some disks: keep each name to 255 bytes/m);
+  });
+
+  it('with a file that becomes a folder, or a folder that becomes a file', async () => {
+    const repo = catalogue();
+    repo.commit({ 'notes/a': 'a', 'docs/deep/b': 'b', plain: 'c', 'moved/d': 'd'.repeat(100) });
+    pullRequest(repo, () => {
+      for (const path of ['notes', 'docs', 'plain', 'moved'])
+        rmSync(join(repo.folder, path), { recursive: true });
+      repo.write('notes', 'a');
+      repo.write('docs/deep', 'b');
+      repo.write('plain/deeper/c', 'c');
+      repo.write('moved', 'd'.repeat(100));
+      repo.write('other/e', 'e');
+    });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(
+      found.filter((line) => line.endsWith('error')),
+      ['docs/deep', 'moved', 'notes', 'plain'].map((path) => `${path} kind-stays error`),
+    );
+    match(messages.join('\n'), /^this was a file and becomes a folder: choose another name/m);
+  });
+
+  it('with a commit that has a link, a submodule or a filter, also when a later one takes it away', async () => {
+    const repo = catalogue();
+    const commit = repo.git('rev-parse', 'HEAD');
+    pullRequest(repo, () => {
+      repo.write(pagePath('1009'), '');
+      rmSync(join(repo.folder, pagePath('1009')));
+      symlinkSync('/etc/passwd', join(repo.folder, pagePath('9')));
+      repo.write('.gitattributes', '*.md filter=lfs\n');
+      repo.git('add', '-A');
+      repo.git('update-index', '--add', '--cacheinfo', `160000,${commit},module`);
+      repo.git('commit', '-q', '-m', 'Try');
+      repo.git('rm', '-q', '-r', '--cached', 'module', pagePath('9'), '.gitattributes');
+      rmSync(join(repo.folder, pagePath('9')));
+      rmSync(join(repo.folder, '.gitattributes'));
+      repo.commit({ [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) });
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      '.gitattributes git-attributes error',
+      `${pagePath('9')} regular-file error`,
+      'module submodule error',
+    ]);
+    for (const message of messages)
+      match(message, / \(commit [0-9a-f]{10} brings it: take it out of that commit too\)$/);
+  });
+
   it('with 10,000 files, and says so in one line', async () => {
     const repo = catalogue();
     pullRequest(repo, () => {
