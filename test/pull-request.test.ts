@@ -62,7 +62,7 @@ describe('a pull request, from fork to merge', () => {
     match(failed.stdout, /^Almost there\. /m);
     match(
       failed.stdout,
-      /^ {2}bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
+      /^- bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
     );
 
     clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);
@@ -117,7 +117,7 @@ describe('a pull request, from fork to merge', () => {
     origin.git('fetch', '-q', fork.folder, `${head}:refs/pull/1/head`);
     const { code, stdout, clone } = runWorkflow(origin, base, head, 'text');
     strictEqual(code, 1);
-    match(stdout, /^\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
+    match(stdout, /^\.\/\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
     strictEqual(existsSync(ran), false);
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
     strictEqual(clone.status(), '');
@@ -171,6 +171,12 @@ describe('the problem matcher', () => {
       'name-taken',
       'warning',
       'name: "x"',
+    ]);
+    deepStrictEqual(pattern.exec('./notes.txt:1:1 token this looks like one')?.slice(1, 5), [
+      './notes.txt',
+      '1',
+      '1',
+      'token',
     ]);
     strictEqual(pattern.exec('2 files, 1 fault'), null);
   });

@@ -157,7 +157,7 @@ describe('botshelf check --base', () => {
       stdout,
       /^bots\/312\/190519304972663312\.en\.md:16:3 token this looks like a bot token: remove it/m,
     );
-    match(stdout, /^scripts\/post\.sh:2:26 token /m);
+    match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
     ok(!stdout.includes(token));
     match(stdout, /\n2 files, 2 faults\n$/);
   });

@@ -209,7 +209,7 @@ describe('a pull request is judged by what merging it would give', () => {
       strictEqual(code, 1);
       match(stdout, /^bots\/006\/6\.en\.md:1:1 opener /m);
       match(stdout, /^bots\/313\/190519304972663313\.en\.md:1:1 merge-conflict Git cannot merge this: /m);
-      match(stdout, /^(?:\.\.\/)?notes\.txt:1:1 merge-conflict /m);
+      match(stdout, /^\.\/(?:\.\.\/)?notes\.txt:1:1 merge-conflict /m);
     }
   });
 });
@@ -324,10 +324,10 @@ describe('a pull request is refused by name', () => {
         .slice(0, 4)
         .map((line) => line.split(' ', 2).join(' ')),
       [
-        'a\\u{a}::error::b:1:1 file-name',
+        './a\\u{a}::error::b:1:1 file-name',
         'bots/001/1.en.md\\u{a}::error::x:1:1 stray-file',
-        'c\\u{1b}[2J:1:1 file-name',
-        'd\\u{202e}:1:1 file-name',
+        './c\\u{1b}[2J:1:1 file-name',
+        './d\\u{202e}:1:1 file-name',
       ],
     );
   });
@@ -433,6 +433,22 @@ describe('a pull request is refused by name', () => {
       match(message, / \(commit [0-9a-f]{10} brings it: take it out of that commit too\)$/);
   });
 
+  it('with a token in a file called ::stop-commands::abc, which begins no line of what the CI reads', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.write('::stop-commands::abc', token));
+    for (const format of ['github', 'text']) {
+      const { code, stdout } = await botshelf(repo.folder, [
+        'check',
+        '--base=main',
+        '--head=pull',
+        `--format=${format}`,
+      ]);
+      strictEqual(code, 1);
+      ok(stdout.includes('::stop-commands::abc:1:1 token '), stdout);
+      ok(!/^\s*::stop-commands/m.test(stdout), stdout);
+    }
+  });
+
   it('with 10,000 files, and says so in one line', async () => {
     const repo = catalogue();
     pullRequest(repo, () => {
@@ -472,7 +488,7 @@ describe('a token in a pull request is found', () => {
       stdout,
       /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
     );
-    match(stdout, /^scripts\/post\.sh:2:26 token /m);
+    match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
     ok(!stdout.includes(token));
   });
 
@@ -491,7 +507,7 @@ describe('a token in a pull request is found', () => {
       match(stdout, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
       match(
         stdout,
-        /^notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
+        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
       );
       ok(!stdout.includes(token));
     }
