@@ -61,6 +61,33 @@ export function findingsOfPath(change: ChangedPath): Finding[] {
   return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
 }
 
+/** What a maintainer wants to know of a changed path outside `bots/`, also of one that is gone. */
+export function findingsOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
+  const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
+  return [...new Set(paths)].filter(isOutsideAndShort).map((path) =>
+    decidesChecks.test(path)
+      ? {
+          ...fileFault(
+            path,
+            'checks-changed',
+            'this decides how changes are checked and reviewed: its owners have to approve it',
+          ),
+          severity: 'warning',
+        }
+      : {
+          ...fileFault(
+            path,
+            'outside-bots',
+            `this is outside ${botsFolder}/: a maintainer has to look at it`,
+          ),
+          severity: 'notice',
+        },
+  );
+}
+
+/** What Git hosts take for workflows, settings and owners. */
+const decidesChecks = /^(?:\.(?:github|gitlab|forgejo|gitea)\/|\.gitlab-ci\.yml$|(?:docs\/)?CODEOWNERS$)/i;
+
 type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
 
 /**

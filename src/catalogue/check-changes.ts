@@ -8,6 +8,7 @@ import {
   findingsOfPath,
   findingsOfRemoval,
   findingsOfSwaps,
+  findingsOutside,
   formerMainPages,
 } from './change-rules.ts';
 import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from './check.ts';
@@ -65,8 +66,10 @@ export async function checkChanges(
   const others = findings.filter(
     ({ path }) => !said.has(`submodule ${path}`) && !said.has(`regular-file ${path}`),
   );
-  const findingsOfAll = withoutRepeats(own, others, ...history.map((finding) => [finding]));
-  return { files, findings: findingsOfAll.toSorted(byPlace) };
+  const faults = withoutRepeats(own, others, ...history.map((finding) => [finding]));
+  const faulty = new Set(faults.map(({ path }) => path));
+  const outside = inScope.flatMap(findingsOutside).filter(({ path }) => !faulty.has(path));
+  return { files, findings: [...faults, ...outside].toSorted(byPlace) };
 }
 
 /** The bots of the changed files as they are after the change, each as a whole. */

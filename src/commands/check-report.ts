@@ -1,5 +1,6 @@
 import type { CheckReport, Finding } from '../catalogue/check.ts';
 import { botsFolder } from '../catalogue/layout.ts';
+import { maskTokens } from '../catalogue/token-search.ts';
 
 export const reportFormats = ['text', 'github', 'json'] as const;
 
@@ -44,7 +45,7 @@ function json(document: unknown): string {
 }
 
 function jsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
-  return { path, line, column, rule, severity, message };
+  return { path: maskTokens(path), line, column, rule, severity, message: maskTokens(message) };
 }
 
 function summary({ files, findings }: CheckReport): string {
@@ -79,10 +80,10 @@ const severities = [
 
 /**
  * A stranger's file name or value must not move the cursor, begin a line, turn the reading direction, or be a command
- * such as `##[group]`, which some CI take anywhere in a line.
+ * such as `##[group]`, which some CI take anywhere in a line. A token is not shown to all who can read the report.
  */
 function visible(text: string): string {
-  return text.replaceAll(
+  return maskTokens(text).replaceAll(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]|#(?=#\w*\[)/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );

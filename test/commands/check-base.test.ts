@@ -159,7 +159,7 @@ describe('botshelf check --base', () => {
     );
     match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
     ok(!stdout.includes(token));
-    match(stdout, /\n2 files, 2 faults\n$/);
+    match(stdout, /\n2 files, 2 faults, 1 notice\n$/);
   });
 
   it('refuses a submodule that was not checked out, and a link in the place of bots/', async () => {

@@ -273,8 +273,8 @@ describe('a pull request is refused by name', () => {
     const { found, messages } = await check(repo);
     deepStrictEqual(
       found,
-      ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'd/.'].map(
-        (path) => `${path}gitattributes git-attributes error`,
+      ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'c/.', 'd/.'].map(
+        (path) => `${path}gitattributes ${path === 'c/.' ? 'outside-bots notice' : 'git-attributes error'}`,
       ),
     );
     match(messages[0] ?? '', /^"filter=lfs" has Git run a program or rewrite files: remove it/);
@@ -481,6 +481,8 @@ describe('a token in a pull request is found', () => {
       repo.write(pagePath(homer), mainPage({}, `# Homer\n\nÄ ${token}\n`));
       repo.write('scripts/post.sh', `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`);
       repo.write(`notes/${token}.txt`, '');
+      repo.write(`bots/001/${token}.md`, '');
+      repo.write(pagePath(lenny), mainPage({ category: token }));
     });
     const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
     match(stdout, /^bots:1:1 token the name of a file looks like a bot token/m);
@@ -489,7 +491,10 @@ describe('a token in a pull request is found', () => {
       /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
     );
     match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
-    ok(!stdout.includes(token));
+    for (const format of ['text', 'github', 'json']) {
+      const args = ['check', '--base=main', '--head=pull', `--format=${format}`];
+      ok(!(await botshelf(repo.folder, args)).stdout.includes(token), format);
+    }
   });
 
   it('in a commit that a later one took back, and in a commit’s message', async () => {
@@ -521,11 +526,38 @@ describe('a token in a pull request is found', () => {
     repo.git('merge', '-q', '--no-commit', 'main');
     repo.commit({ 'merge.txt': token }, 'Merge main');
     repo.git('switch', '-q', 'main');
-    deepStrictEqual((await check(repo)).found, ['merge.txt token error']);
+    deepStrictEqual((await check(repo)).found, ['a.txt outside-bots notice', 'merge.txt token error']);
   });
 });
 
 describe('a maintainer is told of a pull request', () => {
+  it('that changes files outside bots/, and warned where they decide how changes are checked', async () => {
+    const repo = catalogue();
+    const owners = '* @octocat\n/bots/**\n'.repeat(5);
+    repo.commit({ '.github/CODEOWNERS': owners, 'notes.txt': 'a', '.gitlab-ci.yml': 'a', 'docs/gone': 'a' });
+    pullRequest(repo, () => {
+      repo.write('.github/workflows/catalogue.yml', 'on: pull_request\n');
+      repo.git('mv', '.github/CODEOWNERS', 'owners');
+      repo.git('rm', '-q', '.gitlab-ci.yml', 'docs/gone');
+      repo.write('.forgejo/workflows/x.yml', '');
+      repo.write('notes.txt', 'b');
+      repo.write('scripts/.github/x', '');
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 0);
+    deepStrictEqual(found, [
+      '.forgejo/workflows/x.yml checks-changed warning',
+      '.github/CODEOWNERS checks-changed warning',
+      '.github/workflows/catalogue.yml checks-changed warning',
+      '.gitlab-ci.yml checks-changed warning',
+      'docs/gone outside-bots notice',
+      'notes.txt outside-bots notice',
+      'owners outside-bots notice',
+      'scripts/.github/x outside-bots notice',
+    ]);
+    match(messages[1] ?? '', /^this decides how changes are checked and reviewed: /);
+  });
+
   it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
     const repo = catalogue();
     pullRequest(repo, () => {
@@ -611,7 +643,7 @@ describe('a maintainer is told of a pull request', () => {
       repo.git('config', key, value);
     const { stdout } = await botshelf(repo.folder, ['check', '--base=main']);
     match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning/m);
-    match(stdout, /^1 file, 0 faults, 1 warning$/m);
+    match(stdout, /^1 file, 0 faults, 1 warning, 1 notice$/m);
     strictEqual(existsSync(ran), false);
   });
 });

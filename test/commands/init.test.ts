@@ -25,6 +25,7 @@ describe('botshelf init', () => {
     strictEqual(repo.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
     deepStrictEqual(repo.git('ls-files').split('\n'), [
       '.gitattributes',
+      '.github/CODEOWNERS',
       '.github/workflows/catalogue.yml',
       '.gitignore',
       'README.md',
