@@ -100,8 +100,7 @@ async function checkBots(
     },
     ...(onProgress && { onProgress }),
   }).finally(() => source.close?.());
-  const gone = new Set(inScope.filter(({ kind }) => kind === 'gone').map(({ path }) => path));
-  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && gone.has(path));
+  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...report.findings,
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),

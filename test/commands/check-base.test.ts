@@ -128,7 +128,10 @@ describe('botshelf check --base', () => {
     mkdirSync(join(root, 'bots/314'));
     renameSync(join(root, pagePath(lenny)), join(root, 'bots/314/314.en.md'));
     git(root, 'add', '--all');
-    deepStrictEqual((await check(root)).found, ['bots/314/314.en.md id-stays error']);
+    deepStrictEqual((await check(root)).found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'bots/314/314.en.md id-stays error',
+    ]);
   });
 
   it('lets a bot be moved to another locale, and be removed', async () => {

@@ -620,6 +620,15 @@ describe('a maintainer is told of a pull request', () => {
     match(messages[1] ?? '', /^this takes "Lenny" out of the catalogue: /);
   });
 
+  it('that moves a bot’s page out of bots/, which takes the bot out', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.git('mv', pagePath(lenny), 'lenny.md'));
+    deepStrictEqual((await check(repo)).found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'lenny.md outside-bots notice',
+    ]);
+  });
+
   it('whatever the person’s Git is told to do with grep and diff', async () => {
     const repo = catalogue();
     const ran = join(repo.folder, 'var/ran');
