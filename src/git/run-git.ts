@@ -33,6 +33,8 @@ export interface RunGitOptions {
   readonly input?: string;
   /** It may print so many bytes. */
   readonly most?: number;
+  /** Another exit code than 0 that is no failure. */
+  readonly answers?: number;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface RunGitOptions {
 export async function runGit(
   folder: string,
   args: readonly string[],
-  { input, most = Number.POSITIVE_INFINITY }: RunGitOptions = {},
+  { input, most = Number.POSITIVE_INFINITY, answers = 0 }: RunGitOptions = {},
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -57,6 +59,7 @@ export async function runGit(
       pieces.push(piece);
     },
     input,
+    answers,
   );
   return Buffer.concat(pieces);
 }
@@ -69,6 +72,7 @@ export async function streamGit(
   args: readonly string[],
   take: (piece: Buffer) => void,
   input = '',
+  answers = 0,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const git = spawn('git', ['-C', folder, '--no-optional-locks', ...settings, ...args], {
@@ -81,7 +85,7 @@ export async function streamGit(
     );
     git.on('close', (code) => {
       if (thrown !== undefined) reject(thrown);
-      else if (code === 0) resolve();
+      else if (code === 0 || code === answers) resolve();
       else reject(new GitFailure(code, firstLine(said)));
     });
     git.stderr.on('data', (piece) => (said += String(piece).slice(0, 10_000 - said.length)));

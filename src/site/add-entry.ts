@@ -69,7 +69,7 @@ function mainPageOf(texts: FieldTexts, now: number): MainPage {
     nsfw: texts.nsfw !== undefined,
     support: orNull('support'),
     trigger: {
-      prefix: words(texts.prefix),
+      prefix: lines(texts.prefix),
       customisable: texts.customisable !== undefined,
       mentionable: texts.mentionable !== undefined,
     },
@@ -85,6 +85,14 @@ function fieldAt(place: readonly (string | number)[]): FieldName {
 
 function trimmed(text = ''): string {
   return text.trim();
+}
+
+/** A space at the end of a line is kept: a prefix may end in one. */
+function lines(text = ''): string[] {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trimStart())
+    .filter((line) => line !== '');
 }
 
 function words(text = ''): string[] {

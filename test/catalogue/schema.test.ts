@@ -119,7 +119,7 @@ describe('a value held against a schema', () => {
       [{ images: { preview: {} } }, 'images.preview type an object stands here: give a list in [ ]'],
       [
         { trigger: { prefix: ['!', ''] } },
-        'trigger.prefix.1 minLength the text is empty: write 1 to 10 characters',
+        'trigger.prefix.1 minLength the text is empty: write 1 to 32 characters',
       ],
     ];
     for (const [keys, ...expected] of advice)
