@@ -84,7 +84,7 @@ function isMainPage(file: string): boolean {
 function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
   const state = new State();
   for (const { id, token } of bots) {
-    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000 } });
+    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
   }
   const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
     const text = writeShard(state.botsOf(number), (id) => state.facts(id));

@@ -120,7 +120,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       webhookSecret: text('BOTSHELF_WEBHOOK_SECRET') ?? null,
     } as const;
     if (name?.startsWith('-'))
-      faults.push(`BOTSHELF_REMOTE is ${JSON.stringify(name)}: give a remote's name or an address.`);
+      faults.push("BOTSHELF_REMOTE begins with -: give a remote's name or an address.");
     if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
       faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: give a branch's name such as main.`);
     if (ack !== 'local' && ack !== 'remote')

@@ -14,6 +14,8 @@ export interface MetricsSources {
   foldedAt(): number | undefined;
   /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
   remoteFaultAt(): number | undefined;
+  /** Commits of branch and state that the remote does not have; 0 where there is no remote. */
+  unpushed(): number;
   /** Answers of the response cache since the start. */
   repeated(): { readonly whole: number; readonly notModified: number };
 }
@@ -58,8 +60,13 @@ export class Metrics {
       () => (Date.now() - (sources.foldedAt() ?? Number.NaN)) / 1000,
     );
     gauge(
+      'botshelf_commits_unpushed',
+      'Commits of branch and state that the remote does not have; 0 where there is none.',
+      () => sources.unpushed(),
+    );
+    gauge(
       'botshelf_remote_fault_age_seconds',
-      'Since branch and state are not in step with the remote; 0 where they are, or there is none.',
+      'Since the first failure to be in step with the remote, until what is here is there; 0 where nothing fails, or there is none.',
       () => {
         const now = Date.now();
         return (now - (sources.remoteFaultAt() ?? now)) / 1000;

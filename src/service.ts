@@ -26,6 +26,7 @@ import type { Site } from './site/layout.tsx';
 import { LivePreview } from './site/live-preview.ts';
 import { Markdown } from './site/markdown.ts';
 import { repositoryLinks } from './site/repository-links.ts';
+import { SharedTokens } from './state/shared-tokens.ts';
 import type { StateRef } from './state/state-ref.ts';
 import { StateStore } from './state/state-store.ts';
 import { OperatorFault } from './operator-fault.ts';
@@ -52,8 +53,10 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
   };
   try {
-    const address = await start(config, log, (closer) => void closers.push(closer));
-    log.info({ address, ms: Math.round(performance.now() - started) }, `ready at ${address}`);
+    const { address, ready } = await start(config, log, (closer) => void closers.push(closer));
+    const ms = Math.round(performance.now() - started);
+    if (ready) log.info({ address, ms }, `ready at ${address}`);
+    else log.warn({ address, ms }, `listening at ${address}, but not ready: ${noState}`);
     return { address, close };
   } catch (error) {
     await close();
@@ -65,7 +68,11 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 type OnClose = (closer: () => Promise<void> | void) => void;
 
 /** Starts one part after the other. What is last to start is first to close. */
-async function start(config: Config, log: Log, onClose: OnClose): Promise<string> {
+async function start(
+  config: Config,
+  log: Log,
+  onClose: OnClose,
+): Promise<{ readonly address: string; readonly ready: boolean }> {
   const { baseUrl, trustProxy, rateLimit, badTokenLimit } = config;
   // Asked first, so that a name that was mistyped makes no folder.
   ensureCatalogue(config);
@@ -112,6 +119,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
   const pictures = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
+    hash: await door.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
@@ -124,6 +132,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     folder: join(config.var, 'journal'),
     ref: toldOfCommits(createStateRef(door, log), committed),
     stateSeconds: config.stateSeconds,
+    repeatSeconds: config.remote?.syncSeconds,
     log,
   });
   onClose(async () => await state.close());
@@ -141,7 +150,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     catalogue,
     counts: state,
     updates: new Updates(catalogue, committer, state),
-    tokens: state,
+    tokens: new SharedTokens(state, sync ?? null, log),
     login: await openLogin(config, log),
     committedAuthors: async (id) => await committedAuthors(door, id),
     pictures,
@@ -151,9 +160,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     markdown,
     live,
     hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync?.hint() } : null,
-    acknowledge: async () => {
-      if (remote?.ack === 'remote') await sync?.pushed();
-    },
+    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.pushed() : true),
     baseUrl,
     trustProxy,
     rateLimit,
@@ -176,8 +183,12 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
       if (open) stop = followPictures(catalogue, pictures);
     });
   }
-  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return { address: `http://${host}:${server.port}`, ready: sync?.stateFetched ?? true };
 }
+
+const noState =
+  'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; it is tried again';
 
 async function siteOf({ dev, login }: Config, door: RepositoryDoor): Promise<Site> {
   const origin = await readOrigin(door);
@@ -234,7 +245,9 @@ function healthOf({ catalogue, door, committer, state, sync }: Parts): Health {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         repository: { ready: true, faults: repositoryFaults(door, committer) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
-        ...(sync && { remote: { ready: sync.ready, faults: sync.fault ? [sentenceOf(sync.fault)] : [] } }),
+        ...(sync && {
+          remote: { ready: sync.stateFetched, faults: sync.fault ? [sentenceOf(sync.fault)] : [] },
+        }),
       };
     },
     fileFaults: () => catalogue.faults(),
@@ -269,6 +282,7 @@ function metricsOf(
     waitingCounts: () => state.folding.waiting,
     foldedAt: () => state.folding.foldedAt,
     remoteFaultAt: () => sync?.fault?.since,
+    unpushed: () => sync?.unpushed ?? 0,
     repeated: () => responses.answered,
   });
 }

@@ -1,11 +1,12 @@
-import { WritesUnavailable, PreconditionFailed } from './bot/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { PreconditionFailed, UnknownBot, WritesUnavailable } from './bot/errors.ts';
 import type { BotId } from './bot/id.ts';
 import type { Update } from './bot/schema-types.ts';
 import type { IndexedBot } from './catalogue/bot-index.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { pathOf } from './catalogue/layout.ts';
 import { editPage, parsePage } from './catalogue/page.ts';
-import { validate } from './catalogue/schema.ts';
+import { validate, withDefaults } from './catalogue/schema.ts';
 
 /** The keys that an owner may change, with their new values. */
 export type UpdateValues = Update['bot'];
@@ -44,6 +45,7 @@ export class Updates {
    * Applies an update, all or nothing, and gives the commit that its content is in; null where no content
    * changed.
    * @param isExpected whether the bot is what the writer thinks it is; asked right before the change
+   * @throws {UnknownBot} when the bot has gone since it was looked up
    * @throws {PreconditionFailed} when it is not
    * @throws {WritesUnavailable} when nothing can be written now, or the bot's file is faulty
    */
@@ -60,7 +62,7 @@ export class Updates {
       return null;
     }
     return await this.#inTurn(id, async () => {
-      const commit = await this.#changeContent(this.#expected(id, isExpected), content);
+      const commit = await this.#changeContent(id, isExpected, content);
       if (count !== undefined) await this.#counts.setCount(id, count);
       return commit;
     });
@@ -68,17 +70,25 @@ export class Updates {
 
   #expected(id: BotId, isExpected: (bot: IndexedBot) => boolean): IndexedBot {
     const bot = this.#catalogue.bots.get(id);
-    if (bot === undefined) throw new PreconditionFailed('');
+    if (bot === undefined) throw new UnknownBot(id);
     if (!isExpected(bot)) throw new PreconditionFailed(bot.digest);
     return bot;
   }
 
-  async #changeContent(bot: IndexedBot, values: Omit<UpdateValues, 'count'>): Promise<string | null> {
-    const { id, facts } = bot;
+  async #changeContent(
+    id: BotId,
+    isExpected: (bot: IndexedBot) => boolean,
+    values: Omit<UpdateValues, 'count'>,
+  ): Promise<string | null> {
+    const { facts } = this.#expected(id, isExpected);
     const [locale] = facts.locales;
     if (locale === undefined) return null;
     const path = pathOf(id, locale);
-    const apply = (current: string | null): string => withValues(path, current, values, Date.now());
+    // Asked again where the file is at hand that is changed: a merge may have come between.
+    const apply = (current: string | null): string => {
+      this.#expected(id, isExpected);
+      return withValues(path, current, values, Date.now());
+    };
     return await this.#content.change({
       path,
       apply,
@@ -112,7 +122,8 @@ export function withValues(
   const [fault = validate('main-page', page?.data)[0]] = faults;
   if (page === undefined || fault !== undefined) throw faulty(path, fault?.message ?? 'it cannot be read');
 
-  const changed = Object.entries(values).filter(([key, value]) => page.data[key] !== value);
+  const known = withDefaults(page.data);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
   if (changed.length === 0) return text;
   const edited = Math.max(now, Number(page.data['created']));
   return editPage(text, { ...Object.fromEntries(changed), edited });

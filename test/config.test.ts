@@ -19,7 +19,7 @@ describe('the configuration of a remote', () => {
 
   it('names every fault, and what to give', () => {
     for (const [env, fault] of [
-      [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE is "--upload-pack=x"/],
+      [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE begins with -/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /give "local" or "remote"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_SYNC_SECONDS: '0' }, /BOTSHELF_SYNC_SECONDS is "0"/],

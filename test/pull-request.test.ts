@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './support/eventually.ts';
@@ -17,14 +17,20 @@ const id = '123456789012345678';
 /** Runs the workflow's script as its last step does, in a fresh clone of the base. */
 function runWorkflow(
   origin: Pick<TestRepository, 'folder' | 'git'>,
-  base: string,
+  base: string | undefined,
   head: string,
   format = 'github',
 ): { code: number | null; stdout: string; stderr: string; clone: TestRepository } {
   const folder = join(tempFolder(), 'clone');
   origin.git('clone', '-q', '--no-local', '--single-branch', '--branch=main', origin.folder, folder);
   const { status, stdout, stderr } = spawnSync(join(home, '.github/check-pull-request.sh'), {
-    env: { PATH: process.env['PATH'], CATALOGUE: folder, BASE_SHA: base, HEAD_SHA: head, FORMAT: format },
+    env: {
+      PATH: process.env['PATH'],
+      CATALOGUE: folder,
+      ...(base !== undefined && { BASE_SHA: base }),
+      HEAD_SHA: head,
+      FORMAT: format,
+    },
     encoding: 'utf8',
   });
   return { code: status, stdout, stderr, clone: repositoryIn(folder) };
@@ -38,7 +44,7 @@ describe('a pull request, from fork to merge', () => {
     const token = await issueTestToken(clone.folder, id);
     const service = await startTestService({}, { root: clone.folder, env: originRemote });
     service.expectLog(/not in step with the remote: .*away/);
-    service.expectLog(/the remote has changed the same in .*: category is as it is there/);
+    service.expectLog(/set aside \\"category\\" from this clone in .*, as people changed the same/);
     const record = async (): Promise<unknown[]> => {
       const { json } = await service.request(`/api/v2/bots/${id}`);
       return [json.category, json.website, json.contents.en.description];
@@ -64,7 +70,7 @@ describe('a pull request, from fork to merge', () => {
     match(failed.stdout, /^Almost there\. /m);
     match(
       failed.stdout,
-      /^ {2}bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
+      /^- bots\/678\/123456789012345678\.en\.md:8:15 enum category: .+: choose education, /m,
     );
 
     clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);
@@ -119,10 +125,42 @@ describe('a pull request, from fork to merge', () => {
     origin.git('fetch', '-q', fork.folder, `${head}:refs/pull/1/head`);
     const { code, stdout, clone } = runWorkflow(origin, base, head, 'text');
     strictEqual(code, 1);
-    match(stdout, /^\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
+    match(stdout, /^\.\/\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
     strictEqual(existsSync(ran), false);
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
     strictEqual(clone.status(), '');
+  });
+
+  it('is judged against the branch as it is now, not as it was when the pull request was made', () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage() });
+    origin.git('switch', '-q', '-c', 'pull');
+    const head = origin.commit({
+      [pagePath('8')]: mainPage({ name: 'Eight', invite: 'https://example.org/8' }),
+    });
+    origin.git('switch', '-q', 'main');
+    deepStrictEqual(runWorkflow(origin, undefined, head).stdout, '1 file, 0 faults\n');
+    origin.commit({ [pagePath('8', 'fr')]: mainPage({ name: 'Huit', invite: 'https://example.org/8' }) });
+    const { code, stdout } = runWorkflow(origin, undefined, head, 'text');
+    strictEqual(code, 1);
+    match(stdout, /^bots\/008\/8\.en\.md:1:1 one-main-page bots\/008\/8\.fr\.md is a main page too/m);
+  });
+
+  it('is not looked at when its objects are not sound, such as a folder with one name twice', () => {
+    const origin = testRepository({ [pagePath('7')]: mainPage() });
+    const [blob, tree] = ['HEAD:.gitignore', 'HEAD:bots'].map((name) => origin.git('rev-parse', name));
+    const entry = (mode: string, id = ''): Buffer =>
+      Buffer.concat([Buffer.from(`${mode} notes\0`), Buffer.from(id, 'hex')]);
+    writeFileSync(
+      join(origin.folder, 'var-tree'),
+      Buffer.concat([entry('100644', blob), entry('40000', tree)]),
+    );
+    const twice = origin.git('hash-object', '-w', '-t', 'tree', '--literally', 'var-tree');
+    const head = origin.git('commit-tree', '-p', 'HEAD', '-m', 'Twice', twice);
+    origin.git('update-ref', 'refs/pull/1/head', head);
+    const { code, stdout, stderr } = runWorkflow(origin, undefined, head);
+    deepStrictEqual([code, stdout], [2, '']);
+    match(stderr, /duplicateEntries/);
+    match(stderr, /^The pull request cannot be fetched, or has objects that are not sound: /m);
   });
 
   it('is named by commit ids and nothing else', () => {
@@ -142,7 +180,8 @@ describe('the workflows', () => {
       match(text, /^on:\n {2}pull_request:\n\n/m, 'it is never skipped, as it is required');
       match(text, /^permissions:\n {2}contents: read\n\n/m);
       match(text, /^ {6}- run: (?:code\/)?\.github\/check-pull-request\.sh$/m);
-      match(text, /^ {10}ref: \$\{\{ github\.event\.pull_request\.base\.sha \}\}$/m);
+      match(text, /^ {10}ref: refs\/heads\/\$\{\{ github\.event\.pull_request\.base\.ref \}\}$/m);
+      ok(!text.includes('BASE_SHA'), 'it is judged against the branch as it is now');
       const uses = [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action);
       ok(uses.length > 0 && uses.every((action) => /@[0-9a-f]{40}$/.test(action)), file);
       const commands = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command);
@@ -152,6 +191,18 @@ describe('the workflows', () => {
       );
     }
   });
+});
+
+describe('the owners of what is no page', () => {
+  for (const file of ['.github/CODEOWNERS', 'catalogue-template/.github/CODEOWNERS'])
+    it(`have to approve everything but bots/: ${file}`, () => {
+      const rules = readFileSync(join(home, file), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'));
+      strictEqual(rules.length, 2);
+      match(rules[0] ?? '', /^\* @\S+$/);
+      strictEqual(rules[1], '/bots/**');
+    });
 });
 
 describe('the problem matcher', () => {
@@ -173,6 +224,12 @@ describe('the problem matcher', () => {
       'name-taken',
       'warning',
       'name: "x"',
+    ]);
+    deepStrictEqual(pattern.exec('./notes.txt:1:1 token this looks like one')?.slice(1, 5), [
+      './notes.txt',
+      '1',
+      '1',
+      'token',
     ]);
     strictEqual(pattern.exec('2 files, 1 fault'), null);
   });

@@ -171,7 +171,7 @@ async function start(clone: TestRepository): Promise<ServiceProcess> {
     BOTSHELF_PUSH_SECONDS: '1',
     BOTSHELF_STATE_SECONDS: '1',
   });
-  service.allowLog(/the remote has changed the same in/);
+  service.allowLog(/"msg":"set aside /);
   service.allowLog(clearedLock);
   return service;
 }

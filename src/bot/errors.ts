@@ -1,3 +1,12 @@
+import type { BotId } from './id.ts';
+
+export interface WritesUnavailableOptions extends ErrorOptions {
+  /** When to try again, in seconds. */
+  readonly retryAfter?: number;
+  /** What an owner is told instead of the message. */
+  readonly forOwners?: string;
+}
+
 /**
  * Nothing can be written now, and nothing of what was asked is promised; reads go on. The message is a
  * sentence that says why and what the operator can do. Trying again later is right.
@@ -5,11 +14,31 @@
 export class WritesUnavailable extends Error {
   /** When to try again, in seconds. */
   readonly retryAfter: number;
+  /**
+   * What an owner is told, without a word about the server's folders: the message itself, unless it has a cause, whose
+   * words may name any.
+   */
+  readonly forOwners: string;
 
-  constructor(message: string, { retryAfter = 30, ...options }: ErrorOptions & { retryAfter?: number } = {}) {
-    super(message, options);
+  constructor(message: string, options: WritesUnavailableOptions = {}) {
+    const { retryAfter = 30, forOwners = 'cause' in options ? untold : message, ...rest } = options;
+    super(message, rest);
     this.name = 'WritesUnavailable';
     this.retryAfter = retryAfter;
+    this.forOwners = forOwners;
+  }
+}
+
+const untold = 'changes cannot be saved now: try again later. The log of the service says why';
+
+/** For owners, where the disk is full. */
+export const diskFullForOwners = 'the disk is full: try again later, changes can be saved once there is room';
+
+/** There is no such bot, or not any more. */
+export class UnknownBot extends Error {
+  constructor(id: BotId) {
+    super(`there is no bot ${id}: GET /api/v2/bots lists those there are`);
+    this.name = 'UnknownBot';
   }
 }
 

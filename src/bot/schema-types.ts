@@ -360,6 +360,10 @@ export interface UpdateAnswer {
    * The commit that holds the changed content; null where no content changed.
    */
   commit: string | null;
+  /**
+   * In an answer of 202: what is still to come. The change is saved, nothing needs to be sent again.
+   */
+  note?: string;
 }
 /**
  * The keys of the update, as they are stored.

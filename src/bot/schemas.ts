@@ -27,3 +27,13 @@ export function schemaPath(name: SchemaName | 'definitions'): string {
 export function readSchema(name: SchemaName | 'definitions'): SchemaDocument {
   return JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
 }
+
+/** What a schema says of each key of an object: the schema itself, or the definition that it refers to. */
+export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
+  const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
+  definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
+  const target = reference === undefined ? schema : (definitions[reference] ?? {});
+  return (target['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
+}
+
+let definitions: Readonly<Record<string, SchemaDocument>> | undefined;

@@ -5,31 +5,30 @@ import { readObjects } from '../git/objects.ts';
 import { codeOf } from '../system-error.ts';
 import { asError, type Finding } from './check.ts';
 import { fileFault, positionAt, quoted } from './fault.ts';
-import { botsFolder } from './layout.ts';
 
 /**
- * Refuses a `.gitattributes` of the change, outside `bots/` where none is allowed at all, that has Git run a
- * program or rewrite files.
+ * Refuses a `.gitattributes` of the change that has Git run a program or rewrite files. `tell` may say more of
+ * what is found in a file.
  */
-export async function findingsOfAttributes(
+export async function findingsOfAttributes<File extends Pick<ChangedFile, 'path' | 'kind' | 'blob'>>(
   root: string,
-  changes: readonly ChangedFile[],
+  changes: readonly File[],
+  tell = (_: File, finding: Finding): Finding => finding,
 ): Promise<Finding[]> {
-  const files = changes.filter(
-    ({ path, kind }) =>
-      kind === 'file' && /(?:^|\/)\.gitattributes$/.test(path) && !path.startsWith(`${botsFolder}/`),
-  );
+  const files = changes.filter(({ path, kind }) => kind === 'file' && /(?:^|\/)\.gitattributes$/.test(path));
   const blobs = await readObjects(
     root,
     files.flatMap(({ blob }) => blob ?? []),
     largest,
   );
-  return files.flatMap(({ path, blob }) => {
+  return files.flatMap((file) => {
+    const { path, blob } = file;
     const bytes = blob === null ? readOnDisk(join(root, path)) : blobs.get(blob);
     const message = `${path} has more than ${largest} bytes: shorten it`;
-    return bytes
+    const findings = bytes
       ? refuseDrivers(path, bytes.toString())
       : [asError(fileFault(path, 'git-attributes', message))];
+    return findings.map((finding) => tell(file, finding));
   });
 }
 

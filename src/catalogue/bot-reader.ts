@@ -5,6 +5,7 @@ import type { BotRecord, CachedImages, FullImages } from '../bot/schema-types.ts
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from './fault.ts';
 import type { PageFile } from './page-file.ts';
+import { withDefaults } from './schema.ts';
 import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from './rules.ts';
 
 /** What a bot's files came to: what is served from now on, and what is wrong with them. */
@@ -50,7 +51,7 @@ export function readBot(
     if (content !== undefined) contents.push([file.locale, content]);
   }
   const shared = good.includes(main as ReadablePage)
-    ? (main as ReadablePage).page.data
+    ? withDefaults((main as ReadablePage).page.data)
     : lastShared(last, main.locale);
   const text = contents.find(([locale]) => locale === main.locale)?.[1];
   if (shared === undefined || text === undefined) return { bot: previous, faults };

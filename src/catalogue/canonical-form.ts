@@ -1,4 +1,4 @@
-import { readSchema, type SchemaDocument } from '../bot/schemas.ts';
+import { propertiesOf, readSchema, type SchemaDocument } from '../bot/schemas.ts';
 import { rewriteFrontMatter } from './page.ts';
 
 /**
@@ -22,14 +22,10 @@ type Member = readonly [key: string, value: Value];
 /** Key → the order of the keys in its value. */
 interface KeyOrder extends ReadonlyMap<string, KeyOrder> {}
 
-const definitions = readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
 const mainPageOrder = orderOf(readSchema('main-page'));
 
 function orderOf(schema: SchemaDocument): KeyOrder {
-  const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
-  const target = reference === undefined ? schema : (definitions[reference] ?? {});
-  const properties = (target['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
-  return new Map(Object.entries(properties).map(([key, value]) => [key, orderOf(value)]));
+  return new Map(Object.entries(propertiesOf(schema)).map(([key, value]) => [key, orderOf(value)]));
 }
 
 function print(value: Value, order: KeyOrder, indent: string): string {

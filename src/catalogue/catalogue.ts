@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as breathe, setTimeout as rest } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
+import type { HashName } from '../git/object-id.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { BotIndex } from './bot-index.ts';
@@ -18,6 +19,8 @@ import { type Watch, watchFolders } from './watcher.ts';
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
+  /** Of the repository that the folder is in: what ids Git gives its files. SHA-1 where it is in none. */
+  readonly hash?: HashName;
   readonly log: Log;
   /** Where the index is kept between runs; null for nowhere. */
   readonly snapshot: string | null;
@@ -60,6 +63,7 @@ export class Catalogue {
     this.#faults = new FaultList(options.log);
     this.#inventory = new Inventory({
       root: options.root,
+      hash: options.hash ?? 'sha1',
       faults: this.#faults,
       cachedImages: options.cachedImages,
       onChange: (id) => {
@@ -191,9 +195,8 @@ export class Catalogue {
 
   /** Reads every folder for the first time, on all cores. */
   async #readAll(): Promise<void> {
-    await readFolders(this.#options.root, [...this.#allFolders()], (reading) =>
-      this.#inventory.take(reading),
-    );
+    const { root, hash = 'sha1' } = this.#options;
+    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#inventory.take(reading));
   }
 
   /** Does something with every folder there is or was, a few milliseconds at a time. */

@@ -56,9 +56,69 @@ export function findingsOfRemoval({ path, page }: FormerPage): Finding[] {
   return [{ ...fileFault(path, 'bot-removed', message), severity: 'notice' }];
 }
 
-/** What the changed paths themselves do wrong, whatever is in the files. */
-export function findingsOfPath(change: ChangedFile): Finding[] {
+/** What a changed path itself does wrong, whatever is in the file. */
+export function findingsOfPath(change: ChangedPath): Finding[] {
   return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
+}
+
+/** What a maintainer wants to know of a changed path outside `bots/`, also of one that is gone. */
+export function findingsOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
+  const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
+  return [...new Set(paths)].filter(isOutsideAndShort).map((path) =>
+    decidesChecks.test(path)
+      ? {
+          ...fileFault(
+            path,
+            'checks-changed',
+            'this decides how changes are checked and reviewed: its owners have to approve it',
+          ),
+          severity: 'warning',
+        }
+      : {
+          ...fileFault(
+            path,
+            'outside-bots',
+            `this is outside ${botsFolder}/: a maintainer has to look at it`,
+          ),
+          severity: 'notice',
+        },
+  );
+}
+
+/** What Git hosts take for workflows, settings and owners. */
+const decidesChecks = /^(?:\.(?:github|gitlab|forgejo|gitea)\/|\.gitlab-ci\.yml$|(?:docs\/)?CODEOWNERS$)/i;
+
+type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
+
+/**
+ * Refuses files that take the place of folders, and folders that take the place of files: a clone with anything
+ * of its own in that place cannot follow. Below `bots/` neither has a place.
+ */
+export function findingsOfSwaps(changes: readonly ChangedFile[]): Finding[] {
+  const now = changes.filter(({ kind }) => kind !== 'gone').map(({ path }) => path);
+  const before = changes.flatMap(({ previousPath }) => previousPath ?? []);
+  return [
+    ...foldersAmong(before, now, 'this was a file and becomes a folder'),
+    ...foldersAmong(now, before, 'this was a folder and becomes a file'),
+  ];
+}
+
+/** Tells of each of `files` that is a folder on the way to one of `others`. */
+function foldersAmong(files: readonly string[], others: readonly string[], what: string): Finding[] {
+  const folders = new Set(others.filter(isOutsideAndShort).flatMap(foldersOf));
+  const message = `${what}: choose another name, or take the old one away first`;
+  return files
+    .filter((path) => folders.has(path))
+    .map((path) => asError(fileFault(path, 'kind-stays', message)));
+}
+
+function isOutsideAndShort(path: string): boolean {
+  return !isBelowBots(path) && isShort(path);
+}
+
+/** `a` and `a/b` for `a/b/c`. */
+function foldersOf(path: string): string[] {
+  return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
 const pathRules = [
@@ -68,6 +128,7 @@ const pathRules = [
   ensureFolderStays,
   ensureNotOfTheService,
   ensurePlainName,
+  ensureShortName,
 ];
 
 function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
@@ -96,7 +157,7 @@ function tellNewAuthors(page: Page, former: Page | undefined): Finding[] {
   return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
 }
 
-function ensureIdStays({ path, previousPath }: ChangedFile): Finding[] {
+function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
   if (previousPath === null || previousPath === path) return [];
   const before = placeOfPath(previousPath);
   const now = placeOfPath(path);
@@ -106,32 +167,31 @@ function ensureIdStays({ path, previousPath }: ChangedFile): Finding[] {
 }
 
 /** A submodule that was not checked out is an empty folder: only Git can tell. */
-function ensureNoSubmodule({ path, kind }: ChangedFile): Finding[] {
+function ensureNoSubmodule({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'submodule' && path !== '.gitmodules') return [];
   return [asError(fileFault(path.replace(/\/$/, ''), 'submodule', submoduleMessage))];
 }
 
-/** Links in place of pages are found with the pages. */
-function ensureNoLink({ path, kind }: ChangedFile): Finding[] {
-  if (kind !== 'symlink' || isBelowBots(path)) return [];
+function ensureNoLink({ path, kind }: ChangedPath): Finding[] {
+  if (kind !== 'symlink' || path === botsFolder) return [];
   const message = 'this is a symbolic link: put the file itself here, a link may lead anywhere';
   return [asError(fileFault(path, 'regular-file', message))];
 }
 
-function ensureFolderStays({ path }: ChangedFile): Finding[] {
+function ensureFolderStays({ path }: ChangedPath): Finding[] {
   if (path !== botsFolder) return [];
   const message = `${botsFolder} is no folder any more: make it one again, with the pages in it`;
   return [asError(fileFault(path, 'regular-file', message))];
 }
 
-function ensureNotOfTheService({ path }: ChangedFile): Finding[] {
+function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];
   const message = 'var/ is where a running service keeps its own files: take this out of the change';
   return [asError(fileFault(path, 'service-folder', message))];
 }
 
 /** Names of pages are held to a far stricter rule. */
-function ensurePlainName({ path }: ChangedFile): Finding[] {
+function ensurePlainName({ path }: ChangedPath): Finding[] {
   const leaks = holdsToken(path)
     ? [asError(fileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'))]
     : [];
@@ -139,6 +199,26 @@ function ensurePlainName({ path }: ChangedFile): Finding[] {
   const message = 'the name has characters that cannot be seen: rename the file, with letters and digits';
   return [...leaks, asError(fileFault(path, 'file-name', message))];
 }
+
+function ensureShortName({ path }: ChangedPath): Finding[] {
+  if (isShort(path)) return [];
+  const shown = `${path.slice(0, 60)}…`;
+  const message = `the path is too long for some disks: keep each name to ${longestName} bytes, and all of it to ${longestPath}`;
+  return [asError(fileFault(shown, 'file-name', message))];
+}
+
+function isShort(path: string): boolean {
+  return (
+    Buffer.byteLength(path) <= longestPath &&
+    path.split('/').every((name) => Buffer.byteLength(name) <= longestName)
+  );
+}
+
+/** Bytes of a name that the usual file systems take. */
+const longestName = 255;
+
+/** Bytes of a path: systems take 4,095, the folder of the clone among them. */
+const longestPath = 1024;
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);

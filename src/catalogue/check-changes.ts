@@ -1,4 +1,4 @@
-import { type ChangedFile, changesInCommits, changesInWorkTree } from '../git/changed-files.ts';
+import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/changed-files.ts';
 import { largestFile, readObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
@@ -7,6 +7,8 @@ import {
   findingsOfChange,
   findingsOfPath,
   findingsOfRemoval,
+  findingsOfSwaps,
+  findingsOutside,
   formerMainPages,
 } from './change-rules.ts';
 import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from './check.ts';
@@ -25,8 +27,6 @@ import { tokenRule } from './token-search.ts';
 export interface Change {
   readonly root: string;
   readonly range: RevisionRange;
-  /** Whether it ends in the working tree as it lies there, else in the range's last commit, read from Git's objects. */
-  readonly inWorkTree: boolean;
 }
 
 /** A change may touch so many files; a larger one is refused unread. */
@@ -42,32 +42,39 @@ export async function checkChanges(
   scope: Scope,
   onProgress?: (files: number) => void,
 ): Promise<CheckReport> {
-  const { root, range, inWorkTree } = change;
-  const changes = await (inWorkTree
+  const { root, range } = change;
+  const { before, after } = range;
+  const changes = await (after === null
     ? changesInWorkTree(root, range, botsFolder)
-    : changesInCommits(root, range));
+    : changesInTrees(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > mostFiles) {
     return { files: inScope.length, findings: [tooManyFiles(inScope)] };
   }
   const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
   const own = [
+    ...range.conflicts.map(conflict),
     ...inScope.flatMap(findingsOfPath),
+    ...findingsOfSwaps(inScope),
     ...(await findingsOfAttributes(root, inScope)),
-    ...withoutRepeats(inWorkTree ? inScope.flatMap((file) => findingsOnDisk(root, file)) : [], history),
+    ...(after === null ? inScope.flatMap((file) => findingsOnDisk(root, file)) : []),
   ];
-  if (inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')) {
-    return { files: inScope.length, findings: own.toSorted(byPlace) };
-  }
-  const { files, findings } = await checkBots(change, inScope, changes, onProgress);
+  const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
+    ? { files: inScope.length, findings: [] }
+    : await checkBots(change, inScope, changes, onProgress);
   const said = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
-  const others = findings.filter(({ path }) => !said.has(`submodule ${path}`));
-  return { files, findings: [...own, ...others].toSorted(byPlace) };
+  const others = findings.filter(
+    ({ path }) => !said.has(`submodule ${path}`) && !said.has(`regular-file ${path}`),
+  );
+  const faults = withoutRepeats(own, others, ...history.map((finding) => [finding]));
+  const faulty = new Set(faults.map(({ path }) => path));
+  const outside = inScope.flatMap(findingsOutside).filter(({ path }) => !faulty.has(path));
+  return { files, findings: [...faults, ...outside].toSorted(byPlace) };
 }
 
 /** The bots of the changed files as they are after the change, each as a whole. */
 async function checkBots(
-  { root, range, inWorkTree }: Change,
+  { root, range: { after } }: Change,
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
   onProgress: ((files: number) => void) | undefined,
@@ -81,7 +88,7 @@ async function checkBots(
   const bots = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
   const seen = new Set<string>();
   const newcomers: Newcomer[] = [];
-  const source = inWorkTree ? folderSource(root) : await openCommitSource(root, range.head, bots);
+  const source = after === null ? folderSource(root) : await openCommitSource(root, after, bots);
   const report = await checkCatalogue(source, bots, {
     rulesOfBot: (id, files) => {
       seen.add(id);
@@ -93,12 +100,11 @@ async function checkBots(
     },
     ...(onProgress && { onProgress }),
   }).finally(() => source.close?.());
-  const gone = new Set(inScope.filter(({ kind }) => kind === 'gone').map(({ path }) => path));
-  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && gone.has(path));
+  const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...report.findings,
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
-    ...(await findingsOfDuplicates(root, inWorkTree ? null : range.head, newcomers)),
+    ...(await findingsOfDuplicates(root, after, newcomers)),
   ];
   return { files: report.files, findings };
 }
@@ -123,15 +129,20 @@ function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
 const leakMessage =
   'this looks like a bot token: remove it and make a new one (botshelf token, or the Token button), as others may have read it';
 
-/** What stands in a file now need not be said again of the commits that it comes from. */
-function withoutRepeats(now: readonly Finding[], history: readonly Finding[]): Finding[] {
-  const said = new Set(now.map(({ path }) => path));
-  const once = new Map(
-    history
-      .filter(({ path, rule }) => rule !== tokenRule || !said.has(path))
-      .map((finding) => [`${finding.rule} ${finding.path}`, finding]),
-  );
-  return [...now, ...once.values()];
+/** All of the findings; a list says nothing of a path and a rule that one before it has said. */
+function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
+  const said = new Set<string>();
+  return lists.flatMap((list) => {
+    const news = list.filter(({ rule, path }) => !said.has(`${rule} ${path}`));
+    for (const { rule, path } of news) said.add(`${rule} ${path}`);
+    return news;
+  });
+}
+
+function conflict(path: string): Finding {
+  const message =
+    'Git cannot merge this: merge the branch that it goes to into the change, settle the conflict there, and commit';
+  return asError(fileFault(path, 'merge-conflict', message));
 }
 
 function tooManyFiles(changes: readonly ChangedFile[]): Finding {

@@ -9,13 +9,13 @@ import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource, EntryKind } from './source.ts';
 
 /**
- * The part `scope` of the catalogue in a commit, read from Git's objects: nothing is checked out, so no link is
+ * The part `scope` of the catalogue in a commit or a tree, read from Git's objects: nothing is checked out, so no link is
  * followed, no attribute takes effect, and what is too large is not read.
- * @throws {OperatorFault} when there is no `bots/` in the commit.
+ * @throws {OperatorFault} when there is no `bots/` in it.
  */
 export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
   const top = await listTrees(root, commit, [botsFolder]);
-  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in the commit ${commit}`);
+  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in ${commit}`);
   const folders = top
     .filter(({ mode, path }) => isTree(mode) && isFolderName(nameOf(path)))
     .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)
@@ -24,7 +24,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
   const entries = new Map([...top, ...inside].map((entry) => [entry.path, entry]));
   const objects = new ObjectReader(root);
   return {
-    listTop: () => namesOf(top).filter((name) => name !== keeper),
+    listTop: () => namesOf(top.filter((entry) => !isKeeper(entry))),
     listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
     kindOf: (path) => kindOfMode(entries.get(path)?.mode),
     readPages: async (places) => {
@@ -67,6 +67,10 @@ function kindOfMode(mode: string | undefined): EntryKind | undefined {
   if (mode === '120000') return 'symlink';
   if (mode === '160000') return 'submodule';
   return 'file';
+}
+
+function isKeeper({ path, mode, size }: ListedEntry): boolean {
+  return path === `${botsFolder}/${keeper}` && kindOfMode(mode) === 'file' && size === 0;
 }
 
 function isTree(mode: string): boolean {

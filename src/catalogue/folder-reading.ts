@@ -1,4 +1,5 @@
 import type { BotId } from '../bot/id.ts';
+import type { HashName } from '../git/object-id.ts';
 import { type Block, toBlock } from './block.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { readBot } from './bot-reader.ts';
@@ -22,7 +23,7 @@ export interface FolderReading {
  * Reads everything in `bots/<folder>/` for the first time.
  * @throws when the folder cannot be read
  */
-export function readFolder(root: string, folder: string): FolderReading {
+export function readFolder(root: string, hash: HashName, folder: string): FolderReading {
   const at = Date.now();
   const stamps = listFolder(root, folder);
   const grouped = groupByBot(folder, stamps.keys());
@@ -33,7 +34,7 @@ export function readFolder(root: string, folder: string): FolderReading {
   }
   const bots: IndexedBot[] = [];
   for (const [id, places] of grouped.bots) {
-    const files = places.flatMap((place) => readPageFile(root, place) ?? []);
+    const files = places.flatMap((place) => readPageFile(root, place, hash) ?? []);
     const reading = readBot(id, files, undefined);
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);

@@ -16,7 +16,7 @@ export interface Stamp {
 /** The names in `bots/`; folders of bots and whatever else lies there. @throws when it cannot be read. */
 export function listTop(root: string): string[] {
   return readdirSync(join(root, botsFolder))
-    .filter((name) => name !== keeper)
+    .filter((name) => name !== keeper || !isEmptyFile(join(root, botsFolder, keeper)))
     .toSorted();
 }
 
@@ -109,6 +109,11 @@ function namesIn(root: string, folder: string): string[] {
   }
   listTop(root);
   return [];
+}
+
+function isEmptyFile(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size === 0;
 }
 
 function readStamp(path: string): Stamp | undefined {

@@ -2,14 +2,16 @@ import { changeHistory, type FileVersion } from '../git/change-history.ts';
 import { largestFile, objectFacts, streamObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { TooMuchOutput } from '../git/run-git.ts';
+import { findingsOfAttributes } from './attribute-rules.ts';
+import { findingsOfPath } from './change-rules.ts';
 import { asError, type Finding } from './check.ts';
 import { fileFault } from './fault.ts';
 import { botsFolder } from './layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
 /**
- * What the commits of a change bring into the history for good: tokens, in files and in messages, and files
- * that are far too large, also those that a later commit took away. Only versions that `isWanted` are looked at.
+ * What the commits of a change bring into the history for good: tokens, in files and in messages, files that are
+ * far too large, and what has no place in any commit, such as links; also what a later commit took away. Only versions that `isWanted` are looked at.
  * Each object is read in pieces.
  */
 export async function findingsOfHistory(
@@ -25,7 +27,7 @@ export async function findingsOfHistory(
     return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));
-  const blobs = [...new Set(versions.map(({ blob }) => blob))];
+  const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
   const sizes = new Map([...(await objectFacts(root, blobs))].map(([id, { size }]) => [id, size]));
   const large = versions.filter((version) => isTooLarge(version, sizes));
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
@@ -37,6 +39,10 @@ export async function findingsOfHistory(
     ...large.map(({ path, commit }) => asError(fileFault(path, 'file-size', sizeMessage(commit)))),
     ...versions.flatMap((version) => leakOf(version, leaks.get(version.blob))),
     ...history.commits.filter((id) => leaks.has(id)).map(leakInMessage),
+    ...versions.flatMap((version) =>
+      findingsOfPath({ ...version, previousPath: null }).map((finding) => broughtBy(version, finding)),
+    ),
+    ...(await findingsOfAttributes(root, versions, broughtBy)),
   ];
 }
 
@@ -75,6 +81,13 @@ async function findLeaks(root: string, ids: readonly string[]): Promise<Map<stri
     };
   });
   return leaks;
+}
+
+function broughtBy({ commit }: FileVersion, finding: Finding): Finding {
+  return {
+    ...finding,
+    message: `${finding.message} (${short(commit)} brings it: take it out of that commit too)`,
+  };
 }
 
 function leakOf({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {

@@ -1,4 +1,5 @@
 import type { BotId } from '../bot/id.ts';
+import type { HashName } from '../git/object-id.ts';
 import { Agenda } from './agenda.ts';
 import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
@@ -15,6 +16,8 @@ import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
 export interface InventoryOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
+  /** Of the repository that the folder is in. */
+  readonly hash: HashName;
   readonly faults: FaultList;
   readonly cachedImages: ImageLookup | undefined;
   /** Told of each bot that is served anew, differently, or no more. */
@@ -237,7 +240,8 @@ export class Inventory {
     const reads = places.map((place) => {
       const name = fileName(place);
       const bytes = contents?.get(name);
-      const file = bytes ? pageFileOf(place, bytes) : readPageFile(this.#options.root, place);
+      const { root, hash } = this.#options;
+      const file = bytes ? pageFileOf(place, bytes, hash) : readPageFile(root, place, hash);
       const served = previous?.files.find(({ locale }) => locale === place.locale);
       return {
         name,
@@ -264,11 +268,11 @@ export class Inventory {
 
   /** Whether a bot's files are byte for byte the ones that are served, which is found out sooner than what is in them. */
   #isAsServed({ id, files }: IndexedBot, places: readonly Place[]): boolean {
-    const { root, faults } = this.#options;
+    const { root, hash, faults } = this.#options;
     if (faults.has(id) || files.length !== places.length) return false;
     return places.every((place) => {
       const served = files.find(({ locale }) => locale === place.locale);
-      return served !== undefined && isBlob(root, place, served.sha);
+      return served !== undefined && isBlob(root, place, served.sha, hash);
     });
   }
 

@@ -4,7 +4,7 @@ import { canonicalLocale, type Locale } from '../bot/locale.ts';
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
 
-/** An empty file in `bots/` that has Git keep the folder while it has no bots. */
+/** An empty file in `bots/` that has Git keep the folder while it has no bots. Anything else of that name is a stray. */
 export const keeper = '.gitkeep';
 
 /** A file's place in the catalogue: whose page it is, in which language. */

@@ -8,8 +8,10 @@ export interface PageVersions {
   readonly base: string | null;
   /** What the service or somebody at its clone made of it. */
   readonly ours: string;
-  /** What was reviewed. */
+  /** What the remote has. */
   readonly theirs: string;
+  /** Keys that are as ours has them although both changed them. */
+  readonly keep?: ReadonlySet<string>;
 }
 
 export interface MergedPage {
@@ -20,22 +22,23 @@ export interface MergedPage {
 
 /**
  * Merges a page file by meaning, one top-level key of the front matter after the other: a key that one side
- * changed is as that side has it, one that both changed is as theirs has it, and of two times in `edited` the later
- * stays. The markdown is theirs unless ours alone changed it. Every byte that ours did not change is as in theirs.
+ * changed is as that side has it, one that both changed is as theirs has it unless it is to be kept, and of two times
+ * in `edited` the later stays. The markdown is theirs unless ours alone changed it. Every byte that ours did not change
+ * is as in theirs.
  * Where a side cannot be read, or the two together would break a rule that theirs keeps, the file is theirs.
  */
-export function mergePage(path: string, { base, ours, theirs }: PageVersions): MergedPage {
+export function mergePage(path: string, { base, ours, theirs, keep = new Set() }: PageVersions): MergedPage {
   if (ours === theirs || ours === base) return { text: theirs, setAside: [] };
   const all = { text: theirs, setAside: ['file'] };
-  const [before, mine, reviewed] = [readPage(path, base), readPage(path, ours), readPage(path, theirs)];
-  if (mine === undefined || reviewed === undefined) return all;
+  const [before, mine, other] = [readPage(path, base), readPage(path, ours), readPage(path, theirs)];
+  if (mine === undefined || other === undefined) return all;
 
-  const { set, remove, setAside } = mergeKeys(before?.data ?? {}, mine.data, reviewed.data);
-  const after = mergeMarkdown(before?.after, mine.after, reviewed.after);
-  const json = removeKeys(setKeys(reviewed.json, set), remove);
-  const text = reviewed.before + json + after.text;
+  const { set, remove, setAside } = mergeKeys(before?.data ?? {}, mine.data, other.data, keep);
+  const after = mergeMarkdown(before?.after, mine.after, other.after);
+  const json = removeKeys(setKeys(other.json, set), remove);
+  const text = other.before + json + after.text;
   const data = readPage(path, text)?.data;
-  if (data === undefined || (isSound(reviewed.data) && !isSound(data))) return all;
+  if (data === undefined || (isSound(other.data) && !isSound(data))) return all;
   return { text, setAside: after.setAside ? [...setAside, 'page'] : setAside };
 }
 
@@ -48,20 +51,19 @@ interface MergedKeys {
 type Data = Readonly<Record<string, unknown>>;
 
 /** What has to be done to theirs. */
-function mergeKeys(base: Data, ours: Data, theirs: Data): MergedKeys {
+function mergeKeys(base: Data, ours: Data, theirs: Data, keep: ReadonlySet<string>): MergedKeys {
   const set = new Map<string, unknown>();
   const remove: string[] = [];
   const setAside: string[] = [];
   for (const key of new Set([...Object.keys(base), ...Object.keys(ours)])) {
-    const [was, mine, reviewed] = [base, ours, theirs].map((data) =>
+    const [was, mine, other] = [base, ours, theirs].map((data) =>
       Object.hasOwn(data, key) ? data[key] : undefined,
     );
-    if (isDeepStrictEqual(mine, was) || isDeepStrictEqual(mine, reviewed)) continue;
-    if (!isDeepStrictEqual(reviewed, was)) {
-      if (key === 'edited' && typeof mine === 'number' && typeof reviewed === 'number')
-        set.set(key, Math.max(mine, reviewed));
-      else setAside.push(key);
-    } else if (mine === undefined) remove.push(key);
+    if (isDeepStrictEqual(mine, was) || isDeepStrictEqual(mine, other)) continue;
+    if (key === 'edited' && typeof mine === 'number' && typeof other === 'number' && other !== was)
+      set.set(key, Math.max(mine, other));
+    else if (!isDeepStrictEqual(other, was) && !keep.has(key)) setAside.push(key);
+    else if (mine === undefined) remove.push(key);
     else set.set(key, mine);
   }
   return { set: Object.fromEntries(set), remove, setAside };
@@ -91,7 +93,5 @@ function readPage(path: string, text: string | null): ReadPage | undefined {
 
 /** Whether front matter is that of a main page or of a translation. */
 function isSound(data: Data): boolean {
-  return (['main-page', 'translation'] as const).some(
-    (schema) => validate(schema, structuredClone(data)).length === 0,
-  );
+  return (['main-page', 'translation'] as const).some((schema) => validate(schema, data).length === 0);
 }

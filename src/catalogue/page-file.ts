@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { blobId, type HashName } from '../git/object-id.ts';
 import { type Fault, fileFault } from './fault.ts';
 import { pathOf, type Place } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';
@@ -24,37 +24,33 @@ export interface PageFile extends Place {
 /**
  * Reads and parses the page file at `place` below `root`. A file that cannot be read or is no regular file
  * is a fault of that file, never an exception; undefined means that there is none.
+ * @param hash - of the repository that the file is in
  */
-export function readPageFile(root: string, place: Place): PageFile | undefined {
+export function readPageFile(root: string, place: Place, hash: HashName = 'sha1'): PageFile | undefined {
   const path = pathOf(place.id, place.locale);
   const bytes = readRegularFile(join(root, path));
   if (bytes === undefined) return undefined;
   if (typeof bytes === 'string') return refusedPageFile(place, fileFault(path, 'regular-file', bytes));
-  return pageFileOf(place, bytes);
+  return pageFileOf(place, bytes, hash);
 }
 
 /** Whether the file at `place` below `root` is the blob that Git gives this id. */
-export function isBlob(root: string, place: Place, id: string): boolean {
+export function isBlob(root: string, place: Place, id: string, hash: HashName): boolean {
   const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
-  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && blobId(bytes) === id;
+  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && blobId(bytes, hash) === id;
 }
 
 /** The page file at `place` that has these bytes. */
-export function pageFileOf(place: Place, bytes: Buffer): PageFile {
+export function pageFileOf(place: Place, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
   const path = pathOf(place.id, place.locale);
   const { page, faults } = parsePage(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
-  return { ...place, path, size: bytes.length, sha: blobId(bytes), tail, page, faults };
+  return { ...place, path, size: bytes.length, sha: blobId(bytes, hash), tail, page, faults };
 }
 
 /** What lies at `place` and is not read, for a fault. */
 export function refusedPageFile(place: Place, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
-}
-
-/** The id that Git gives a file of these bytes. */
-export function blobId(bytes: Buffer): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
 const tailSize = 64;

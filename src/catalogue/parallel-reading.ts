@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { HashName } from '../git/object-id.ts';
 import { hasFewFiles } from './folder.ts';
 import { type FolderReading, readFolder } from './folder-reading.ts';
 
@@ -9,25 +10,31 @@ import { type FolderReading, readFolder } from './folder-reading.ts';
  */
 export async function readFolders(
   root: string,
+  hash: HashName,
   folders: readonly string[],
   onReading: (reading: FolderReading) => void,
 ): Promise<void> {
   if (hasFewFiles(root, folders)) {
-    for (const folder of folders) readInto(root, folder, onReading);
+    for (const folder of folders) readInto(root, hash, folder, onReading);
     return;
   }
   const threads = Math.min(availableParallelism(), 4);
   await Promise.all(
     Array.from({ length: threads }, async (_, thread) => {
       const share = folders.filter((_folder, i) => i % threads === thread);
-      await readInThread({ root, folders: share }, onReading);
+      await readInThread({ root, hash, folders: share }, onReading);
     }),
   );
 }
 
-function readInto(root: string, folder: string, onReading: (reading: FolderReading) => void): void {
+function readInto(
+  root: string,
+  hash: HashName,
+  folder: string,
+  onReading: (reading: FolderReading) => void,
+): void {
   try {
-    onReading(readFolder(root, folder));
+    onReading(readFolder(root, hash, folder));
   } catch {
     // The next look at the folder says what is wrong with it.
   }
@@ -35,6 +42,7 @@ function readInto(root: string, folder: string, onReading: (reading: FolderReadi
 
 interface Share {
   readonly root: string;
+  readonly hash: HashName;
   readonly folders: readonly string[];
 }
 
@@ -48,8 +56,8 @@ async function readInThread(share: Share, onReading: (reading: FolderReading) =>
 }
 
 if (!isMainThread && parentPort) {
-  const { root, folders } = workerData as Share;
+  const { root, hash, folders } = workerData as Share;
   for (const folder of folders) {
-    readInto(root, folder, (reading) => parentPort?.postMessage(reading));
+    readInto(root, hash, folder, (reading) => parentPort?.postMessage(reading));
   }
 }

@@ -3,6 +3,7 @@ import { pathOf } from './layout.ts';
 import { type Fault, fileFault, quoted } from './fault.ts';
 import type { Page } from './page.ts';
 import type { PageFile } from './page-file.ts';
+import { isPlaceholder, placeholderIn } from './scaffold.ts';
 import { validate } from './schema.ts';
 
 /** A page file that could be parsed. */
@@ -22,7 +23,7 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
-/** Every fault of one page, held against the rules for a main page or for a translation. Fills in defaults. */
+/** Every fault of one page, held against the rules for a main page or for a translation. */
 export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
   return pageRules.flatMap((rule) => rule(file, main));
 }
@@ -53,7 +54,7 @@ function requiredKeys(schema: SchemaName): string[] {
   return readSchema(schema)['required'] as string[];
 }
 
-const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated];
+const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated, ensureNoPlaceholders];
 
 function ensureKeysFit({ page }: ReadablePage, main: boolean): Fault[] {
   return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, message }) =>
@@ -77,6 +78,26 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
       `edited is before created (${created}): give a later time, or leave it out`,
     ),
   ];
+}
+
+function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
+  const faults = valuesOf(page.data)
+    .filter(([, value]) => isPlaceholder(value))
+    .map(([place, value]) => {
+      const message = `${label(place)}${quoted(value)} is a placeholder: replace it with the bot's own`;
+      return page.faultAt(place, 'placeholder', message);
+    });
+  const left = placeholderIn(page.page);
+  if (left === undefined) return faults;
+  const message = `the page below the front matter: ${quoted(left)} is a placeholder: replace it`;
+  return [...faults, fileFault(path, 'placeholder', message)];
+}
+
+/** The values of the front matter, of lists the entries, each with its place. */
+function valuesOf(data: Page['data']): [place: (string | number)[], value: unknown][] {
+  return Object.entries(data).flatMap(([key, value]): [(string | number)[], unknown][] =>
+    Array.isArray(value) ? value.map((entry, i) => [[key, i], entry]) : [[[key], value]],
+  );
 }
 
 /** `images.preview[3]: `, so that a message names its key. */

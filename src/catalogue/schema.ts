@@ -1,7 +1,13 @@
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseLocale } from '../bot/locale.ts';
 import { mostFaults, quoted } from './fault.ts';
-import { readSchema, type SchemaName, schemaNames } from '../bot/schemas.ts';
+import {
+  propertiesOf,
+  readSchema,
+  type SchemaDocument,
+  type SchemaName,
+  schemaNames,
+} from '../bot/schemas.ts';
 
 /** A value that breaks a schema. */
 export interface SchemaFault {
@@ -14,8 +20,8 @@ export interface SchemaFault {
 }
 
 /**
- * Holds a value against one of the schemas in `schemas/` and fills in the schema's defaults, in place.
- * Gives its faults all at once, up to a hundred; none when the value is right.
+ * Holds a value against one of the schemas in `schemas/`, and leaves it as it is. Returns its faults all at once, up
+ * to a hundred; none when the value is right.
  */
 export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
   const check = checkOf(schema);
@@ -30,9 +36,36 @@ export function validate(schema: SchemaName | 'page', value: unknown): SchemaFau
     }));
 }
 
+/** A copy of a main page's front matter that has the schema's defaults for what it leaves out. */
+export function withDefaults(data: Data): Record<string, unknown> {
+  return filled(data, mainPageDefaults);
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Key → its default, and those of the object that stands there. */
+type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
+
+const mainPageDefaults = defaultsOf(readSchema('main-page'));
+
+function defaultsOf(schema: SchemaDocument): Defaults {
+  const keys = Object.entries(propertiesOf(schema)).filter(([, property]) => 'default' in property);
+  return new Map(
+    keys.map(([key, property]) => [key, { value: property['default'], within: defaultsOf(property) }]),
+  );
+}
+
+function filled(data: Data, defaults: Defaults): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...data };
+  for (const [key, { value, within }] of defaults) {
+    if (all[key] === undefined) all[key] = structuredClone(value);
+    if (within.size > 0) all[key] = filled(all[key] as Data, within);
+  }
+  return all;
+}
+
 const ajv = new Ajv2020({
   allErrors: true,
-  useDefaults: true,
   verbose: true,
   strict: true,
   strictTypes: false,

@@ -11,6 +11,11 @@ export function holdsToken(text: string): boolean {
   return token.test(text);
 }
 
+/** A text with what looks like a token cut off behind its first characters, so that it can be shown. */
+export function maskTokens(text: string): string {
+  return text.replaceAll(new RegExp(token, 'g'), `${prefix}…`);
+}
+
 /** Finds the first thing that looks like a token in bytes that come piece by piece. Keeps a few of them. */
 export class TokenSearch {
   #line = 1;

@@ -1,4 +1,6 @@
 import type { CheckReport, Finding } from '../catalogue/check.ts';
+import { botsFolder } from '../catalogue/layout.ts';
+import { maskTokens } from '../catalogue/token-search.ts';
 
 export const reportFormats = ['text', 'github', 'json'] as const;
 
@@ -12,14 +14,18 @@ export function printReport(report: CheckReport, format: ReportFormat): string {
     case 'github':
       return [...report.findings.map(annotation), summary(report), ...advice(report), ''].join('\n');
     case 'json':
-      return `${JSON.stringify({ files: report.files, faults: report.findings.map(jsonFinding) }, null, 2)}\n`;
+      return `${json({ files: report.files, faults: report.findings.map(jsonFinding) })}\n`;
   }
 }
 
-/** A fault as `file:line:column rule message`, which editors and problem matchers can read. */
+/**
+ * A fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
+ * begins with `./`: a stranger's file name at the start of a line could be a command to the CI that prints it.
+ */
 export function textLine({ path, line, column, rule, severity, message }: Finding): string {
   const note = severity === 'error' ? '' : `${severity}: `;
-  return `${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
+  const below = path === botsFolder || path.startsWith(`${botsFolder}/`) ? '' : './';
+  return `${below}${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
 }
 
 /** `1 file, 2 faults`. */
@@ -29,12 +35,17 @@ export function counted(number: number, noun: string): string {
 
 /** A workflow command; GitHub shows it beside the line. */
 function annotation({ path, line, column, rule, severity, message }: Finding): string {
-  const properties = `file=${property(path)},line=${line},col=${column},title=${property(rule)}`;
+  const properties = `file=${property(visible(path))},line=${line},col=${column},title=${property(rule)}`;
   return `::${severity} ${properties}::${data(visible(message))}`;
 }
 
+/** A command such as `##[group]` is one in JSON too; written so it means the same to a program. */
+function json(document: unknown): string {
+  return JSON.stringify(document, null, 2).replaceAll(/#(?=#\w*\[)/g, String.raw`\u0023`);
+}
+
 function jsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
-  return { path, line, column, rule, severity, message };
+  return { path: maskTokens(path), line, column, rule, severity, message: maskTokens(message) };
 }
 
 function summary({ files, findings }: CheckReport): string {
@@ -54,7 +65,7 @@ function advice({ findings }: CheckReport): string[] {
     '',
     'Almost there. Each line below names file, line and column, the rule, what is wrong, and what to do:',
     '',
-    ...faults.map((fault) => `  ${textLine(fault)}`),
+    ...faults.map((fault) => `- ${textLine(fault)}`),
     '',
     'Mend them on the same branch and push (or edit the file on the web page): the check runs anew by itself.',
     'What each key takes is in CONTRIBUTING.md or README.md of this repository.',
@@ -67,10 +78,13 @@ const severities = [
   ['notice', 'notice'],
 ] as const;
 
-/** A stranger's file name or value must not move the cursor, begin a line, or turn the reading direction. */
+/**
+ * A stranger's file name or value must not move the cursor, begin a line, turn the reading direction, or be a command
+ * such as `##[group]`, which some CI take anywhere in a line. A token is not shown to all who can read the report.
+ */
 function visible(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+  return maskTokens(text).replaceAll(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]|#(?=#\w*\[)/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }

@@ -16,10 +16,13 @@ export function addCheck(program: Command): void {
     .command('check')
     .description('hold the catalogue against its rules and name every fault with its fix')
     .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
-    .option('--base <revision>', 'look at what changed since it branched off, and add the rules about change')
+    .option(
+      '--base <revision>',
+      'look at what the working tree changed since it branched off, and add the rules about change',
+    )
     .option(
       '--head <revision>',
-      'with --base: look at this commit in the place of the working tree, checking nothing out',
+      'with --base: look at what merging this commit into it would give, checking nothing out',
     )
     .addOption(
       new Option('--format <format>', 'how to report: lines, GitHub annotations, one JSON document')
@@ -64,5 +67,5 @@ async function checkChange(
   onProgress: (files: number) => void,
 ): Promise<CheckReport> {
   const range = await revisionRange(root, base, head);
-  return await checkChanges({ root, range, inWorkTree: head === undefined }, scope, onProgress);
+  return await checkChanges({ root, range }, scope, onProgress);
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { readConfig } from '../config.ts';
 import { takeInstanceLock } from '../git/instance-lock.ts';
+import { RepositoryDoor } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
@@ -28,8 +29,12 @@ async function images(): Promise<void> {
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
   const pictures = await openPictures(config, log);
+  const door = new RepositoryDoor(config.catalogue);
+  const hash = await door.hash();
+  door.close();
   const catalogue = new Catalogue({
     root: config.catalogue,
+    hash,
     log: silentLog,
     snapshot: join(config.var, 'index.snapshot'),
     cachedImages: (images) => pictures.cache.cachedImages(images),

@@ -3,11 +3,13 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import { groupByBot, listFolder } from '../catalogue/folder.ts';
 import { folderOf } from '../catalogue/layout.ts';
 import { type Config, readConfig } from '../config.ts';
+import { openRemoteState } from '../git/remote-state.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import { createStateRef } from '../git/state-ref.ts';
 import { createLog } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { CommittedState } from '../state/committed-state.ts';
+import { share } from '../state/shared-tokens.ts';
 import { State } from '../state/state.ts';
 import { issueToken, revokeToken } from '../state/tokens.ts';
 import { messageOf } from '../system-error.ts';
@@ -21,20 +23,29 @@ export function addToken(program: Command): void {
     .action(token);
 }
 
-/** Works on the state ref, which a running service follows: it takes effect there at once. */
+/**
+ * Works on the state ref, which a running service follows: it takes effect there at once, and on other machines as soon
+ * as the remote has it.
+ */
 async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
   const id = knownBot(config, text);
   const door = new RepositoryDoor(config.catalogue);
+  const end = new AbortController();
   try {
     const log = createLog();
     const committed = new CommittedState(createStateRef(door, log), new State(), log);
-    if (!revoke) process.stdout.write(`${await issueToken(committed, id)}\n`);
-    else if (await revokeToken(committed, id)) process.stderr.write(`The token of ${id} has ended.\n`);
-    else process.stderr.write(`${id} had no token.\n`);
+    const remote = config.remote && (await openRemoteState(door, config.remote.remote, end.signal));
+    const { done, shared } = await share(remote, log, async () =>
+      revoke ? await revokeToken(committed, id) : await issueToken(committed, id),
+    );
+    if (typeof done === 'string') process.stdout.write(`${done}\n`);
+    else process.stderr.write(done ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
+    if (!shared) process.stderr.write('Other machines know once the remote can be reached again.\n');
   } catch (error) {
     throw new OperatorFault(messageOf(error));
   } finally {
+    end.abort();
     door.close();
   }
 }

@@ -1,11 +1,11 @@
+import { type ChangedFile, kindOfMode } from './changed-files.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runGit, type RunGitOptions } from './run-git.ts';
 
 /** A version of a file that a commit brought. */
-export interface FileVersion {
+export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
   readonly commit: string;
-  /** Relative to the folder asked about. */
-  readonly path: string;
+  /** The id of its object; of a submodule, of a commit that need not be here. */
   readonly blob: string;
 }
 
@@ -61,7 +61,8 @@ function parseVersions(diffs: string): FileVersion[] {
     const path = fields.next().value ?? '';
     const words = field.slice(parents).split(' ');
     const [mode = '', blob = ''] = [words[parents], words[2 * parents + 1]];
-    if (mode.startsWith('100') || mode === '120000') versions.push({ commit, path, blob });
+    const kind = kindOfMode(mode);
+    if (kind !== 'gone') versions.push({ commit, path, kind, blob });
   }
   return versions;
 }

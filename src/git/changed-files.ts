@@ -16,17 +16,17 @@ export interface ChangedFile {
 }
 
 /**
- * What differs below `folder` between the base of a range and the working tree, committed or not. Below
+ * What differs below `folder` between what a range is compared with and the working tree, committed or not. Below
  * `watched`, a folder in it, files that Git does not know yet are told of too. A file counts as moved when four fifths
  * of it are the same.
  */
 export async function changesInWorkTree(
   folder: string,
-  { base }: RevisionRange,
+  { before }: RevisionRange,
   watched: string,
 ): Promise<ChangedFile[]> {
   const [diff, untracked] = await Promise.all([
-    runGit(folder, ['diff', ...diffOptions, base, '--']),
+    runGit(folder, ['diff', ...diffOptions, before, '--']),
     runGit(folder, ['ls-files', '--others', '-z', '--', watched]),
   ]);
   const files = parseRawDiff(diff.toString());
@@ -39,12 +39,9 @@ export async function changesInWorkTree(
   return [...files.values()];
 }
 
-/** What differs below `folder` between the commits of a range. Neither the working tree nor the index is looked at. */
-export async function changesInCommits(
-  folder: string,
-  { base, head }: RevisionRange,
-): Promise<ChangedFile[]> {
-  const diff = await runGit(folder, ['diff', ...diffOptions, base, head, '--']);
+/** What differs below `folder` between two commits or trees. Neither the working tree nor the index is looked at. */
+export async function changesInTrees(folder: string, before: string, after: string): Promise<ChangedFile[]> {
+  const diff = await runGit(folder, ['diff', ...diffOptions, before, after, '--']);
   return [...parseRawDiff(diff.toString()).values()];
 }
 
@@ -75,12 +72,17 @@ function parseRawDiff(diff: string): Map<string, ChangedFile> {
     changes.set(path, {
       path,
       previousPath: isNew ? null : first,
-      kind: kinds[mode] ?? 'file',
+      kind: kindOfMode(mode),
       previousBlob: isNew ? null : before,
       blob: /^0+$/.test(after) ? null : after,
     });
   }
   return changes;
+}
+
+/** What an entry of a Git tree with this mode is; 000000 is what Git writes where there is none. */
+export function kindOfMode(mode: string): ChangedFile['kind'] {
+  return kinds[mode] ?? 'file';
 }
 
 const kinds: Readonly<Record<string, ChangedFile['kind']>> = {

@@ -63,7 +63,7 @@ export async function clearAfterCrash(
 ): Promise<void> {
   for (let waited = 0; waited < 5000 && (await orphans(repository)).length > 0; waited += 20) await sleep(20);
   if (await removeStaleIndexLock(repository))
-    log.warn({}, 'removed the index.lock of a service that was killed');
+    log.warn({}, 'cleared the index lock of a service that was killed');
   await clearDeadLocks(repository, refs, log);
   await rm(repository.staging, { recursive: true, force: true });
   const running = await gitProcessesIn(repository);

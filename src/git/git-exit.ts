@@ -1,4 +1,6 @@
-/** A git command that failed or was killed. */
+import { withoutCredentials } from './credentials.ts';
+
+/** A git command that failed or was killed. Nothing in it has the credentials of an address. */
 export class GitExit extends Error {
   readonly command: string;
   /** Null when a signal ended it, negative when it could not even be started. */
@@ -7,14 +9,15 @@ export class GitExit extends Error {
   readonly stderr: string;
 
   constructor(args: readonly string[], exitCode: number | null, stderr: string) {
-    const command = `git ${args.join(' ')}`;
+    const command = withoutCredentials(`git ${args.join(' ')}`);
     const end = exitCode === null ? 'was killed' : `ended with ${exitCode}`;
-    const said = stderr.trim();
+    const clean = withoutCredentials(stderr);
+    const said = clean.trim();
     super(`${command} ${end}${said === '' ? '' : `: ${said}`}`);
     this.name = 'GitExit';
     this.command = command;
     this.exitCode = exitCode;
-    this.stderr = stderr;
+    this.stderr = clean;
   }
 
   /** Whether there was no git to run. */

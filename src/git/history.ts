@@ -6,6 +6,16 @@ export async function hasCommit(repository: Repository, tip: string, commit: str
   return (await repository.run(['rev-list', '--count', '--max-count=1', commit, `^${tip}`])).trim() === '0';
 }
 
+/** How many commits the histories of `tips` have that those of `others` lack. @throws {GitExit} */
+export async function countCommits(
+  repository: Repository,
+  tips: readonly string[],
+  others: readonly string[],
+): Promise<number> {
+  const excluded = others.map((commit) => `^${commit}`);
+  return Number(await repository.run(['rev-list', '--count', ...tips, ...excluded]));
+}
+
 /** The commit where two histories parted, undefined where they have none in common. @throws {GitExit} */
 export async function mergeBase(repository: Repository, a: string, b: string): Promise<string | undefined> {
   const found = (await repository.run(['merge-base', a, b], { answers: 1 })).trim();

@@ -2,7 +2,7 @@ import { EditConflictError, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import type { BranchMove } from './commit/branch-writer.ts';
 import { diffTrees } from './commit/file-change.ts';
-import { moveRefs } from './commit/refs.ts';
+import { moveRefs, readRef } from './commit/refs.ts';
 import type { Committer } from './commit/committer.ts';
 import { hasCommit, mergeBase } from './history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
@@ -32,13 +32,13 @@ export class Integration {
   async takeIn(theirs: string | null): Promise<void> {
     const repository = await this.#options.door.open();
     if (theirs === null) {
-      if ((await tipOf(repository, remoteRefs.base)) === null) return;
+      if ((await readRef(repository, remoteRefs.base)) === null) return;
       throw new WritesUnavailable(branchGone);
     }
     await this.#options.committer.move(
       async (repository, ours) => await this.#moveOf(repository, ours, theirs),
     );
-    if ((await tipOf(repository, remoteRefs.base)) !== theirs) {
+    if ((await readRef(repository, remoteRefs.base)) !== theirs) {
       await setRef(repository, remoteRefs.base, theirs);
     }
     await this.#stamp(repository, theirs);
@@ -46,7 +46,7 @@ export class Integration {
 
   async #moveOf(repository: Repository, ours: string, theirs: string): Promise<BranchMove | undefined> {
     const { log } = this.#options;
-    const base = await tipOf(repository, remoteRefs.base);
+    const base = await readRef(repository, remoteRefs.base);
     const refs = new Map([[remoteRefs.base as string, theirs]]);
     if (
       base !== null &&
@@ -76,18 +76,20 @@ export class Integration {
   }
 
   #tell({ commit, setAside }: Merged): void {
-    for (const [path, what] of setAside) {
-      this.#options.log.warn(
-        { path, what, commit },
-        `the remote has changed the same in ${JSON.stringify(path)}: ${what.join(', ')} is as it is there, ours stays in the history`,
-      );
+    const { log } = this.#options;
+    for (const change of setAside) {
+      const { path, what, of, because } = change;
+      const whose = of === 'ours' ? 'from this clone' : 'from the remote';
+      const sentence = `set aside ${JSON.stringify(what)} ${whose} in ${JSON.stringify(path)}, as ${because}; it stays in the history`;
+      if (because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
+      else log.warn({ ...change, commit }, sentence);
     }
   }
 
   /** Where nothing was ever taken in there is nothing to stamp: that history is as people wanted it. */
   async #stamp(repository: Repository, theirs: string): Promise<void> {
     const { committer, log } = this.#options;
-    const from = await tipOf(repository, remoteRefs.stamped);
+    const from = await readRef(repository, remoteRefs.stamped);
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
       const changes = await stampsDue(repository, from, theirs);
@@ -119,10 +121,6 @@ const branchGone =
 const unrelated =
   "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";
 
-async function tipOf(repository: Repository, ref: string): Promise<string | null> {
-  return (await repository.objects.readOne(ref))?.id ?? null;
-}
-
 async function setRef(repository: Repository, ref: string, to: string): Promise<void> {
-  await moveRefs(repository, new Map([[ref, { from: await tipOf(repository, ref), to }]]));
+  await moveRefs(repository, new Map([[ref, { from: await readRef(repository, ref), to }]]));
 }

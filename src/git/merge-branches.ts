@@ -1,8 +1,10 @@
 import type { BotId } from '../bot/id.ts';
 import { placeOf, splitPath } from '../catalogue/layout.ts';
-import { mergePage } from '../catalogue/merge-page.ts';
+import { mergePage, type MergedPage, type PageVersions } from '../catalogue/merge-page.ts';
+import { parsePage } from '../catalogue/page.ts';
 import { type GitFile, type FileChange, diffTrees } from './commit/file-change.ts';
 import { treeOf } from './history.ts';
+import { type KeyWriter, KeyWriters } from './key-writers.ts';
 import type { Repository } from './repository.ts';
 import { writeCommit, type CommitFile } from './commit/fast-import.ts';
 
@@ -12,19 +14,31 @@ export interface Sides {
   readonly base: string;
   /** What the service, or somebody at its clone, has committed since. */
   readonly ours: string;
-  /** What the remote has now: it was reviewed. */
+  /** What the remote has now: what people merged there, and what other services pushed. */
   readonly theirs: string;
 }
 
 export interface Merged {
   readonly commit: string;
-  /** Path → what of ours gave way there: keys, `page`, or `file` for all of it. */
-  readonly setAside: ReadonlyMap<string, readonly string[]>;
+  readonly setAside: readonly SetAside[];
+}
+
+/** A change that gave way to another. It stays in the history. */
+export interface SetAside {
+  readonly path: string;
+  /** A key of the front matter, `page` for the markdown, `file` for all of it. */
+  readonly what: string;
+  readonly of: 'ours' | 'theirs';
+  readonly because:
+    | 'people changed the same'
+    | 'a later post changed the same'
+    | 'the remote has changed the same';
 }
 
 /**
  * Makes a merge commit of both sides, theirs first. Pages that both changed are merged by meaning, whether Git saw a
- * conflict or not; of other files in conflict theirs stays. The commit's message says what was set aside.
+ * conflict or not; of other files in conflict theirs stays. Of a key that both changed, what people committed wins over
+ * a post, the later of two posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
  * @throws {GitExit}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<Merged> {
@@ -41,7 +55,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
     if (other === undefined || isSame(other, after)) continue;
     if (conflicts.has(path) || isPage(repository, path)) both.set(path, { before, after, other });
   }
-  const { files, setAside } = await settle(repository, both, others);
+  const { files, setAside } = await settle(repository, both, others, sides);
   const message = messageOf('Merge the updates of', botsOf(repository, mine), setAside);
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
   return { commit, setAside };
@@ -87,25 +101,100 @@ interface Versions {
 
 interface Settled {
   readonly files: Map<string, CommitFile>;
-  readonly setAside: Map<string, readonly string[]>;
+  readonly setAside: readonly SetAside[];
 }
 
+/** @param sides where it is asked who wrote a key that both changed; theirs wins where it is not */
 async function settle(
   repository: Repository,
   both: ReadonlyMap<string, Versions>,
   theirs: ReadonlyMap<string, GitFile | null>,
+  sides?: Sides,
 ): Promise<Settled> {
   const files = new Map<string, CommitFile>();
-  const setAside = new Map<string, readonly string[]>();
+  const setAside: SetAside[] = [];
+  const disputed: string[] = [];
   for (const [path, versions] of both) {
     const { after, other } = versions;
-    const merged = await mergeAsPage(repository, path, versions);
-    const written = merged?.written ?? other;
+    const pages = await readVersions(repository, path, versions);
+    const merged = pages && mergePage(path, pages);
+    const written = merged && pages ? writtenPage(merged, pages, other) : other;
     if (written !== null || !isFolder(path, theirs)) files.set(path, written);
     const gaveWay = merged?.setAside ?? (after === null ? [] : ['file']);
-    if (gaveWay.length > 0) setAside.set(path, gaveWay);
+    if (merged && gaveWay.some(isKey)) disputed.push(path);
+    for (const what of gaveWay)
+      setAside.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
-  return { files, setAside };
+  if (sides === undefined || disputed.length === 0) return { files, setAside };
+  const decided = await decide(repository, both, disputed, sides);
+  for (const { path, written } of decided) files.set(path, written);
+  const paths = new Set(decided.map(({ path }) => path));
+  const others = setAside.filter(({ path }) => !paths.has(path));
+  return { files, setAside: [...others, ...decided.flatMap((page) => page.setAside)] };
+}
+
+interface DecidedPage {
+  readonly path: string;
+  readonly written: CommitFile;
+  readonly setAside: readonly SetAside[];
+}
+
+/** Merges these pages once more, now that it is known who wrote the keys that both sides changed. */
+async function decide(
+  repository: Repository,
+  both: ReadonlyMap<string, Versions>,
+  paths: readonly string[],
+  { ours, theirs }: Sides,
+): Promise<DecidedPage[]> {
+  const [mine, others] = await Promise.all([
+    KeyWriters.of(repository, ours, theirs, paths),
+    KeyWriters.of(repository, theirs, ours, paths),
+  ]);
+  const decided: DecidedPage[] = [];
+  for (const path of paths) {
+    const versions = both.get(path);
+    const bot = botOf(repository, path);
+    const pages = versions && (await readVersions(repository, path, versions));
+    if (versions === undefined || pages === undefined || bot === undefined) continue;
+    const [our, their] = [pages.ours, pages.theirs].map(
+      (text) => parsePage(path, Buffer.from(text)).page?.data,
+    );
+    const setAside: SetAside[] = [];
+    for (const what of mergePage(path, pages).setAside) {
+      const writers = await Promise.all([
+        mine.writerOf(path, bot, what, our?.[what]),
+        others.writerOf(path, bot, what, their?.[what]),
+      ]);
+      setAside.push({ path, what, ...(isKey(what) ? loserOf(...writers) : loserOf(undefined, undefined)) });
+    }
+    const keep = new Set(setAside.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
+    const merged = mergePage(path, { ...pages, keep });
+    // Ours and theirs together may break a rule that each keeps: then it stays as it was merged before.
+    if (merged.setAside.includes('file')) continue;
+    decided.push({ path, written: writtenPage(merged, pages, versions.other), setAside });
+  }
+  return decided;
+}
+
+function loserOf(
+  mine: KeyWriter | undefined,
+  other: KeyWriter | undefined,
+): Pick<SetAside, 'of' | 'because'> {
+  const of = rankOf(mine) > rankOf(other) ? 'theirs' : 'ours';
+  const [winner, loser] = of === 'theirs' ? [mine, other] : [other, mine];
+  if (winner?.by === 'post') return { of, because: 'a later post changed the same' };
+  const isPeoples = winner?.by === 'person' && loser?.by !== 'person';
+  return { of, because: isPeoples ? 'people changed the same' : 'the remote has changed the same' };
+}
+
+function rankOf(writer: KeyWriter | undefined): number {
+  if (writer === undefined) return Number.NEGATIVE_INFINITY;
+  return writer.by === 'person' ? Number.POSITIVE_INFINITY : writer.at;
+}
+
+/** Whether what was set aside is a key of the front matter. */
+function isKey(what: string): boolean {
+  return what !== 'page' && what !== 'file';
 }
 
 /** Whether theirs has made a folder of what was a file. */
@@ -114,22 +203,24 @@ function isFolder(path: string, theirs: ReadonlyMap<string, GitFile | null>): bo
 }
 
 /** Undefined for what is no page on both sides. */
-async function mergeAsPage(
+async function readVersions(
   repository: Repository,
   path: string,
   { before, after, other }: Versions,
-): Promise<{ written: CommitFile; setAside: readonly string[] } | undefined> {
+): Promise<PageVersions | undefined> {
   if (!isPage(repository, path) || !isFile(after) || !isFile(other)) return undefined;
   const ids = isFile(before) ? [after.id, other.id, before.id] : [after.id, other.id];
   const [ours, theirs, base] = await repository.objects.read(ids);
   if (ours === undefined || theirs === undefined) return undefined;
-  const { text, setAside } = mergePage(path, {
+  return {
     base: base?.content.toString() ?? null,
     ours: ours.content.toString(),
     theirs: theirs.content.toString(),
-  });
-  const isTheirs = text === theirs.content.toString();
-  return { written: isTheirs ? other : { mode: other.mode, content: Buffer.from(text) }, setAside };
+  };
+}
+
+function writtenPage({ text }: MergedPage, { theirs }: PageVersions, other: GitFile | null): CommitFile {
+  return text === theirs ? other : { mode: other?.mode ?? '100644', content: Buffer.from(text) };
 }
 
 function isFile(file: GitFile | null): file is GitFile {
@@ -186,16 +277,17 @@ function botsOf(repository: Repository, files: readonly FileChange[]): BotId[] {
   return [...new Set(files.flatMap(({ path }) => botOf(repository, path) ?? []))];
 }
 
-function messageOf(
-  verb: string,
-  bots: readonly BotId[],
-  setAside: ReadonlyMap<string, readonly string[]>,
-): string {
+function messageOf(verb: string, bots: readonly BotId[], setAside: readonly SetAside[]): string {
   const lines = [`${verb} ${bots.length === 1 ? `the bot ${bots[0]}` : `${bots.length} bots`}`];
-  if (setAside.size > 0) {
-    lines.push('', 'Set aside, as the remote has changed the same:');
-    for (const [path, what] of setAside)
-      lines.push(`- ${JSON.stringify(path)}: ${what.map(shown).join(', ')}`);
+  const sections = new Map<string, Map<string, string[]>>();
+  for (const { path, what, of, because } of setAside) {
+    const title = `Set aside${of === 'theirs' ? ' of the remote' : ''}, as ${because}:`;
+    const section = sections.get(title) ?? new Map<string, string[]>();
+    sections.set(title, section.set(path, [...(section.get(path) ?? []), shown(what)]));
+  }
+  for (const [title, paths] of sections) {
+    lines.push('', title);
+    for (const [path, what] of paths) lines.push(`- ${JSON.stringify(path)}: ${what.join(', ')}`);
   }
   if (bots.length > 0) lines.push('', ...bots.map((id) => `Bot: ${id}`));
   return `${lines.join('\n')}\n`;

@@ -10,7 +10,7 @@ import { writeCommit, type CommitFile } from './commit/fast-import.ts';
 
 /**
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
- * bot it has the later count and the later token. Ours goes into its history with a commit of two parents, or with
+ * bot it has what `mergeFacts` makes of both. Ours goes into its history with a commit of two parents, or with
  * none of its own where theirs is the same history thinned: then what was thinned away would come back with it.
  * @throws {GitExit}
  */
@@ -28,7 +28,7 @@ export async function mergeStates(
   return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });
 }
 
-/** The files in which ours has anything later than theirs, merged. */
+/** The files that a merge changes on the side of theirs, merged. */
 async function mergeShards(
   repository: Repository,
   ours: string,
@@ -49,18 +49,18 @@ async function mergeShards(
   return merged;
 }
 
-/** The first text itself where the second has nothing later. */
+/** The first text itself where the second changes nothing in it. */
 function mergeShard(path: string, known: string, other: string): string {
   const facts = new Map<BotId, Facts>();
   readShard(path, known, (id, its) => void facts.set(id, its));
-  let later = false;
+  let changed = false;
   readShard(path, other, (id, its) => {
     const before = facts.get(id) ?? {};
     const merged = mergeFacts(before, its);
-    later ||= merged.count !== before.count || merged.token !== before.token;
+    changed ||= merged.count !== before.count || merged.token !== before.token;
     facts.set(id, merged);
   });
-  if (!later) return known;
+  if (!changed) return known;
   return writeShard([...facts.keys()].toSorted(compareBotIds), (id) => facts.get(id) ?? {});
 }
 

@@ -1,5 +1,6 @@
 import { GitExit } from './git-exit.ts';
 import { runOverNetwork } from './git-process.ts';
+import { readRef } from './commit/refs.ts';
 import type { Repository } from './repository.ts';
 import { stateRef } from './state-ref.ts';
 
@@ -9,14 +10,18 @@ export interface RemoteTips {
   readonly state: string | null;
 }
 
-export interface RemoteOptions {
+/** A remote, and how long it may take. */
+export interface Network {
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
-  /** The branch there, such as `refs/heads/main`. */
-  readonly branch: string;
   /** Seconds after which a command is given up. */
   readonly timeLimit: number;
   readonly signal: AbortSignal;
+}
+
+export interface RemoteOptions extends Network {
+  /** The branch there, such as `refs/heads/main`. */
+  readonly branch: string;
 }
 
 /** Our copies of the remote's tips, and the last of its branch's that ours has taken in. Never pushed. */
@@ -34,26 +39,53 @@ export const remoteRefs = {
  */
 export async function fetchRemote(repository: Repository, options: RemoteOptions): Promise<RemoteTips> {
   const { remote, branch } = options;
-  const said = await runOverNetwork(repository.folder, ['ls-remote', remote, branch, stateRef], options);
-  const listed = new Map(
+  const listed = await listRefs(repository, [branch, stateRef], options);
+  const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
+  const known = await knownTips(repository);
+  const wanted = [
+    ...(tips.branch !== null && tips.branch !== known.branch ? [`+${branch}:${remoteRefs.branch}`] : []),
+    ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
+  ];
+  if (wanted.length === 0) return tips;
+  await runOverNetwork(repository.folder, [...fetch, remote, ...wanted], options);
+  const fetched = await knownTips(repository);
+  return {
+    branch: tips.branch === null ? null : fetched.branch,
+    state: tips.state === null ? null : fetched.state,
+  };
+}
+
+/** The remote's branch and state as they were when it was last asked. @throws {GitExit} */
+export async function knownTips(repository: Repository): Promise<RemoteTips> {
+  return {
+    branch: await readRef(repository, remoteRefs.branch),
+    state: await readRef(repository, remoteRefs.state),
+  };
+}
+
+/**
+ * Fetches the remote's state alone, into no ref. Returns its commit, null where the remote has none.
+ * @throws {GitExit}
+ */
+export async function fetchRemoteState(repository: Repository, network: Network): Promise<string | null> {
+  const commit = (await listRefs(repository, [stateRef], network)).get(stateRef) ?? null;
+  if (commit !== null && !(await repository.objects.has(commit)))
+    await runOverNetwork(repository.folder, [...fetch, network.remote, stateRef], network);
+  return commit;
+}
+
+async function listRefs(
+  repository: Repository,
+  refs: readonly string[],
+  network: Network,
+): Promise<Map<string, string>> {
+  const said = await runOverNetwork(repository.folder, ['ls-remote', network.remote, ...refs], network);
+  return new Map(
     said.split('\n').map((line) => {
       const [id = '', ref = ''] = line.split('\t');
       return [ref, id];
     }),
   );
-  const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
-  const known = await repository.objects.read([remoteRefs.branch, remoteRefs.state]);
-  const wanted = [
-    ...(tips.branch !== null && tips.branch !== known[0]?.id ? [`+${branch}:${remoteRefs.branch}`] : []),
-    ...(tips.state !== null && tips.state !== known[1]?.id ? [`+${stateRef}:${remoteRefs.state}`] : []),
-  ];
-  if (wanted.length === 0) return tips;
-  await runOverNetwork(repository.folder, [...fetch, remote, ...wanted], options);
-  const fetched = await repository.objects.read([remoteRefs.branch, remoteRefs.state]);
-  return {
-    branch: tips.branch === null ? null : (fetched[0]?.id ?? null),
-    state: tips.state === null ? null : (fetched[1]?.id ?? null),
-  };
 }
 
 /** A ref to be pushed: the commit, and where the ref must be when it is replaced by no descendant of it. */
@@ -70,7 +102,7 @@ export interface PushedRef {
 export async function pushRemote(
   repository: Repository,
   refs: readonly PushedRef[],
-  options: RemoteOptions,
+  options: Network,
 ): Promise<void> {
   const leases = refs.flatMap(({ ref, lease }) =>
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
@@ -79,21 +111,30 @@ export async function pushRemote(
   await runOverNetwork(repository.folder, [...push, ...leases, options.remote, ...specs], options);
 }
 
-/** What went wrong, in a sentence for the operator. */
+/** What went wrong, in a sentence for the operator: in the remote's own words, where it said any. */
 export function remoteFault(error: unknown): string {
   if (!(error instanceof GitExit)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
   if (error.exitCode === null) return 'it did not answer in time: look at the network and the Git server';
-  const lines = error.stderr.trim().split('\n');
+  const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
+  const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
   // What ends in a colon goes on in the next line.
-  const said = (
-    lines
-      .slice(first)
-      .join('\n')
-      .match(/^(?:.*:\n)?.*/)?.[0] ?? ''
-  ).replace('\n', ' ');
-  return `git says: ${said.replace(/\/\/[^/@\s]*@/g, '//').slice(0, 300)}`;
+  const said =
+    rejected.length > 0
+      ? [rejected.join(', ')]
+      : lines.slice(first, first + (lines[first]?.endsWith(':') ? 2 : 1));
+  const remote = lines.flatMap((line) => /^(?:remote:|ERROR:)\s*(.*\p{L}.*)$/u.exec(line)?.[1] ?? []);
+  const quoted = remote.length > 0 ? `the remote says: ${remote.join(' ').slice(0, 500)}; ` : '';
+  return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
+}
+
+/** The ref and the reason of a refusal. A ref that was refused with another one tells nothing. */
+function rejectionIn(line: string): string | undefined {
+  const [, ref, reason] = /^! \[(?:remote )?rejected\] +\S+ -> (\S+) \((.+)\)$/.exec(line) ?? [];
+  return ref === undefined || reason === 'atomic push failed' || reason === 'atomic push failure'
+    ? undefined
+    : `${ref} is refused (${reason})`;
 }
 
 const fetch = [

@@ -1,10 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../bot/errors.ts';
+import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
 import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
+import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
 import { TreeCache } from './tree-cache.ts';
 
@@ -18,7 +19,7 @@ export interface Repository {
   readonly gitDir: string;
   /** What all work trees share: objects, refs, packed-refs. */
   readonly commonDir: string;
-  readonly hash: 'sha1' | 'sha256';
+  readonly hash: HashName;
   /** Who our commits are by, `name <address>`. */
   readonly identity: string;
   /** A folder of ours for files that are not whole yet. It may not exist. */
@@ -59,6 +60,7 @@ export async function openRepository(
   if (facts.bare)
     throw new WritesUnavailable(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
+      { forOwners: noRepositoryForOwners },
     );
   const { folder, gitDir } = facts;
   const objects = new ObjectReader(folder);
@@ -116,6 +118,12 @@ export class RepositoryDoor {
     return this.#opened ?? (await (this.#opening ??= this.#open()));
   }
 
+  /** What Git makes the ids of files with; SHA-1 where there is no repository. */
+  async hash(): Promise<HashName> {
+    const repository = await this.open().catch(() => undefined);
+    return repository?.hash ?? 'sha1';
+  }
+
   /** Many may ask at once: each repository keeps a git alive, and only one of them would be ended. */
   async #open(): Promise<Repository> {
     try {
@@ -141,7 +149,8 @@ export class RepositoryDoor {
 export function unavailableBecause(error: unknown): WritesUnavailable {
   if (error instanceof WritesUnavailable) return error;
   const why = faultOf(error);
-  return new WritesUnavailable(why, { cause: error });
+  const forOwners = why === diskFull ? diskFullForOwners : [tooFast, unknown].find((safe) => safe === why);
+  return new WritesUnavailable(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
 }
 
 function faultOf(error: unknown): string {
@@ -150,10 +159,8 @@ function faultOf(error: unknown): string {
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
   }
-  if (error instanceof UnknownOutcomeError)
-    return 'git failed, and it is not known whether the change was saved: send it again';
-  if (error instanceof RefConflictError)
-    return 'the branch moves faster than a change can be committed: send it again';
+  if (error instanceof UnknownOutcomeError) return unknown;
+  if (error instanceof RefConflictError) return tooFast;
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -169,6 +176,13 @@ function faultOf(error: unknown): string {
 }
 
 const diskFull = 'the disk is full: make room, writes resume by themselves';
+
+const unknown = 'git failed, and it is not known whether the change was saved: send it again';
+
+const tooFast = 'the branch moves faster than a change can be committed: send it again';
+
+const noRepositoryForOwners =
+  'changes cannot be saved: the catalogue is in no Git repository that the service can write to';
 
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
@@ -198,7 +212,10 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
     const [folder = '', prefix = ''] = await ask('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
-    throw new WritesUnavailable(noRepository(catalogue, error), { cause: error });
+    throw new WritesUnavailable(noRepository(catalogue, error), {
+      cause: error,
+      forOwners: noRepositoryForOwners,
+    });
   }
 }
 

@@ -1,23 +1,52 @@
 import { OperatorFault } from '../operator-fault.ts';
+import { mergeResult } from './merge-result.ts';
 import { GitFailure, runGit } from './run-git.ts';
 
-/** What a change goes from and to. Commit ids. */
+/** What a change goes from and to. Commit ids, and tree ids where it says so. */
 export interface RevisionRange {
-  /** The commit where the change left the revision that it was made for. */
+  /** The revision that the change is made for. */
   readonly base: string;
+  /** The last commit of the change: what it has and `base` lacks comes into the history. */
   readonly head: string;
+  /** What the change is compared with. */
+  readonly before: string;
+  /** What the change comes to, a commit or a tree; null for the working tree. */
+  readonly after: string | null;
+  /** The paths that Git cannot merge, relative to the folder asked about. */
+  readonly conflicts: readonly string[];
 }
 
 /**
- * The range from where `head` (HEAD when it is not given) left the revision `base`.
- * @throws {OperatorFault} when there is no such revision here, no repository, or no git.
+ * The range from `base` to what merging `head` into it would give: with several merge bases, what `head` changed
+ * since one of them can hide what the merge brings. With conflicts it is what `head` changed since it branched off.
+ * Without `head` it goes from where HEAD branched off to the working tree.
+ * @throws {OperatorFault} when there is no such revision here, no repository, no git or one that is too old.
  */
-export async function revisionRange(folder: string, base: string, head = 'HEAD'): Promise<RevisionRange> {
+export async function revisionRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
   const target = await commitOf(folder, base);
-  const tip = await commitOf(folder, head);
+  const tip = await commitOf(folder, head ?? 'HEAD');
+  const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
+  const range = { base: target, head: tip, before: target, conflicts: [] };
+  if (head === undefined) {
+    if (more.length > 0) throw new OperatorFault(severalBasesMessage(base));
+    return { ...range, before: fork, after: null };
+  }
+  if (more.length === 0 && fork === target) return { ...range, after: tip };
+  if (more.length === 0 && fork === tip) return { ...range, after: target };
+  const { tree, conflicts } = await mergeResult(folder, target, tip);
+  return conflicts.length === 0
+    ? { ...range, after: tree }
+    : { ...range, before: fork, after: tip, conflicts };
+}
+
+async function mergeBases(
+  folder: string,
+  target: string,
+  tip: string,
+  [base, head]: readonly [string, string],
+): Promise<string[]> {
   try {
-    const fork = await runGit(folder, ['merge-base', target, tip]);
-    return { base: fork.toString().trim(), head: tip };
+    return (await runGit(folder, ['merge-base', '--all', target, tip])).toString().trim().split('\n');
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
     if (await isShallow(folder)) throw new OperatorFault(shallowMessage(base));
@@ -25,6 +54,10 @@ export async function revisionRange(folder: string, base: string, head = 'HEAD')
       `${head} and ${JSON.stringify(base)} have no commit in common: give a revision that this branch came from`,
     );
   }
+}
+
+function severalBasesMessage(base: string): string {
+  return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
 /** The user's word is an argument only here, behind the end of the options; from then on ids are. */

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
+import { withoutCredentials } from './credentials.ts';
 import { gitEnvironment } from './git-process.ts';
 
-/** A git that ended with another code than 0. */
+/** A git that ended with another code than 0. Nothing in it has the credentials of an address. */
 export class GitFailure extends Error {
   /** Null when a signal ended it. */
   readonly code: number | null;
@@ -11,10 +12,11 @@ export class GitFailure extends Error {
   readonly detail: string;
 
   constructor(code: number | null, detail: string) {
-    super(`git ended with ${code ?? 'a signal'}: ${detail}`);
+    const clean = withoutCredentials(detail);
+    super(`git ended with ${code ?? 'a signal'}: ${clean}`);
     this.name = 'GitFailure';
     this.code = code;
-    this.detail = detail;
+    this.detail = clean;
   }
 }
 
@@ -31,6 +33,8 @@ export interface RunGitOptions {
   readonly input?: string;
   /** It may print so many bytes. */
   readonly most?: number;
+  /** Another exit code than 0 that is no failure. */
+  readonly answers?: number;
 }
 
 /**
@@ -42,7 +46,7 @@ export interface RunGitOptions {
 export async function runGit(
   folder: string,
   args: readonly string[],
-  { input, most = Number.POSITIVE_INFINITY }: RunGitOptions = {},
+  { input, most = Number.POSITIVE_INFINITY, answers = 0 }: RunGitOptions = {},
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -55,6 +59,7 @@ export async function runGit(
       pieces.push(piece);
     },
     input,
+    answers,
   );
   return Buffer.concat(pieces);
 }
@@ -67,6 +72,7 @@ export async function streamGit(
   args: readonly string[],
   take: (piece: Buffer) => void,
   input = '',
+  answers = 0,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const git = spawn('git', ['-C', folder, '--no-optional-locks', ...settings, ...args], {
@@ -79,7 +85,7 @@ export async function streamGit(
     );
     git.on('close', (code) => {
       if (thrown !== undefined) reject(thrown);
-      else if (code === 0) resolve();
+      else if (code === 0 || code === answers) resolve();
       else reject(new GitFailure(code, firstLine(said)));
     });
     git.stderr.on('data', (piece) => (said += String(piece).slice(0, 10_000 - said.length)));

@@ -6,6 +6,7 @@ import type { Change } from './commit/batch-plan.ts';
 import { diffTrees } from './commit/file-change.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
+import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 import { parseTree } from './tree.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function stampsDue(repository: Repository, from: string, to: string
 /** A main page's text with `edited` at `time` or later; as it is where it is faulty. Milliseconds. */
 export function stamped(path: string, text: string, time: number): string {
   const { page } = parsePage(path, Buffer.from(text));
-  if (page === undefined || validate('main-page', structuredClone(page.data)).length > 0) return text;
+  if (page === undefined || validate('main-page', page.data).length > 0) return text;
   return editedOf(page.data) >= time ? text : editPage(text, { edited: time });
 }
 
@@ -43,14 +44,15 @@ interface Commit {
   readonly time: number;
 }
 
-/** The commits of the branch itself, newest first, but for those of a service, which names the bots in trailers. */
+/** The commits of the branch itself, newest first, but for those of a service. */
 async function commitsOfPeople(repository: Repository, from: string, to: string): Promise<Commit[]> {
-  const format = '--format=%H%x09%ct%x09%P%x09%(trailers:key=Bot,valueonly,separator=%x2C)';
-  const lines = (await repository.run(['log', '--first-parent', format, to, `^${from}`])).split('\n');
-  return lines.flatMap((line) => {
-    const [id = '', time = '', parents = '', bots = ''] = line.split('\t');
+  const args = ['log', '--first-parent', '--no-show-signature', '--no-color', '-z'];
+  const format = `--format=%H%n%ct%n%P%n${serviceFormat}`;
+  const commits = (await repository.run([...args, format, to, `^${from}`])).split('\0');
+  return commits.flatMap((commit) => {
+    const [id = '', time = '', parents = '', ...marks] = commit.split('\n');
     const [parent] = parents.split(' ');
-    return bots !== '' || !parent ? [] : { id, parent, time: Number(time) * 1000 };
+    return botsUpdatedBy(marks).length > 0 || !parent ? [] : { id, parent, time: Number(time) * 1000 };
   });
 }
 

@@ -6,7 +6,7 @@ import { diffTrees } from './commit/file-change.ts';
 import { mayWorkAgain } from './dead-locks.ts';
 import type { Log } from '../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
-import { foldersOfRef, RefConflictError } from './commit/refs.ts';
+import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
 import { fsyncFolders } from './durable.ts';
 import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
@@ -36,7 +36,7 @@ export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
     },
     tip: async () => {
       try {
-        return (await (await door.open()).objects.readOne(stateRef))?.id ?? null;
+        return await readRef(await door.open(), stateRef);
       } catch (error) {
         throw unavailableBecause(error);
       }
@@ -52,7 +52,7 @@ interface NewState {
 }
 
 async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
-  const commit = (await repository.objects.readOne(stateRef))?.id ?? null;
+  const commit = await readRef(repository, stateRef);
   const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit, known);
   const files = new Map<string, string>();
   if (blobs.size > 0) {
@@ -93,8 +93,7 @@ async function commitState(
 ): Promise<string | null> {
   const changed = await changedFiles(repository, onto, files);
   if (changed.size === 0) {
-    if (((await repository.objects.readOne(stateRef))?.id ?? null) !== onto)
-      throw new RefConflictError(stateRef);
+    if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
     return onto;
   }
   const commit: RefCommit = { ref: stateRef, onto, message: `${subject}\n`, urgent: false, files: changed };

@@ -1,20 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
+import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../state/turns.ts';
 import type { Committer } from './commit/committer.ts';
-import { moveRefs, RefConflictError } from './commit/refs.ts';
-import { mergeStates } from './merge-states.ts';
+import { moveRefs, readRef } from './commit/refs.ts';
+import { GitExit } from './git-exit.ts';
+import { countCommits } from './history.ts';
 import { Integration } from './integration.ts';
 import {
   fetchRemote,
+  knownTips,
+  type Network,
   type PushedRef,
   pushRemote,
   remoteFault,
   type RemoteOptions,
   remoteRefs,
-  type RemoteTips,
 } from './remote.ts';
+import { fetchState, hasFetchedState, mergeState, pushState, told } from './remote-state.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { stateRef } from './state-ref.ts';
 import { makeThinned } from './thinning.ts';
@@ -44,7 +47,7 @@ export interface SyncOptions {
 
 /** Why branch and state are not in step with the remote. */
 export interface SyncFault {
-  /** Milliseconds since the epoch. */
+  /** The first failure after all was well. Milliseconds since the epoch. */
   readonly since: number;
   readonly message: string;
 }
@@ -53,76 +56,105 @@ export interface SyncFault {
  * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
  * at a time; one that fails is tried again, later each time. Reads and writes go on whatever the remote does.
  */
-export class Sync {
+export class Sync implements RemoteState {
   readonly #options: SyncOptions;
   readonly #integration: Integration;
   readonly #stop = new AbortController();
   readonly #turns = new Turns();
-  #waiting: (() => void)[] = [];
+  #waiting: ((isThere: boolean) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
   #fetchDue = true;
   #fetchedAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
   #pushedAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #fault: SyncFault | null = null;
-  #ready = false;
+  /** The kind of fault that was logged last. */
+  #told: string | undefined;
+  #unpushed = 0;
+  #stateFetched = false;
 
   constructor(options: SyncOptions) {
     this.#options = options;
     this.#integration = new Integration(options);
   }
 
-  /** Why the last round failed; null when it did not. */
+  /** Why the remote lacks something of ours, or we something of its; null where what we have is there. */
   get fault(): SyncFault | null {
     return this.#fault;
   }
 
-  /** Whether it was ever in step with the remote: until then a new clone lacks the tokens of all bots. */
-  get ready(): boolean {
-    return this.#ready;
+  /** How many commits of branch and state the remote does not have. */
+  get unpushed(): number {
+    return this.#unpushed;
+  }
+
+  /** Whether the remote's state was ever fetched: until then a new clone lacks the tokens of all bots. */
+  get stateFetched(): boolean {
+    return this.#stateFetched;
   }
 
   /** Begins: the first round is at once. Resolves when a new clone has everything, or has waited long enough for it. */
   async start(): Promise<void> {
     const repository = await this.#options.door.open().catch(() => undefined);
-    const isNew = repository !== undefined && (await tipOf(repository, remoteRefs.base)) === null;
-    if (!isNew) {
-      this.#ready = true;
+    if (repository === undefined || (await hasFetchedState(repository))) {
+      this.#stateFetched = true;
+      // A crash may have come between a fetch and its merge. What fails here, the round tells.
+      const fetched = repository && (await readRef(repository, remoteRefs.state));
+      if (fetched) await this.#mergeState(repository, fetched).catch(() => undefined);
       this.#wakeIn(0);
       return;
     }
     const first = this.#roundInTurn().catch(() => undefined);
     await Promise.race([first, sleep(longestStart * 1000, undefined, { ref: false })]);
-    this.#ready = true;
   }
 
-  /** The remote says that it has changed. */
+  /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
+  async fetchState(): Promise<void> {
+    await this.#turns.take(async () => {
+      const repository = await this.#options.door.open();
+      if (await told(fetchState(repository, this.#network))) await this.#options.state.refresh();
+      this.#stateFetched = true;
+    });
+  }
+
+  /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
+  async pushState(): Promise<void> {
+    await this.#turns.take(async () => {
+      const repository = await this.#options.door.open();
+      const commit = await told(pushState(repository, this.#network));
+      await this.#options.state.refresh();
+      if (commit !== null) await this.#setRefs(repository, new Map([[remoteRefs.state, commit]]));
+    });
+  }
+
+  /** The remote says that it has changed. However often it does, it is fetched at most once a second. */
   hint(): void {
     this.#fetchDue = true;
-    this.#wakeIn(0);
+    this.#wakeIn(this.#askedAt + hintGap - performance.now());
   }
 
   /** To be told of every commit of ours, of content or state. */
   committed(): void {
+    this.#unpushed++;
     if (this.#fault === null) this.#wakeIn(Math.max(gathering, this.#pushableIn));
   }
 
   /**
-   * Resolves when the remote has everything that was answered by now.
-   * @throws {WritesUnavailable} when it has not after a while: it will get it later
+   * Resolves with whether the remote has everything that was answered by now. False where it gets it later: it is away,
+   * refuses it or is slow.
    */
-  async pushed(): Promise<void> {
-    const { pushSeconds } = this.#options;
-    const limit = AbortSignal.timeout((pushSeconds + patience) * 1000);
-    await new Promise<void>((resolve, reject) => {
-      const waiter = (): void => resolve();
-      this.#waiting.push(waiter);
+  async pushed(): Promise<boolean> {
+    if (this.#fault !== null) return false;
+    const limit = AbortSignal.timeout((this.#options.pushSeconds + patience) * 1000);
+    return await new Promise<boolean>((resolve) => {
+      this.#waiting.push(resolve);
       limit.addEventListener('abort', () => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiter);
-        reject(new WritesUnavailable(savedHere, { retryAfter: Math.max(30, pushSeconds) }));
+        this.#waiting = this.#waiting.filter((other) => other !== resolve);
+        resolve(false);
       });
-      this.committed();
+      this.#wakeIn(Math.max(gathering, this.#pushableIn));
     });
   }
 
@@ -139,8 +171,8 @@ export class Sync {
    */
   async thin(repository: Repository, since: number): Promise<number> {
     return await this.#turns.take(async () => {
-      const tip = await tipOf(repository, stateRef);
-      if (this.#fault !== null || tip === null || tip !== (await tipOf(repository, remoteRefs.state)))
+      const tip = await readRef(repository, stateRef);
+      if (this.#fault !== null || tip === null || tip !== (await readRef(repository, remoteRefs.state)))
         return 0;
       const thinned = await makeThinned(repository, tip, since);
       if (thinned === undefined) return 0;
@@ -207,25 +239,27 @@ export class Sync {
     await this.#turns.take(async () => {
       if (this.#stop.signal.aborted || this.#wakeAt === Number.NEGATIVE_INFINITY) return;
       try {
-        await this.#round();
-        this.#succeeded();
+        this.#succeeded(await this.#round());
       } catch (error) {
         this.#failed(error);
         throw error;
+      } finally {
+        await this.#countUnpushed();
       }
     });
   }
 
-  async #round(): Promise<void> {
+  /** Gives whether what was here is there. */
+  async #round(): Promise<boolean> {
     const { door, syncSeconds } = this.#options;
     const repository = await door.open();
     const now = performance.now();
     if (this.#fetchDue || now - this.#fetchedAt >= syncSeconds * 1000) await this.#fetch(repository);
     for (let attempt = 1; ; attempt++) {
-      if (this.#pushableIn > 0) break;
+      if (this.#pushableIn > 0) return (await this.#refsToPush(repository)).length === 0;
       try {
         await this.#push(repository);
-        break;
+        return true;
       } catch (error) {
         // Whoever was faster has moved the remote; anything else is a fault.
         if (attempt === mostAttempts || !(await this.#fetch(repository))) throw error;
@@ -236,8 +270,9 @@ export class Sync {
 
   /** Takes in what the remote has. Gives whether that was new. */
   async #fetch(repository: Repository): Promise<boolean> {
-    const before = await this.#known(repository);
+    const before = await knownTips(repository);
     this.#fetchDue = false;
+    this.#askedAt = performance.now();
     const tips = await fetchRemote(repository, this.#remote(repository));
     this.#fetchedAt = performance.now();
     await this.#mergeState(repository, tips.state);
@@ -246,74 +281,80 @@ export class Sync {
   }
 
   async #mergeState(repository: Repository, theirs: string | null): Promise<void> {
-    if (theirs === null) return;
-    for (let attempt = 1; ; attempt++) {
-      const ours = await tipOf(repository, stateRef);
-      const to = await mergeStates(repository, ours, theirs);
-      if (to === ours) return;
-      try {
-        await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
-        break;
-      } catch (error) {
-        if (!(error instanceof RefConflictError) || attempt === mostAttempts) throw error;
-      }
-    }
-    await this.#options.state.refresh();
+    if (await mergeState(repository, theirs)) await this.#options.state.refresh();
+    this.#stateFetched = true;
   }
 
   /** Pushes what the remote does not have, branch and state together. */
   async #push(repository: Repository): Promise<void> {
     const waiting = [...this.#waiting];
     if (waiting.length > 0) await this.#options.state.fold();
-    const options = this.#remote(repository);
-    const known = await this.#known(repository);
-    const branch = await tipOf(repository, repository.branch());
-    const state = await tipOf(repository, stateRef);
-    const refs: PushedRef[] = [];
-    if (branch !== null && branch !== known.branch) refs.push({ ref: options.branch, commit: branch });
-    if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
+    const refs = await this.#refsToPush(repository);
     if (refs.length > 0) {
       this.#pushedAt = performance.now();
-      await pushRemote(repository, refs, options);
+      await pushRemote(repository, refs, this.#remote(repository));
       this.#options.log.debug({ refs }, 'pushed to the remote');
       const pushed = new Map<string, string>();
-      if (branch !== null) pushed.set(remoteRefs.branch, branch).set(remoteRefs.base, branch);
-      if (state !== null) pushed.set(remoteRefs.state, state);
+      for (const { ref, commit } of refs) {
+        if (ref === stateRef) pushed.set(remoteRefs.state, commit);
+        else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
+      }
       await this.#setRefs(repository, pushed);
     }
     this.#waiting = this.#waiting.filter((waiter) => !waiting.includes(waiter));
-    for (const waiter of waiting) waiter();
+    for (const waiter of waiting) waiter(true);
   }
 
-  async #known(repository: Repository): Promise<RemoteTips> {
-    return {
-      branch: await tipOf(repository, remoteRefs.branch),
-      state: await tipOf(repository, remoteRefs.state),
-    };
+  async #refsToPush(repository: Repository): Promise<PushedRef[]> {
+    const known = await knownTips(repository);
+    const branch = await readRef(repository, repository.branch());
+    const state = await readRef(repository, stateRef);
+    const refs: PushedRef[] = [];
+    if (branch !== null && branch !== known.branch)
+      refs.push({ ref: this.#remote(repository).branch, commit: branch });
+    if (state !== null && state !== known.state) refs.push({ ref: stateRef, commit: state });
+    return refs;
+  }
+
+  /** Exact at the end of each round; in between `committed` counts on. */
+  async #countUnpushed(): Promise<void> {
+    try {
+      const repository = await this.#options.door.open();
+      const refs = await this.#refsToPush(repository);
+      const known = Object.values(await knownTips(repository)).filter((tip) => tip !== null);
+      const ours = refs.map(({ commit }) => commit);
+      this.#unpushed = ours.length === 0 ? 0 : await countCommits(repository, ours, known);
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'could not count the commits that are not pushed');
+    }
   }
 
   async #setRefs(repository: Repository, refs: ReadonlyMap<string, string>): Promise<void> {
     const moves = [...refs].map(
-      async ([ref, to]) => [ref, { from: await tipOf(repository, ref), to }] as const,
+      async ([ref, to]) => [ref, { from: await readRef(repository, ref), to }] as const,
     );
     await moveRefs(repository, new Map(await Promise.all(moves)));
   }
 
   #remote(repository: Repository): RemoteOptions {
-    const { remote, branch, timeLimit = 120 } = this.#options;
-    return {
-      remote,
-      branch: branch === null ? repository.branch() : `refs/heads/${branch}`,
-      timeLimit,
-      signal: this.#stop.signal,
-    };
+    const { branch } = this.#options;
+    return { ...this.#network, branch: branch === null ? repository.branch() : `refs/heads/${branch}` };
   }
 
-  #succeeded(): void {
+  get #network(): Network {
+    const { remote, timeLimit = 120 } = this.#options;
+    return { remote, timeLimit, signal: this.#stop.signal };
+  }
+
+  /** A fault ends when what we have is there: a fetch that works says nothing about a push that was refused. */
+  #succeeded(isThere: boolean): void {
     const { log, syncSeconds } = this.#options;
-    if (this.#fault !== null) log.info({ since: this.#fault.since }, 'in step with the remote again');
-    this.#failures = 0;
-    this.#fault = null;
+    if (isThere) {
+      if (this.#fault !== null) log.info({ since: this.#fault.since }, 'in step with the remote again');
+      this.#failures = 0;
+      this.#fault = null;
+      this.#told = undefined;
+    }
     const nextFetch = this.#fetchedAt + syncSeconds * 1000 - performance.now();
     this.#wakeIn(this.#fetchDue ? 0 : nextFetch);
     if (this.#waiting.length > 0 || this.#pushableIn > 0) this.#wakeIn(Math.max(gathering, this.#pushableIn));
@@ -322,22 +363,30 @@ export class Sync {
   #failed(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     const message = remoteFault(error);
-    if (this.#fault?.message !== message) {
+    const kind = kindOf(error);
+    if (this.#told !== kind) {
       this.#options.log.error(
         { err: error },
         `not in step with the remote: ${message}. Reads and writes go on, and it is tried again`,
       );
     }
+    this.#told = kind;
     this.#fault = { since: this.#fault?.since ?? Date.now(), message };
+    for (const waiter of this.#waiting.splice(0)) waiter(false);
     this.#fetchDue = true;
     const longest = Math.min(60, Math.max(1, this.#options.syncSeconds)) * 1000;
-    const backOff = Math.min(longest, 500 * 2 ** this.#failures++);
-    this.#wakeIn(backOff * (0.5 + Math.random() / 2));
+    const backOff = Math.min(longest, 500 * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
+    // A push that failed is tried again then, however long it is to the next regular one.
+    this.#pushedAt = Math.min(this.#pushedAt, performance.now() + backOff - this.#options.pushSeconds * 1000);
+    this.#wakeIn(backOff);
   }
 }
 
 /** Milliseconds in which commits that come together are pushed together. */
 const gathering = 50;
+
+/** Milliseconds between two fetches that the remote has asked for. */
+const hintGap = 1000;
 
 /** So often another replica may be faster before a round is given up. */
 const mostAttempts = 10;
@@ -351,9 +400,8 @@ const longestStart = 30;
 /** Seconds that a stop waits for the last push. */
 const lastPush = 5;
 
-const savedHere =
-  'the change is saved here, but the remote does not have it yet and will get it later: nothing needs to be sent again';
-
-async function tipOf(repository: Repository, ref: string): Promise<string | null> {
-  return (await repository.objects.readOne(ref))?.id ?? null;
+/** What tells one fault from another. What git says has times and numbers in it that differ at each try. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof GitExit)) return remoteFault(error);
+  return error.command.includes(' push ') ? 'push' : 'fetch';
 }

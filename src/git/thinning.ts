@@ -1,5 +1,6 @@
 import type { Repository } from './repository.ts';
 import { fastImport } from './commit/fast-import.ts';
+import { readRef } from './commit/refs.ts';
 import { GitExit } from './git-exit.ts';
 import { stateRef } from './state-ref.ts';
 
@@ -36,14 +37,14 @@ export function commitsThatStay<T extends { readonly time: number }>(
  * @throws {GitExit}
  */
 export async function thinState(repository: Repository, since: number): Promise<number> {
-  const tip = (await repository.objects.readOne(stateRef))?.id;
-  if (tip === undefined) return 0;
+  const tip = await readRef(repository, stateRef);
+  if (tip === null) return 0;
   const thinned = await makeThinned(repository, tip, since);
   if (thinned === undefined) return 0;
   try {
     await repository.run(['update-ref', stateRef, thinned.commit, tip]);
   } catch (error) {
-    if (error instanceof GitExit && (await repository.objects.readOne(stateRef))?.id !== tip) return 0;
+    if (error instanceof GitExit && (await readRef(repository, stateRef)) !== tip) return 0;
     throw error;
   }
   return thinned.gone;

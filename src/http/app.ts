@@ -48,8 +48,8 @@ export interface AppOptions {
   readonly live: LivePreview | null;
   /** Null where no Git server calls. */
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
-  /** Resolves when an answer to a post may be sent, once the change is durable. */
-  readonly acknowledge: () => Promise<void>;
+  /** Resolves when an answer to a post may be sent, once the change is durable: false if a part is still to come. */
+  readonly acknowledge: () => Promise<boolean>;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly trustProxy: boolean;

@@ -18,7 +18,9 @@ export interface HookRouteOptions {
 
 /**
  * `POST /hooks/push`: the Git server says that somebody has pushed. GitHub, Gitea and Forgejo sign the body, GitLab
- * sends the secret itself. What the body says is not looked at: the answer to a call is to fetch.
+ * signs id, time and body, or sends the secret itself. What the body says is not looked at: the answer to a call is
+ * to fetch. A signature is accepted once. A call that only carries the secret has nothing that identifies it: who can
+ * repeat it has the secret.
  */
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
@@ -29,14 +31,14 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
     }).catch((error: unknown) => {
       throw bodyProblem(error);
     });
-    const digest = createHash('sha256').update(ctx.get('X-Gitlab-Event-UUID')).update(body).digest('base64');
-    if (!isGenuine(ctx, secret, body) || taken.has(digest)) {
+    const proof = proofOf(ctx, secret, body);
+    if (proof === null || (proof !== 'secret' && taken.has(proof))) {
       await refused.count(ctx, addressGroup(ctx.ip), 'look at the secret that the Git server has');
       throw new Problem('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
     }
-    taken.set(digest, true);
+    if (proof !== 'secret') taken.set(proof, true);
     pushed();
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
@@ -50,16 +52,55 @@ const maxBody = 2 * 1024 * 1024;
 const advice =
   'the call is not signed with the secret, or was sent before: give the Git server the secret that BOTSHELF_WEBHOOK_SECRET has';
 
-function isGenuine(ctx: Context, secret: string, body: Buffer): boolean {
+/** The signature of a genuine call, `secret` for one that carries the secret instead, null for any other. */
+function proofOf(ctx: Context, secret: string, body: Buffer): string | null {
+  const id = ctx.get('webhook-id');
+  const signatures = ctx.get('webhook-signature');
+  if (signatures !== '')
+    return standardProof({ id, time: ctx.get('webhook-timestamp'), signatures }, secret, body);
   const token = ctx.get('X-Gitlab-Token');
-  if (token !== '') return same(sha256(token), sha256(secret));
+  if (token !== '') return same(sha256(token), sha256(secret)) ? 'secret' : null;
   const given =
     ctx.get('X-Hub-Signature-256').replace(/^sha256=/, '') ||
     ctx.get('X-Forgejo-Signature') ||
     ctx.get('X-Gitea-Signature');
-  if (!/^[0-9a-f]{64}$/i.test(given)) return false;
-  return same(Buffer.from(given, 'hex'), createHmac('sha256', secret).update(body).digest());
+  if (!/^[0-9a-f]{64}$/i.test(given)) return null;
+  const signature = createHmac('sha256', secret).update(body).digest();
+  return same(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;
 }
+
+interface StandardHeaders {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly time: string;
+  /** `v1,<base64>`, several with spaces between them. */
+  readonly signatures: string;
+}
+
+/** The signature of a call by the Standard Webhooks specification, as a signing token of GitLab's makes it. */
+function standardProof(
+  { id, time, signatures }: StandardHeaders,
+  secret: string,
+  body: Buffer,
+): string | null {
+  const [, key] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret) ?? [];
+  const age = Math.abs(Date.now() / 1000 - Number(time));
+  if (key === undefined || !/^\d{1,12}$/.test(time) || age > oldestCall) return null;
+  const signature = createHmac('sha256', Buffer.from(key, 'base64'))
+    .update(`${id}.${time}.`)
+    .update(body)
+    .digest();
+  const isGenuine = signatures
+    .split(' ', mostSignatures)
+    .some((given) => same(sha256(given), sha256(`v1,${signature.toString('base64')}`)));
+  return isGenuine ? signature.toString('hex') : null;
+}
+
+/** Seconds that the clocks of the two machines and the way of a call may differ by. */
+const oldestCall = 300;
+
+/** While a key is replaced a call has two. */
+const mostSignatures = 10;
 
 /** In a time that tells nothing about where they differ. */
 function same(a: Buffer, b: Buffer): boolean {

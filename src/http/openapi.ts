@@ -81,7 +81,7 @@ const paths = {
     get: readBot,
     post: {
       summary: 'Post a count, or change keys',
-      description: `Any of ${writableKeys.join(', ')} in “bot”. Answered when the change is safe on disk; all keys are changed or none.`,
+      description: `Any of ${writableKeys.join(', ')} in “bot”. Answered when the change is safe on disk; all keys are changed or none. Any answer of 2xx means that it is saved.`,
       security: [{ token: [] }],
       parameters: [
         idParameter,
@@ -95,6 +95,10 @@ const paths = {
       requestBody: { required: true, content: { 'application/json': { schema: ref('Update') } } },
       responses: {
         '200': answer('The keys as they are stored.', ref('UpdateAnswer')),
+        '202': answer(
+          'The same, and the change is saved, but the Git server, which answers wait for here, does not have it yet and gets it later: nothing needs to be sent again.',
+          ref('UpdateAnswer'),
+        ),
         ...Object.fromEntries(
           [400, 401, 403, 404, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
         ),

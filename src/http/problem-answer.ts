@@ -1,10 +1,12 @@
 import type { Context, Next } from 'koa';
-import { EditConflictError, PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
+import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
+import { LastingReasons } from '../lasting-reasons.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
 /** Turns what is thrown below into a problem document: a Problem into its own, all else into a plain 500. */
 export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<void> {
+  const reasons = new LastingReasons();
   return async (ctx, next) => {
     try {
       await next();
@@ -12,8 +14,8 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
       const problem = problemOf(error);
       const request = { method: ctx.method, path: ctx.path };
       if (problem.kind === 'unexpected') log.error({ err: error, ...request }, 'a request failed');
-      if (problem.kind === 'writes-unavailable')
-        log.warn({ err: error, ...request }, `a request was refused: ${problem.message}`);
+      if (error instanceof WritesUnavailable && reasons.begins(error.forOwners))
+        log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
       answer(ctx, problem);
     }
   };
@@ -23,7 +25,7 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof WritesUnavailable) {
-    return new Problem('writes-unavailable', error.message, {
+    return new Problem('writes-unavailable', error.forOwners, {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
@@ -32,6 +34,7 @@ export function problemOf(error: unknown): Problem {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
+  if (error instanceof UnknownBot) return new Problem('unknown-bot', error.message);
   if (error instanceof PreconditionFailed) {
     return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
+import { UnknownBot } from '../bot/errors.ts';
 import { parseBotId } from '../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import type { BotLists, List } from './bot-lists.ts';
@@ -27,7 +28,8 @@ export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, b
 
 /**
  * The bot that a path names.
- * @throws {Problem} unknown-bot
+ * @throws {Problem} unknown-bot, when the text is no id
+ * @throws {UnknownBot}
  */
 export function knownBot(bots: BotIndex, text: string): IndexedBot {
   const id = parseBotId(text);
@@ -38,8 +40,7 @@ export function knownBot(bots: BotIndex, text: string): IndexedBot {
     );
   }
   const bot = bots.get(id);
-  if (bot === undefined)
-    throw new Problem('unknown-bot', `there is no bot ${id}: GET /api/v2/bots lists those there are`);
+  if (bot === undefined) throw new UnknownBot(id);
   return bot;
 }
 

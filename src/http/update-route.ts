@@ -20,8 +20,11 @@ export interface UpdateRouteOptions {
   readonly badTokens: RateLimit;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
-  /** Resolves when the answer may be sent, once the change is durable. */
-  readonly acknowledge: () => Promise<void>;
+  /**
+   * Resolves when the answer may be sent, once the change is durable: with whether it is wherever the operator wants it
+   * to be before that.
+   */
+  readonly acknowledge: () => Promise<boolean>;
 }
 
 /** The one write of the interface: an owner posts a count or changes top-level keys. */
@@ -42,11 +45,15 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
       () => `edit ${mainPathOf(bot)} by pull request`,
     );
     const commit = await updates.apply(bot.id, values, expectation(ctx));
-    await acknowledge();
+    const isEverywhere = await acknowledge();
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { bot: values, commit };
+    ctx.status = isEverywhere ? 200 : 202;
+    ctx.body = { bot: values, commit, ...(!isEverywhere && { note: savedHere }) };
   });
 }
+
+const savedHere =
+  'the change is saved, but the Git server does not have it yet and gets it later: nothing needs to be sent again';
 
 /** More than any update needs. */
 const bodyRules: BodyRules = {

@@ -10,7 +10,10 @@ export interface Account {
   readonly id: AccountId;
   /** What the provider calls them; null when it does not say. */
   readonly name: string | null;
-  /** When they last proved to the provider who they are: milliseconds since the epoch. */
+  /**
+   * When they last proved to the provider who they are; for Discord, which cannot be asked for that, when they came
+   * back from its page of consent. Milliseconds since the epoch.
+   */
   readonly authenticatedAt: number;
 }
 
@@ -23,8 +26,8 @@ export interface PendingLogin {
 }
 
 /**
- * The provider that people log in at: OAuth 2 with PKCE, or OpenID Connect. It is asked to make sure who it is even
- * if they are logged in there. Its metadata are read when they are first needed, and again every hour.
+ * The provider that people log in at: OAuth 2 with PKCE, or OpenID Connect. The latter is asked to make sure
+ * who it is even if they are logged in there; Discord only shows its page of consent. Its metadata are read when they are first needed, and again every hour.
  */
 export class Provider {
   /** What people call it. */

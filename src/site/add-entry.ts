@@ -38,8 +38,7 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd();
-  for (const { place, message } of validate('main-page', structuredClone(data)))
-    note(fieldAt(place), message);
+  for (const { place, message } of validate('main-page', data)) note(fieldAt(place), message);
   for (const { message } of validate('page', page)) note('page', message);
   const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
   const text = canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`);
@@ -70,7 +69,7 @@ function mainPageOf(texts: FieldTexts, now: number): MainPage {
     nsfw: texts.nsfw !== undefined,
     support: orNull('support'),
     trigger: {
-      prefix: words(texts.prefix),
+      prefix: lines(texts.prefix),
       customisable: texts.customisable !== undefined,
       mentionable: texts.mentionable !== undefined,
     },
@@ -86,6 +85,14 @@ function fieldAt(place: readonly (string | number)[]): FieldName {
 
 function trimmed(text = ''): string {
   return text.trim();
+}
+
+/** A space at the end of a line is kept: a prefix may end in one. */
+function lines(text = ''): string[] {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trimStart())
+    .filter((line) => line !== '');
 }
 
 function words(text = ''): string[] {

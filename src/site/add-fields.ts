@@ -44,7 +44,7 @@ export const addFields: readonly (readonly AddField[])[] = [
   [optional('owner'), optional('repo')],
   [optional('avatar', 'https://'), optional('cover', 'https://')],
   [{ name: 'preview', label: labels.preview, hint: hints.preview, kind: 'lines' }],
-  [optional('prefix')],
+  [{ name: 'prefix', label: labels.prefix, hint: hints.prefix, kind: 'lines' }],
   [toggle('customisable'), toggle('mentionable'), toggle('nsfw')],
   [{ name: 'page', label: labels.page, hint: hints.page, kind: 'page' }],
 ];

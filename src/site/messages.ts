@@ -133,7 +133,7 @@ export const messages = {
     avatar: 'The address of a picture, square.',
     cover: 'The address of a picture, wide.',
     preview: 'Addresses of up to 20 pictures, one a line.',
-    prefix: 'Up to 10, with spaces between them.',
+    prefix: 'Up to 10, one a line, each up to 32 characters; a space at its end is part of it.',
     page: 'Markdown: what the bot does, and how to use it.',
   },
 

@@ -23,7 +23,7 @@ export const tokenMessages = {
   lastUsed: 'Last used',
   neverUsed: 'never, as far as this service knows',
   stale: (provider: string) =>
-    `To issue, replace or revoke it, show ${provider} that it is you; that is good for ten minutes.`,
+    `To issue, replace or revoke it, log in with ${provider} again; that is good for ten minutes.`,
   logInAgain: 'Log in again',
   nothingDone: 'Nothing was done: your login was more than ten minutes old when you pressed the button.',
 
@@ -41,6 +41,8 @@ export const tokenMessages = {
   field: 'Token',
   copy: 'Copy',
   copied: 'Copied.',
+  notShared:
+    'The shared Git server cannot be reached now. The change holds on this machine; if others serve this list too, they follow once the server is back.',
 
   post: 'Post with it',
   postText:

@@ -29,7 +29,12 @@ export type TokenPageState =
       readonly session: Session;
       readonly standing: TokenStanding;
       /** What has just been done; null when the page was only opened. */
-      readonly done: { readonly issued: Token } | { readonly revoked: boolean } | null;
+      readonly done:
+        | (({ readonly issued: Token } | { readonly revoked: boolean }) & {
+            /** Whether the other machines that serve the catalogue can know. */
+            readonly shared: boolean;
+          })
+        | null;
     };
 
 export interface TokenPageProps {
@@ -121,6 +126,11 @@ function Part({ bot, provider, state }: PartProps): VNode {
       return (
         <>
           {state.done && <Done done={state.done} />}
+          {state.done?.shared === false && (
+            <p class="notice bad" role="status">
+              {messages.notShared}
+            </p>
+          )}
           <Panel title={messages.present}>
             <Standing standing={state.standing} />
             <Buttons bot={bot} standing={state.standing} />

@@ -8,6 +8,7 @@ import type { RateLimit } from '../http/rate-limits.ts';
 import { knownBot } from '../http/read-routes.ts';
 import type { Login } from '../login/login.ts';
 import { isFresh } from '../login/sessions.ts';
+import type { Shared } from '../state/shared-tokens.ts';
 import type { TokenStanding } from '../state/state-store.ts';
 import type { Site } from './layout.tsx';
 import { visitorOf } from './login-routes.tsx';
@@ -17,8 +18,8 @@ import { TokenPage, type TokenPageState } from './token-page.tsx';
 /** Issues and ends the tokens of bots; see state/. */
 export interface TokenDesk {
   tokenStanding(id: BotId): Promise<TokenStanding>;
-  issueToken(id: BotId): Promise<Token>;
-  revokeToken(id: BotId): Promise<boolean>;
+  issueToken(id: BotId): Promise<Shared<Token>>;
+  revokeToken(id: BotId): Promise<Shared<boolean>>;
 }
 
 export interface TokenRoutesOptions {
@@ -86,8 +87,14 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const { id } = knownBot(bots, ctx.params['id'] ?? '');
     send(ctx, id, await stateOf(ctx, id, false));
   });
-  onPress('/bots/:id/token', async (id) => ({ issued: await desk.issueToken(id) }));
-  onPress('/bots/:id/token/revoke', async (id) => ({ revoked: await desk.revokeToken(id) }));
+  onPress('/bots/:id/token', async (id) => {
+    const { done, shared } = await desk.issueToken(id);
+    return { issued: done, shared };
+  });
+  onPress('/bots/:id/token/revoke', async (id) => {
+    const { done, shared } = await desk.revokeToken(id);
+    return { revoked: done, shared };
+  });
 }
 
 type Done = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;

@@ -1,7 +1,17 @@
+import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 
+/** The refusal of a write that failed as `folder` could not be written to. */
+export function diskRefusal(error: unknown, folder: string): WritesUnavailable {
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
+  return new WritesUnavailable(diskFault(error, folder), {
+    cause: error,
+    ...(isFull && { forOwners: diskFullForOwners }),
+  });
+}
+
 /** Why `folder` could not be written to, a colon, and what the operator can do. */
-export function diskFault(error: unknown, folder: string): string {
+function diskFault(error: unknown, folder: string): string {
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':

@@ -19,6 +19,8 @@ export interface TokenMark {
   readonly digest: TokenDigest | null;
   /** When it was issued or revoked, as `at` of a count. */
   readonly at: number;
+  /** Raised by one by each issue and each revocation; 0 where it was kept before there were generations. */
+  readonly generation: number;
 }
 
 /** The facts that are there, as one value; the same shapes each time, because there are very many. */
@@ -27,7 +29,10 @@ export function factsOf(count: Count | undefined, token: TokenMark | undefined):
   return token === undefined ? { count } : { count, token };
 }
 
+/** The last time that a date can have: none is written after it, and none read. */
+export const latestTime = 8_640_000_000_000_000;
+
 /** The time of a fact that replaces one of the time `previous`: now, but later than it, whatever the clock says. */
 export function timeAfter(previous: number | undefined, now: number = Date.now()): number {
-  return previous === undefined || previous < now ? now : previous + 1;
+  return Math.min(previous === undefined || previous < now ? now : previous + 1, latestTime);
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
+import { latestTime } from './facts.ts';
 
 /** A count that somebody waits for: once it is in the journal it is theirs. */
 export interface JournalEntry {
@@ -18,8 +19,8 @@ export function writeLine({ id, count, countedAt }: JournalEntry): string {
 /** The entry that a line without its end is, or undefined when the line is damaged. */
 export function readLine(line: string): JournalEntry | undefined {
   const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
-  if (crc === undefined || crc32(body) !== Number(crc)) return undefined;
+  if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > latestTime) return undefined;
   return { id: id as BotId, count: Number(count), countedAt: Number(countedAt) };
 }
 
-const pattern = /^(\{"id":"(\d{1,20})","count":(\d{1,11}),"countedAt":(\d{1,15})),"crc":(\d{1,10})\}$/;
+const pattern = /^(\{"id":"(\d{1,20})","count":(\d{1,11}),"countedAt":(\d{1,16})),"crc":(\d{1,10})\}$/;

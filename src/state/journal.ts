@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../bot/errors.ts';
+import type { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { codeOf } from '../system-error.ts';
-import { diskFault } from './disk-fault.ts';
+import { diskRefusal } from './disk-fault.ts';
 import { makeFolder } from './durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
@@ -76,7 +77,7 @@ export class Journal {
         log.error(
           { file: path, lines: damage.lines.slice(0, 100), damaged: damage.lines.length },
           `the journal is damaged at ${path}:${damage.lines[0]}: ${damage.lines.length} of its lines are skipped, ` +
-            `the file is kept as ${path}.damaged, and those bots' next posts make up for it`,
+            `the file is kept under a name that ends in .damaged, and those bots' next posts make up for it`,
         );
       }
       this.#sealed = [...this.#sealed, path];
@@ -120,10 +121,10 @@ export class Journal {
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
       try {
-        await (this.#damaged.has(path) ? rename(path, `${path}.damaged`) : unlink(path));
+        await (this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
       } catch (error) {
         if (codeOf(error) !== 'ENOENT') {
-          throw new WritesUnavailable(diskFault(error, this.#options.folder), { cause: error });
+          throw diskRefusal(error, this.#options.folder);
         }
       }
       this.#damaged.delete(path);
@@ -174,16 +175,25 @@ export class Journal {
 
   #refusal(error: unknown): WritesUnavailable {
     const { folder, log } = this.#options;
-    const message = diskFault(error, folder);
+    const refusal = diskRefusal(error, folder);
+    const { message } = refusal;
     if (this.#fault?.message !== message) log.error({ err: error }, `counts cannot be saved: ${message}`);
     this.#fault = { since: this.#fault?.since ?? Date.now(), message };
-    return new WritesUnavailable(message, { cause: error });
+    return refusal;
   }
 
   #accepted(): void {
     if (this.#fault === undefined) return;
     this.#options.log.info({ since: this.#fault.since }, 'counts can be saved again');
     this.#fault = undefined;
+  }
+}
+
+/** A name for a damaged segment that no earlier one of the same number has. */
+function unusedName(path: string): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? `${path}.damaged` : `${path}.${n}.damaged`;
+    if (!existsSync(name)) return name;
   }
 }
 

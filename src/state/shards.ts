@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
-import { type Facts, factsOf } from './facts.ts';
+import { type Facts, factsOf, latestTime } from './facts.ts';
 
 /** A line of the state ref that is not read. */
 export interface ShardFault {
@@ -54,27 +54,34 @@ function writeLine(id: BotId, { count, token }: Facts): string {
   if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
   if (token) {
     parts.push(`"token":${token.digest === null ? 'null' : `"${token.digest}"`},"tokenAt":${token.at}`);
+    if (token.generation > 0) parts.push(`"tokenGen":${token.generation}`);
   }
   return `"${id}":{${parts.join(',')}}`;
 }
 
 const pattern =
-  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,15})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,15}))?\},?$/;
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16})(?:,"tokenGen":([1-9]\d{0,14}))?)?\},?$/;
 
 function readLine(shard: number, line: string, take: (id: BotId, facts: Facts) => void): string | undefined {
   const match = pattern.exec(line);
   if (match === null) return 'this is no line of a state: restore it from an older commit of the state ref';
-  const [, digits = '', count, countedAt, digest, tokenAt] = match;
+  const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
   const id = digits as BotId;
   const number = shardNumber(id);
   if (number !== shard) return `${id} does not belong here: move the line to ${shardPath(number)}`;
+  const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > latestTime);
+  if (late !== undefined) return `${late} is no time: the last that there is, is ${latestTime}`;
   take(
     id,
     factsOf(
       countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
       tokenAt === undefined
         ? undefined
-        : { digest: (digest ?? null) as TokenDigest | null, at: Number(tokenAt) },
+        : {
+            digest: (digest ?? null) as TokenDigest | null,
+            at: Number(tokenAt),
+            generation: Number(generation),
+          },
     ),
   );
   return undefined;

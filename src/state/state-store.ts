@@ -19,6 +19,11 @@ export interface StateStoreOptions {
   readonly ref: StateRef | null;
   /** At most one commit of counts in so many seconds. */
   readonly stateSeconds: number;
+  /**
+   * After so many seconds a count that has not changed is written again with its new time: another machine may have
+   * another count from before. Undefined where there is no other machine.
+   */
+  readonly repeatSeconds?: number | undefined;
   readonly log: Log;
 }
 
@@ -43,6 +48,8 @@ export class StateStore {
   readonly #journal: Journal;
   readonly #folding: Folding;
   readonly #log: Log;
+  /** Milliseconds. */
+  readonly #repeatAfter: number;
   /** The latest entry of each bot that is on its way to the disk. */
   readonly #pending = new Map<BotId, JournalEntry>();
   readonly #lastUsed = new Map<BotId, number>();
@@ -62,8 +69,9 @@ export class StateStore {
     return store;
   }
 
-  private constructor({ folder, ref, stateSeconds, log }: StateStoreOptions) {
+  private constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
     this.#log = log;
+    this.#repeatAfter = (repeatSeconds ?? Number.POSITIVE_INFINITY) * 1000;
     if (ref === null) this.#closed = noRepository;
     this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#takeIn(entries) });
@@ -116,7 +124,7 @@ export class StateStore {
 
   /**
    * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable, with whether it is another than before;
-   * the one it has already is not written again.
+   * the one it has already is not written again, unless that is `repeatSeconds` ago.
    * @throws {WritesUnavailable} when it is not saved
    */
   async setCount(id: BotId, count: number): Promise<{ readonly changed: boolean }> {
@@ -124,7 +132,8 @@ export class StateStore {
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry on its way, or one that was refused but may be on disk, would be newer than what is known.
-    if (known?.value === count && pending === undefined && !this.#journal.doubtful) return unchanged;
+    const isKnown = known?.value === count && Date.now() - known.at <= this.#repeatAfter;
+    if (isKnown && pending === undefined && !this.#journal.doubtful) return unchanged;
     const before = known?.value;
     const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
     const entry: JournalEntry = { id, count, countedAt };

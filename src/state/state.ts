@@ -1,10 +1,10 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
 import { type Count, type Facts, factsOf, type TokenMark } from './facts.ts';
-import { laterCount, laterToken } from './merge.ts';
+import { laterCount, mergeTokens } from './merge.ts';
 import { shardNumber } from './shards.ts';
 
-/** Everything the service keeps of its bots for itself, in memory. Facts are only ever replaced by later ones. */
+/** Everything the service keeps of its bots for itself, in memory. Facts are only ever replaced as `mergeFacts` does. */
 export class State {
   readonly #facts = new Map<BotId, Facts>();
   readonly #holders = new Map<TokenDigest, BotId>();
@@ -42,11 +42,11 @@ export class State {
     return this.#holders.get(digest);
   }
 
-  /** Takes in what is later than what is known. Gives whether anything was. */
+  /** Merges these facts into what is known. Returns whether that changed anything. */
   merge(id: BotId, facts: Facts): boolean {
     const known = this.#facts.get(id);
     const count = laterCount(known?.count, facts.count);
-    const token = laterToken(known?.token, facts.token);
+    const token = mergeTokens(known?.token, facts.token);
     if (known !== undefined && known.count === count && known.token === token) return false;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;

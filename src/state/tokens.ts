@@ -29,5 +29,7 @@ export async function revokeToken(committed: CommittedState, id: BotId): Promise
 }
 
 function markToken(state: State, id: BotId, digest: TokenDigest | null): Change {
-  return new Map([[id, { token: { digest, at: timeAfter(state.token(id)?.at) } }]]);
+  const known = state.token(id);
+  const generation = (known?.generation ?? 0) + 1;
+  return new Map([[id, { token: { digest, at: timeAfter(known?.at), generation } }]]);
 }

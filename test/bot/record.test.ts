@@ -9,14 +9,14 @@ import {
   type FilledMainPage,
   listElement,
 } from '../../src/bot/record.ts';
-import { validate } from '../../src/catalogue/schema.ts';
+import { validate, withDefaults } from '../../src/catalogue/schema.ts';
 import { botId } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
 
 /** What a main page's front matter says once the schema has filled in its defaults. */
 function filled(keys: object = {}): FilledMainPage {
-  const data = {
+  const data = withDefaults({
     name: 'Homer',
     description: 'Answers questions about doughnuts.',
     authors: ['190519304972664832'],
@@ -24,7 +24,7 @@ function filled(keys: object = {}): FilledMainPage {
     created: 1_700_000_000_000,
     invite: 'https://example.org/invite',
     ...keys,
-  };
+  });
   strictEqual(JSON.stringify(validate('main-page', data)), '[]');
   return data as unknown as FilledMainPage;
 }
@@ -69,8 +69,8 @@ describe('a record', () => {
 
   it('keeps the rules of its schema, as does its list element', () => {
     const record = assembleRecord(id, main, []);
-    deepStrictEqual(validate('record', structuredClone(record)), []);
-    deepStrictEqual(validate('list-element', structuredClone(listElement(record))), []);
+    deepStrictEqual(validate('record', record), []);
+    deepStrictEqual(validate('list-element', listElement(record)), []);
   });
 
   it('tells what the page says rather than a default', () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../src/bot/record.ts';
 import { parseLocale } from '../../src/bot/locale.ts';
 import { indexBot, type IndexedBot, MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { validate } from '../../src/catalogue/schema.ts';
+import { withDefaults } from '../../src/catalogue/schema.ts';
 import { botId } from '../support/sample.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
@@ -17,8 +17,7 @@ function bot(id: string, name = 'Homer'): IndexedBot {
     created: 5,
     invite: 'https://example.org',
   };
-  deepStrictEqual(validate('main-page', data), []);
-  const main = { locale, data: data as unknown as FilledMainPage, page: 'The page.' };
+  const main = { locale, data: withDefaults(data) as unknown as FilledMainPage, page: 'The page.' };
   return indexBot(botId(id), assembleRecord(botId(id), main, []), []);
 }
 

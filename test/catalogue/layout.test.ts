@@ -16,7 +16,7 @@ import { botId, pagePath } from '../support/sample.ts';
 const ids = fc.stringMatching(/^[0-9]{1,20}$/).map(botId);
 const tags = fc
   .tuple(
-    fc.stringMatching(/^[a-zA-Z]{2,3}$/),
+    fc.oneof(fc.stringMatching(/^[a-zA-Z]{2,3}$/), fc.constantFrom('en', 'DE', 'zh', 'fil', 'Sr')),
     fc.option(fc.stringMatching(/^[a-zA-Z]{4}$/)),
     fc.option(fc.stringMatching(/^([a-zA-Z]{2}|[0-9]{3})$/)),
   )

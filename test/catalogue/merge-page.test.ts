@@ -30,6 +30,17 @@ describe('the merge of a page', () => {
     deepStrictEqual(setAside, ['website']);
   });
 
+  it('takes ours where both changed a key that is to be kept, also one that ours removed', () => {
+    const theirs = mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/', oauth: '2' });
+    const ours = mainPage({ edited: 1_700_000_000_100, category: 'music' });
+    const from = mainPage({ edited: 1_700_000_000_100, website: null, oauth: '1', category: 'fun' });
+    const merged = mergePage(path, { base: from, ours, theirs, keep: new Set(['website']) });
+    strictEqual('website' in dataOf(merged.text), false);
+    strictEqual(dataOf(merged.text)['oauth'], '2');
+    strictEqual(dataOf(merged.text)['category'], 'music');
+    deepStrictEqual(merged.setAside, ['oauth']);
+  });
+
   it('takes the later of two times of an edit', () => {
     for (const [a, b] of [
       [1_700_000_000_200, 1_700_000_000_300],

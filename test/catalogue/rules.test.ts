@@ -1,7 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { blobId, type PageFile } from '../../src/catalogue/page-file.ts';
+import type { PageFile } from '../../src/catalogue/page-file.ts';
 import { placeOf, splitPath } from '../../src/catalogue/layout.ts';
 import { parsePage } from '../../src/catalogue/page.ts';
+import { blobId } from '../../src/git/object-id.ts';
 import { faultsOfBot, faultsOfPage, isMainPage, type ReadablePage } from '../../src/catalogue/rules.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 
@@ -13,7 +14,7 @@ function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
   const { page, faults } = parsePage(path, Buffer.from(text));
   if ('rule' in place || page === undefined) throw new Error(`no page: ${text}`);
   const bytes = Buffer.from(text);
-  return { ...place, path, size: bytes.length, sha: blobId(bytes), tail: 0, page, faults };
+  return { ...place, path, size: bytes.length, sha: blobId(bytes, 'sha1'), tail: 0, page, faults };
 }
 
 function told(file: ReadablePage, main: boolean): string[] {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { validate } from '../../src/catalogue/schema.ts';
+import { validate, withDefaults } from '../../src/catalogue/schema.ts';
 
 const good = {
   name: 'Homer',
@@ -18,21 +18,47 @@ function faults(keys: object): string[] {
   );
 }
 
-describe('a value held against a schema', () => {
-  it('has no faults when it is right, and every default filled in', () => {
-    const value: Record<string, unknown> = { ...good };
+describe('front matter with the defaults of the schema', () => {
+  it('has every default, and what it says itself', () => {
+    const value = withDefaults({ ...good, nsfw: true });
+    deepStrictEqual(value, {
+      ...good,
+      codehost: { owner: null, repo: null },
+      images: { avatar: null, cover: null, preview: [] },
+      legacy: false,
+      nsfw: true,
+      oauth: null,
+      support: null,
+      trigger: { prefix: [], customisable: false, mentionable: false },
+      verified: false,
+      website: null,
+    });
     deepStrictEqual(validate('main-page', value), []);
-    deepStrictEqual(value['trigger'], { prefix: [], customisable: false, mentionable: false });
-    deepStrictEqual(value['images'], { avatar: null, cover: null, preview: [] });
-    deepStrictEqual(value['codehost'], { owner: null, repo: null });
-    strictEqual(value['oauth'], null);
-    ok(!('edited' in value) && !('random' in value));
   });
 
   it('has the defaults of parts that it leaves out', () => {
+    deepStrictEqual(withDefaults({ codehost: { owner: 'o' } })['codehost'], { owner: 'o', repo: null });
+  });
+
+  it('is a copy', () => {
     const value = { ...good, codehost: { owner: 'o' } };
-    deepStrictEqual(validate('main-page', value), []);
-    deepStrictEqual(value.codehost, { owner: 'o', repo: null });
+    withDefaults(value);
+    deepStrictEqual(value, { ...good, codehost: { owner: 'o' } });
+  });
+});
+
+describe('a value held against a schema', () => {
+  it('has no faults when it is right', () => {
+    deepStrictEqual(validate('main-page', good), []);
+  });
+
+  it('stays as it is, right or wrong', () => {
+    for (const keys of [{}, { codehost: { owner: 'o' } }, { images: { avatar: 7 } }, { colour: 'red' }]) {
+      const value = { ...good, ...keys };
+      const before = structuredClone(value);
+      validate('main-page', value);
+      deepStrictEqual(value, before);
+    }
   });
 
   describe('is told the fix', () => {
@@ -93,7 +119,7 @@ describe('a value held against a schema', () => {
       [{ images: { preview: {} } }, 'images.preview type an object stands here: give a list in [ ]'],
       [
         { trigger: { prefix: ['!', ''] } },
-        'trigger.prefix.1 minLength the text is empty: write 1 to 10 characters',
+        'trigger.prefix.1 minLength the text is empty: write 1 to 32 characters',
       ],
     ];
     for (const [keys, ...expected] of advice)

@@ -128,7 +128,10 @@ describe('botshelf check --base', () => {
     mkdirSync(join(root, 'bots/314'));
     renameSync(join(root, pagePath(lenny)), join(root, 'bots/314/314.en.md'));
     git(root, 'add', '--all');
-    deepStrictEqual((await check(root)).found, ['bots/314/314.en.md id-stays error']);
+    deepStrictEqual((await check(root)).found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'bots/314/314.en.md id-stays error',
+    ]);
   });
 
   it('lets a bot be moved to another locale, and be removed', async () => {
@@ -157,9 +160,9 @@ describe('botshelf check --base', () => {
       stdout,
       /^bots\/312\/190519304972663312\.en\.md:16:3 token this looks like a bot token: remove it/m,
     );
-    match(stdout, /^scripts\/post\.sh:2:26 token /m);
+    match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
     ok(!stdout.includes(token));
-    match(stdout, /\n2 files, 2 faults\n$/);
+    match(stdout, /\n2 files, 2 faults, 1 notice\n$/);
   });
 
   it('refuses a submodule that was not checked out, and a link in the place of bots/', async () => {

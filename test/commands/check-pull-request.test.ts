@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
@@ -99,6 +100,120 @@ describe('a pull request is checked without being checked out', () => {
   });
 });
 
+describe('a pull request is judged by what merging it would give', () => {
+  /** Commits all that is in the working tree, at a time of its own: Git orders merge bases by it. */
+  function commitAt(repo: TestRepository, seconds: number, message: string): void {
+    repo.git('add', '-A');
+    const env = { ...process.env, GIT_COMMITTER_DATE: `@${seconds} +0000` };
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    execFileSync('git', [...identity, 'commit', '-q', '--allow-empty', '-m', message], {
+      cwd: repo.folder,
+      env,
+    });
+  }
+
+  for (const [order, removedAt, unrelatedAt] of [
+    ['older', 1_700_000_100, 1_700_000_200],
+    ['newer', 1_700_000_200, 1_700_000_100],
+  ] as const)
+    it(`so that several merge bases hide no author who comes back, the removal being the ${order} one`, async () => {
+      const former = ['190519304972664832', '5'];
+      const keys = { invite: 'https://example.org/homer' };
+      const repo = testRepository({
+        [pagePath(homer)]: mainPage({ ...keys, authors: former }),
+        [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }),
+      });
+      repo.git('branch', 'unrelated');
+      repo.write(pagePath(homer), mainPage(keys));
+      commitAt(repo, removedAt, 'Take an author out');
+      repo.git('tag', 'removed');
+      repo.git('switch', '-q', 'unrelated');
+      repo.write('notes.txt', 'Notes\n');
+      commitAt(repo, unrelatedAt, 'Take notes');
+      repo.git('switch', '-q', 'main');
+      repo.git('merge', '-q', '--no-ff', '-m', 'Merge the notes', 'unrelated');
+
+      repo.git('switch', '-q', '-c', 'pull', 'unrelated');
+      repo.git('merge', '-q', '--no-ff', '--no-commit', 'removed');
+      repo.write(pagePath(homer), mainPage({ ...keys, authors: former }));
+      repo.write(
+        pagePath(lenny),
+        mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }, '# Lenny\n\nHas a page now.\n'),
+      );
+      repo.commit({}, 'Write the page of Lenny');
+      repo.git('switch', '-q', 'main');
+
+      const { found, messages } = await check(repo);
+      deepStrictEqual(found, [`${pagePath(homer)} authors-changed notice`]);
+      match(messages[0] ?? '', /^authors has "5" added, /);
+      strictEqual(repo.status(), '');
+      strictEqual(repo.git('merge-base', '--all', 'main', 'pull').split('\n').length, 2);
+
+      repo.git('switch', '-q', 'pull');
+      const here = await botshelf(repo.folder, ['check', '--base=main']);
+      deepStrictEqual([here.code, here.stdout], [2, '']);
+      match(here.stderr, /^HEAD and "main" have merged each other, .+ or commit and add --head HEAD\n$/);
+    });
+
+  it('so that two of them, each fine alone, are found to have two main pages, or one name, together', async () => {
+    const repo = catalogue();
+    const first = { [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) };
+    const second = {
+      [pagePath('7', 'fr')]: mainPage({ name: 'Sept', invite: 'https://example.org/7' }),
+      [pagePath('8')]: mainPage({ name: 'Seven', invite: 'https://example.org/8' }),
+    };
+    pullRequest(repo, () => repo.commit(second));
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('branch', '-q', '-m', 'pull', 'second');
+    pullRequest(repo, () => repo.commit(first));
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('merge', '-q', '--no-ff', '-m', 'Merge the first', 'pull');
+    repo.git('branch', '-q', '-M', 'second', 'pull');
+    const { code, found } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      `${pagePath('7')} one-main-page error`,
+      `${pagePath('7', 'fr')} one-main-page error`,
+      `${pagePath('8')} name-taken warning`,
+    ]);
+  });
+
+  it('so that what main did since is not held against it', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.write(pagePath(homer, 'fr'), translation('Homère', 'Sait tout.')));
+    repo.commit({
+      [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', verified: true }),
+      'bots/006/6.en.md': 'faulty on main',
+    });
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    repo.git('branch', '-q', '-f', 'pull', 'main~1');
+    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+  });
+
+  it('so that a conflict is a fault that says so, beside the faults of its own', async () => {
+    const lennys = (description: string): string =>
+      mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', description });
+    for (const prefix of ['', 'inner/']) {
+      const repo = testRepository({ [`${prefix}${pagePath(lenny)}`]: lennys('One.'), 'notes.txt': 'a\n' });
+      pullRequest(repo, () => {
+        repo.write(`${prefix}${pagePath(lenny)}`, lennys('Two.'));
+        repo.write(`${prefix}bots/006/6.en.md`, 'faulty');
+        repo.write('notes.txt', 'b\n');
+      });
+      repo.commit({ [`${prefix}${pagePath(lenny)}`]: lennys('Three.'), 'notes.txt': 'c\n' });
+      const { code, stdout } = await botshelf(join(repo.folder, prefix), [
+        'check',
+        '--base=main',
+        '--head=pull',
+      ]);
+      strictEqual(code, 1);
+      match(stdout, /^bots\/006\/6\.en\.md:1:1 opener /m);
+      match(stdout, /^bots\/313\/190519304972663313\.en\.md:1:1 merge-conflict Git cannot merge this: /m);
+      match(stdout, /^\.\/(?:\.\.\/)?notes\.txt:1:1 merge-conflict /m);
+    }
+  });
+});
+
 describe('a pull request is refused by name', () => {
   it('with a symbolic link, in bots/ and outside', async () => {
     const repo = catalogue();
@@ -158,8 +273,8 @@ describe('a pull request is refused by name', () => {
     const { found, messages } = await check(repo);
     deepStrictEqual(
       found,
-      ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'd/.'].map(
-        (path) => `${path}gitattributes git-attributes error`,
+      ['.', 'a/.', 'b/.', 'bots/.', 'bots/312/.', 'c/.', 'd/.'].map(
+        (path) => `${path}gitattributes ${path === 'c/.' ? 'outside-bots notice' : 'git-attributes error'}`,
       ),
     );
     match(messages[0] ?? '', /^"filter=lfs" has Git run a program or rewrite files: remove it/);
@@ -209,12 +324,129 @@ describe('a pull request is refused by name', () => {
         .slice(0, 4)
         .map((line) => line.split(' ', 2).join(' ')),
       [
-        'a\\u{a}::error::b:1:1 file-name',
+        './a\\u{a}::error::b:1:1 file-name',
         'bots/001/1.en.md\\u{a}::error::x:1:1 stray-file',
-        'c\\u{1b}[2J:1:1 file-name',
-        'd\\u{202e}:1:1 file-name',
+        './c\\u{1b}[2J:1:1 file-name',
+        './d\\u{202e}:1:1 file-name',
       ],
     );
+  });
+
+  it('with anything but an empty file as bots/.gitkeep', async () => {
+    const repo = catalogue();
+    repo.commit({ 'bots/.gitkeep': '' });
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, 'bots/.gitkeep'));
+      repo.write('bots/.gitkeep/.gitattributes', '* filter=lfs\n');
+      repo.write('bots/.gitkeep/large', 'x'.repeat(3 * 1024 * 1024));
+      repo.write('bots/.gitkeep/run', '#!/bin/sh\n');
+      chmodSync(join(repo.folder, 'bots/.gitkeep/run'), 0o755);
+      symlinkSync('/etc/passwd', join(repo.folder, 'bots/.gitkeep/passwd'));
+    });
+    deepStrictEqual((await check(repo)).found, [
+      'bots/.gitkeep stray-file error',
+      'bots/.gitkeep/.gitattributes git-attributes error',
+      'bots/.gitkeep/passwd regular-file error',
+    ]);
+    repo.git('switch', '-q', 'pull');
+    match((await botshelf(repo.folder, ['check'])).stdout, /^bots\/\.gitkeep:1:1 stray-file /m);
+    repo.git('switch', '-q', 'main');
+
+    repo.git('branch', '-q', '-D', 'pull');
+    pullRequest(repo, () => repo.write('bots/.gitkeep', 'x'.repeat(3 * 1024 * 1024)));
+    deepStrictEqual((await check(repo)).found, ['bots/.gitkeep stray-file error']);
+    repo.git('branch', '-q', '-D', 'pull');
+    pullRequest(repo, () => {
+      rmSync(join(repo.folder, 'bots/.gitkeep'));
+      symlinkSync('/dev/null', join(repo.folder, 'bots/.gitkeep'));
+    });
+    deepStrictEqual((await check(repo)).found, ['bots/.gitkeep regular-file error']);
+  });
+
+  it('with a name that no disk can hold, and a path that is too long', async () => {
+    const repo = catalogue();
+    const blob = repo.git('hash-object', '-w', join(repo.folder, '.gitignore'));
+    const paths = [
+      'n'.repeat(256),
+      `bots/001/${'1'.repeat(300)}.en.md`,
+      `docs/${'ü'.repeat(128)}`,
+      `long${'/0123456789'.repeat(400)}`,
+    ];
+    const fine = ['f'.repeat(255), `deep${'/0123456789'.repeat(80)}`];
+    for (const path of [...paths, ...fine])
+      repo.git('update-index', '--add', '--cacheinfo', `100644,${blob},${path}`);
+    const tree = repo.git('write-tree');
+    repo.git('branch', 'pull', repo.git('commit-tree', '-p', 'HEAD', '-m', 'Change', tree));
+    repo.git('read-tree', 'HEAD');
+    const { found, messages } = await check(repo);
+    deepStrictEqual(
+      found.filter((line) => line.endsWith('file-name error')),
+      paths.toSorted().map((path) => `${path.slice(0, 60)}… file-name error`),
+    );
+    match(messages.join('\n'), /^the path is too long for some disks: keep each name to 255 bytes/m);
+  });
+
+  it('with a file that becomes a folder, or a folder that becomes a file', async () => {
+    const repo = catalogue();
+    repo.commit({ 'notes/a': 'a', 'docs/deep/b': 'b', plain: 'c', 'moved/d': 'd'.repeat(100) });
+    pullRequest(repo, () => {
+      for (const path of ['notes', 'docs', 'plain', 'moved'])
+        rmSync(join(repo.folder, path), { recursive: true });
+      repo.write('notes', 'a');
+      repo.write('docs/deep', 'b');
+      repo.write('plain/deeper/c', 'c');
+      repo.write('moved', 'd'.repeat(100));
+      repo.write('other/e', 'e');
+    });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(
+      found.filter((line) => line.endsWith('error')),
+      ['docs/deep', 'moved', 'notes', 'plain'].map((path) => `${path} kind-stays error`),
+    );
+    match(messages.join('\n'), /^this was a file and becomes a folder: choose another name/m);
+  });
+
+  it('with a commit that has a link, a submodule or a filter, also when a later one takes it away', async () => {
+    const repo = catalogue();
+    const commit = repo.git('rev-parse', 'HEAD');
+    pullRequest(repo, () => {
+      repo.write(pagePath('1009'), '');
+      rmSync(join(repo.folder, pagePath('1009')));
+      symlinkSync('/etc/passwd', join(repo.folder, pagePath('9')));
+      repo.write('.gitattributes', '*.md filter=lfs\n');
+      repo.git('add', '-A');
+      repo.git('update-index', '--add', '--cacheinfo', `160000,${commit},module`);
+      repo.git('commit', '-q', '-m', 'Try');
+      repo.git('rm', '-q', '-r', '--cached', 'module', pagePath('9'), '.gitattributes');
+      rmSync(join(repo.folder, pagePath('9')));
+      rmSync(join(repo.folder, '.gitattributes'));
+      repo.commit({ [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) });
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 1);
+    deepStrictEqual(found, [
+      '.gitattributes git-attributes error',
+      `${pagePath('9')} regular-file error`,
+      'module submodule error',
+    ]);
+    for (const message of messages)
+      match(message, / \(commit [0-9a-f]{10} brings it: take it out of that commit too\)$/);
+  });
+
+  it('with a token in a file called ::stop-commands::abc, which begins no line of what the CI reads', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.write('::stop-commands::abc', token));
+    for (const format of ['github', 'text']) {
+      const { code, stdout } = await botshelf(repo.folder, [
+        'check',
+        '--base=main',
+        '--head=pull',
+        `--format=${format}`,
+      ]);
+      strictEqual(code, 1);
+      ok(stdout.includes('::stop-commands::abc:1:1 token '), stdout);
+      ok(!/^\s*::stop-commands/m.test(stdout), stdout);
+    }
   });
 
   it('with 10,000 files, and says so in one line', async () => {
@@ -249,6 +481,8 @@ describe('a token in a pull request is found', () => {
       repo.write(pagePath(homer), mainPage({}, `# Homer\n\nÄ ${token}\n`));
       repo.write('scripts/post.sh', `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`);
       repo.write(`notes/${token}.txt`, '');
+      repo.write(`bots/001/${token}.md`, '');
+      repo.write(pagePath(lenny), mainPage({ category: token }));
     });
     const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
     match(stdout, /^bots:1:1 token the name of a file looks like a bot token/m);
@@ -256,8 +490,11 @@ describe('a token in a pull request is found', () => {
       stdout,
       /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
     );
-    match(stdout, /^scripts\/post\.sh:2:26 token /m);
-    ok(!stdout.includes(token));
+    match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
+    for (const format of ['text', 'github', 'json']) {
+      const args = ['check', '--base=main', '--head=pull', `--format=${format}`];
+      ok(!(await botshelf(repo.folder, args)).stdout.includes(token), format);
+    }
   });
 
   it('in a commit that a later one took back, and in a commit’s message', async () => {
@@ -275,7 +512,7 @@ describe('a token in a pull request is found', () => {
       match(stdout, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
       match(
         stdout,
-        /^notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
+        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
       );
       ok(!stdout.includes(token));
     }
@@ -289,11 +526,38 @@ describe('a token in a pull request is found', () => {
     repo.git('merge', '-q', '--no-commit', 'main');
     repo.commit({ 'merge.txt': token }, 'Merge main');
     repo.git('switch', '-q', 'main');
-    deepStrictEqual((await check(repo)).found, ['merge.txt token error']);
+    deepStrictEqual((await check(repo)).found, ['a.txt outside-bots notice', 'merge.txt token error']);
   });
 });
 
 describe('a maintainer is told of a pull request', () => {
+  it('that changes files outside bots/, and warned where they decide how changes are checked', async () => {
+    const repo = catalogue();
+    const owners = '* @octocat\n/bots/**\n'.repeat(5);
+    repo.commit({ '.github/CODEOWNERS': owners, 'notes.txt': 'a', '.gitlab-ci.yml': 'a', 'docs/gone': 'a' });
+    pullRequest(repo, () => {
+      repo.write('.github/workflows/catalogue.yml', 'on: pull_request\n');
+      repo.git('mv', '.github/CODEOWNERS', 'owners');
+      repo.git('rm', '-q', '.gitlab-ci.yml', 'docs/gone');
+      repo.write('.forgejo/workflows/x.yml', '');
+      repo.write('notes.txt', 'b');
+      repo.write('scripts/.github/x', '');
+    });
+    const { code, found, messages } = await check(repo);
+    strictEqual(code, 0);
+    deepStrictEqual(found, [
+      '.forgejo/workflows/x.yml checks-changed warning',
+      '.github/CODEOWNERS checks-changed warning',
+      '.github/workflows/catalogue.yml checks-changed warning',
+      '.gitlab-ci.yml checks-changed warning',
+      'docs/gone outside-bots notice',
+      'notes.txt outside-bots notice',
+      'owners outside-bots notice',
+      'scripts/.github/x outside-bots notice',
+    ]);
+    match(messages[1] ?? '', /^this decides how changes are checked and reviewed: /);
+  });
+
   it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
     const repo = catalogue();
     pullRequest(repo, () => {
@@ -356,6 +620,15 @@ describe('a maintainer is told of a pull request', () => {
     match(messages[1] ?? '', /^this takes "Lenny" out of the catalogue: /);
   });
 
+  it('that moves a bot’s page out of bots/, which takes the bot out', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => repo.git('mv', pagePath(lenny), 'lenny.md'));
+    deepStrictEqual((await check(repo)).found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'lenny.md outside-bots notice',
+    ]);
+  });
+
   it('whatever the person’s Git is told to do with grep and diff', async () => {
     const repo = catalogue();
     const ran = join(repo.folder, 'var/ran');
@@ -379,7 +652,7 @@ describe('a maintainer is told of a pull request', () => {
       repo.git('config', key, value);
     const { stdout } = await botshelf(repo.folder, ['check', '--base=main']);
     match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning/m);
-    match(stdout, /^1 file, 0 faults, 1 warning$/m);
+    match(stdout, /^1 file, 0 faults, 1 warning, 1 notice$/m);
     strictEqual(existsSync(ran), false);
   });
 });

@@ -6,7 +6,7 @@ import { folderSource } from '../../src/catalogue/source.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
-import { pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -25,6 +25,7 @@ describe('botshelf init', () => {
     strictEqual(repo.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
     deepStrictEqual(repo.git('ls-files').split('\n'), [
       '.gitattributes',
+      '.github/CODEOWNERS',
       '.github/workflows/catalogue.yml',
       '.gitignore',
       'README.md',
@@ -35,7 +36,7 @@ describe('botshelf init', () => {
 
     const service = await startServiceProcess(folder);
     try {
-      strictEqual((await botshelf(folder, ['new', id])).code, 0);
+      writeFiles(folder, { [pagePath(id)]: mainPage() });
       const answer = async (): Promise<number> =>
         (await fetch(`${service.address}/api/v2/bots/${id}`)).status;
       await eventually(async () => (await answer()) === 200);

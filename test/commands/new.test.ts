@@ -2,13 +2,25 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestService } from '../support/service.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 
+/** A new main page with every placeholder replaced. */
+function filledIn(text: string): string {
+  return text
+    .replaceAll('Your bot’s name', 'Homer')
+    .replace(/Replace this with one sentence[^"]*/, 'Answers.')
+    .replace('00000000000000000', '190519304972664832')
+    .replace('https://example.com/replace-with-the-invite', 'https://example.org/invite')
+    .replace(/^Replace this with the page.*$/m, 'The page.');
+}
+
 describe('botshelf new', () => {
-  it('makes a main page that keeps every rule, is canonical, and shows what to replace', async () => {
+  it('makes a main page that is canonical, and the check names each placeholder that is left', async () => {
     const root = tempFolder();
     const started = Date.now();
     deepStrictEqual(await botshelf(root, ['new', homer]), {
@@ -19,15 +31,34 @@ describe('botshelf new', () => {
     const text = readFileSync(join(root, pagePath(homer)), 'utf8');
     const { created } = JSON.parse(text.split('---')[1] ?? '') as { created: number };
     ok(created >= started && created <= Date.now());
-    ok(text.includes('eplace'));
-    strictEqual((await botshelf(root, ['check'])).stdout, '1 file, 0 faults\n');
     strictEqual((await botshelf(root, ['format', '--check'])).code, 0);
+    const { code, stdout } = await botshelf(root, ['check']);
+    strictEqual(code, 1);
+    deepStrictEqual(
+      [...stdout.matchAll(/:(\d+):\d+ placeholder (\S+)/g)].map(([, line, key]) => `${line} ${key}`),
+      ['1 the', '3 name:', '4 description:', '6 authors[0]:', '19 invite:'],
+    );
+    writeFiles(root, { [pagePath(homer)]: filledIn(text) });
+    strictEqual((await botshelf(root, ['check'])).stdout, '1 file, 0 faults\n');
+  });
+
+  it('makes a file that the service does not serve before its placeholders are replaced', async () => {
+    const root = tempFolder();
+    await botshelf(root, ['new', homer]);
+    const service = await startTestService({}, { root });
+    service.expectLog(/is in no Git repository/);
+    service.expectLog(/"rule":"placeholder".*a file breaks a rule/);
+    const path = `/api/v2/bots/${homer}`;
+    strictEqual((await service.request(path)).status, 404);
+    const text = readFileSync(join(root, pagePath(homer)), 'utf8');
+    writeFiles(root, { [pagePath(homer)]: filledIn(text) });
+    await eventually(async () => strictEqual((await service.request(path)).status, 200));
   });
 
   it('makes the first page in the language asked for, in the folder of a short id', async () => {
     const root = tempFolder();
     strictEqual((await botshelf(root, ['new', '7', '--locale=zh-CN'])).stdout, 'bots/007/7.zh-CN.md\n');
-    strictEqual((await botshelf(root, ['check'])).code, 0);
+    match((await botshelf(root, ['check'])).stdout, /^bots\/007\/7\.zh-CN\.md:3:11 placeholder name: /m);
   });
 
   it('makes a further language as a translation of the main page', async () => {
@@ -40,9 +71,12 @@ describe('botshelf new', () => {
     const text = readFileSync(join(root, pagePath(homer, 'fr')), 'utf8');
     deepStrictEqual(JSON.parse(text.split('---')[1] ?? ''), {
       name: 'Homer',
-      description: 'Answers questions about doughnuts.',
+      description: 'Replace this with the description in this language.',
     });
-    strictEqual((await botshelf(root, ['check'])).stdout, '3 files, 0 faults\n');
+    const { stdout } = await botshelf(root, ['check']);
+    match(stdout, /fr\.md:4:18 placeholder description: /);
+    match(stdout, /fr\.md:1:1 placeholder the page below the front matter: /);
+    match(stdout, /^3 files, 2 faults$/m);
   });
 
   it('ends with 2 and one line that says what to do, and makes nothing', async () => {
@@ -54,6 +88,7 @@ describe('botshelf new', () => {
       [['../../etc'], /^"\.\.\/\.\.\/etc" is no bot id: /],
       [['123456789012345678901'], /is no bot id: /],
       [['5', '--locale=EN-gb'], /^"EN-gb" is not in canonical case: give --locale en-GB\n$/],
+      [['5', '--locale=english'], /^"english" is no language tag: give one such as en, /],
       [['5', '--locale=../x'], /^"\.\.\/x" is no language tag: /],
       [['9', '--locale=fr'], /^the bot has no sound main page: /],
       [[], /^error: missing required argument 'id'/],

@@ -130,7 +130,7 @@ describe('botshelf serve', () => {
   it('serves a catalogue that is in no repository, and says in one sentence what writing needs', async () => {
     const service = await startServiceProcess(withoutRepository());
     service.expectLog(/"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
-    service.expectLog(/"msg":"a request was refused: [^}]+ run \\"git init\\" there/);
+    service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
     const bot = `${service.address}/api/v2/bots/1`;
     strictEqual((await fetch(bot)).status, 200);
     const headers = { authorization: newToken(), 'content-type': 'application/json' };
@@ -239,7 +239,7 @@ describe('botshelf token', () => {
     const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
     const { stdout } = token(folder, '1');
     const state = git('show', 'refs/botshelf/state:00/01.json');
-    match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+\}/);
+    match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+,"tokenGen":1\}/);
     ok(!state.includes(stdout.trim().slice(4)));
     ok(!readFileSync(join(folder, pagePath('1')), 'utf8').includes('bsh_'));
   });

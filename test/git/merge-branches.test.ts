@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { mergeBranches, type Merged, replayOnto } from '../../src/git/merge-branches.ts';
+import { mergeBranches, type Merged, replayOnto, type SetAside } from '../../src/git/merge-branches.ts';
 import { largestFile } from '../../src/git/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -9,6 +9,8 @@ const homer = pagePath('312');
 const marge = pagePath('7');
 const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
+
+const ofService = 'Update Homer (312): website\n\nBot: 312';
 
 describe('the merge of two branches', () => {
   let repository: TestRepository;
@@ -56,7 +58,7 @@ describe('the merge of two branches', () => {
       () => repository.git('rm', '-q', homer),
     );
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
-    deepStrictEqual([...setAside], [[homer, ['file']]]);
+    deepStrictEqual(setAside, [fileOf(homer)]);
     match(
       repository.git('log', '-1', '--format=%B', commit),
       /Set aside, as the remote has changed the same:/,
@@ -74,7 +76,7 @@ describe('the merge of two branches', () => {
       () => repository.write('docs/a.md', 'theirs\n'),
     );
     strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
-    deepStrictEqual([...other.setAside], [['docs/a.md', ['file']]]);
+    deepStrictEqual(other.setAside, [fileOf('docs/a.md')]);
   });
 
   it('takes a folder, a link or a faulty file of theirs as it is', async () => {
@@ -101,7 +103,7 @@ describe('the merge of two branches', () => {
       () => repository.write(homer, large),
     );
     strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);
-    deepStrictEqual([...setAside], [[homer, ['file']]]);
+    deepStrictEqual(setAside, [fileOf(homer)]);
   });
 
   it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
@@ -110,6 +112,71 @@ describe('the merge of two branches', () => {
     const first = await mergeBranches(opened, { base, ours, theirs });
     const second = await mergeBranches(opened, { base, ours: theirs, theirs: ours });
     strictEqual(treeAt(first.commit), treeAt(second.commit));
+  });
+
+  it('takes the later of two posts for a key, whichever side has it, and says which was set aside', async () => {
+    const [earlier, later] = [post('https://earlier.example/', 1), post('https://later.example/', 2)];
+    for (const [ours, theirs, of, title] of [
+      [later, earlier, 'theirs', 'Set aside of the remote, as a later post changed the same:'],
+      [earlier, later, 'ours', 'Set aside, as a later post changed the same:'],
+    ] as const) {
+      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), /later\.example/);
+      match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000002/);
+      deepStrictEqual(setAside, [
+        { path: homer, what: 'website', of, because: 'a later post changed the same' },
+      ]);
+      const body = repository.git('log', '-1', '--format=%B', commit);
+      match(body, new RegExp(`\n\n${title}\n- "${homer}": website\n\nBot: 312$`));
+    }
+  });
+
+  it('takes what people committed before a later post, whichever side has it', async () => {
+    const person = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)));
+    const later = post('https://post.example/', 2);
+    for (const [ours, theirs, of] of [
+      [later, person, 'ours'],
+      [person, later, 'theirs'],
+    ] as const) {
+      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), /person\.example/);
+      deepStrictEqual(setAside, [{ path: homer, what: 'website', of, because: 'people changed the same' }]);
+    }
+  });
+
+  it('takes a post that a person has amended, picked or put into a merge for what that person committed', async () => {
+    const later = post('https://later.example/', 9);
+    const picked = post('https://picked.example/', 1);
+    repository.git('checkout', '-q', '--detach', base);
+    repository.git('-c', 'user.name=Grace', 'cherry-pick', picked);
+    repository.git('-c', 'user.name=Grace', 'commit', '-q', '--amend', '--no-edit');
+    const theirs = repository.git('rev-parse', 'HEAD');
+    const { commit } = await mergeBranches(opened, { base, ours: later, theirs });
+    match(repository.git('show', `${commit}:${homer}`), /picked\.example/);
+
+    const side = commitOf(() => repository.write(marge, edited));
+    repository.git('checkout', '-q', picked);
+    repository.git('merge', '-q', '--no-commit', side);
+    repository.write(homer, withWebsite('https://by-hand.example/', 1));
+    const byHand = repository.commit({}, 'Merge by hand');
+    const second = await mergeBranches(opened, { base, ours: later, theirs: byHand });
+    match(repository.git('show', `${second.commit}:${homer}`), /by-hand\.example/);
+  });
+
+  it('finds the post behind merges of other services, and behind what a person did before it', async () => {
+    repository.git('checkout', '-q', '--detach', base);
+    repository.commit({ [homer]: withWebsite('https://person.example/', 1) });
+    const posted = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, ofService);
+    const side = commitOf(() => repository.write(marge, edited));
+    const theirs = (await mergeBranches(opened, { base, ours: posted, theirs: side })).commit;
+    for (const [time, winner] of [
+      [2, /theirs\.example/],
+      [4, /ours\.example/],
+    ] as const) {
+      const ours = post('https://ours.example/', time);
+      const { commit } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), winner);
+    }
   });
 
   it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
@@ -128,14 +195,27 @@ describe('the merge of two branches', () => {
     strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
   });
 
+  function fileOf(path: string): SetAside {
+    return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
+  }
+
   async function merge(mine: () => unknown, others: () => unknown): Promise<Merged> {
     return await mergeBranches(opened, { base, ours: commitOf(mine), theirs: commitOf(others) });
   }
 
-  function commitOf(work: () => unknown): string {
+  function commitOf(work: () => unknown, message?: string): string {
     repository.git('checkout', '-q', '--detach', base);
     work();
-    return repository.commit({});
+    return repository.commit({}, message);
+  }
+
+  /** A commit as a service makes it of a post at that time. */
+  function post(website: string, time: number): string {
+    return commitOf(() => repository.write(homer, withWebsite(website, time)), ofService);
+  }
+
+  function withWebsite(website: string, time: number): string {
+    return mainPage({ website, edited: 1_700_000_000_000 + time });
   }
 
   function treeAt(commit: string): string {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { clearedLock } from '../support/service-log.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -43,6 +44,7 @@ describe('after a crash in a merge from the remote', () => {
         BOTSHELF_REMOTE: 'origin',
         BOTSHELF_PUSH_SECONDS: '0',
       });
+      again.allowLog(clearedLock);
       await eventually(async () => {
         strictEqual((await record(again.address, '7')).contents.en.name, 'Marge');
         const { category, contents } = await record(again.address, '312');

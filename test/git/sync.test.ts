@@ -1,6 +1,7 @@
-import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -43,7 +44,7 @@ describe('a service with a remote', () => {
 
   it('merges what both sides changed by meaning, and keeps both histories', async () => {
     const { shared, clone, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '3600' });
-    service.expectLog(/the remote has changed the same in .*: website is as it is there/);
+    service.expectLog(setAside);
     const first = shared.git('rev-parse', 'main');
     await post(service, token, { category: 'music', website: 'https://ours.example/' });
     const ours = clone.git('rev-parse', 'HEAD');
@@ -69,20 +70,27 @@ describe('a service with a remote', () => {
   });
 
   it('keeps uncommitted edits of a person in the clone', async () => {
-    const { shared, clone, service } = await replica();
+    const { shared, clone, service, token } = await replica();
     writeFileSync(join(clone.folder, homer), page.replace('doughnuts', 'beer'));
     shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
+    service.expectLog(/312\.en\.md.* has not followed the branch: it has uncommitted edits/);
+    await eventually(() => match(clone.git('show', `HEAD:${homer}`), /"games"/));
+    await eventually(async () => {
+      const { parts } = (await service.request('/readyz')).json;
+      match(parts.repository.faults.join(), /312\.en\.md.* has uncommitted edits: commit or discard them/);
+    });
+    match(clone.read(homer), /beer[^]*"fun"/);
+    const { status, headers } = await post(service, token, { category: 'music' });
+    strictEqual(`${status} ${headers.get('retry-after')}`, '409 60');
+    await eventually(() => clone.tryGit('checkout', '-q', '--', homer) === 0);
     await eventually(async () => strictEqual((await record(service, '312'))?.category, 'games'));
-    await eventually(() =>
-      strictEqual(clone.git('diff', '--shortstat', 'HEAD').includes('1 insertion'), true),
-    );
-    match(clone.read(homer), /beer/);
+    await eventually(() => strictEqual(clone.status(), ''));
   });
 
   it('serves the last good version of a bot whose file a merge has broken, and goes on with the others', async () => {
     const { shared, service, token } = await replica();
     service.expectLog(/312\.en\.md.*a file breaks a rule/);
-    service.expectLog(/a request was refused: bots\/312\/312\.en\.md is faulty/);
+    service.expectLog(/requests are refused: bots\/312\/312\.en\.md is faulty/);
     shared.mergePullRequest((person) => {
       person.write(homer, page.replace('"Homer",', '"Homer"'));
       person.write(marge, mainPage({ name: 'Marge' }));
@@ -135,14 +143,14 @@ describe('a service with a remote', () => {
     });
     strictEqual((await post(service, token, { category: 'music', count: 8 })).status, 200);
     strictEqual((await service.request('/readyz')).status, 200);
-    ok((await faultAge(service)) > 0);
+    ok((await metric(service, 'botshelf_remote_fault_age_seconds')) > 0);
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(() => {
       match(shared.git('show', `main:${homer}`), /music/);
       match(stateOf(shared), /"count":8,/);
     });
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
-    strictEqual(await faultAge(service), 0);
+    strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
   });
 
   it('refuses a remote that has nothing in common with the clone, and one whose branch is gone', async () => {
@@ -199,6 +207,55 @@ describe('a service with a remote', () => {
     strictEqual(shared.git('log', '--format=%s', `${tip}..main`).includes('edited'), false);
   });
 
+  it('takes the later of two posts for one key on two services, whichever of them reaches the remote first', async () => {
+    const { shared, clone, service, token } = await replica({ BOTSHELF_SYNC_SECONDS: '3600' });
+    const other = shared.clone();
+    const env = { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' };
+    const second = await startTestService({}, { root: other.folder, env });
+    service.expectLog(/not in step with the remote: .*gone/);
+    await eventually(() => {
+      other.git('rev-parse', 'refs/botshelf/remote/stamped', 'refs/botshelf/state');
+    });
+    const posted = async (where: TestService, name: string): Promise<void> => {
+      const { status, text } = await post(where, token, { website: `https://${name}.example/` });
+      strictEqual(status, 200, text);
+    };
+    const arrives = async (name: string): Promise<void> =>
+      await eventually(() => match(shared.git('show', `main:${homer}`), new RegExp(`${name}\\.example`)));
+
+    await posted(service, 'first');
+    await arrives('first');
+    await posted(second, 'second');
+    await arrives('second');
+    const merge = shared.git('log', '-1', '--merges', '--format=%B', 'main');
+    match(
+      merge,
+      /Set aside of the remote, as a later post changed the same:\n- "bots\/312\/312.en.md": website/,
+    );
+
+    clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
+    await posted(service, 'third');
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    await posted(second, 'fourth');
+    await arrives('fourth');
+    clone.git('remote', 'set-url', 'origin', shared.address);
+    await eventually(async () => {
+      strictEqual((await record(service, '312'))?.website, 'https://fourth.example/');
+      strictEqual(shared.git('rev-parse', 'main'), clone.git('rev-parse', 'HEAD'));
+    });
+    match(shared.git('log', '-1', '--format=%B', 'main'), /Set aside, as a later post changed the same:\n/);
+
+    shared.mergePullRequest((person) =>
+      person.write(homer, person.read(homer).replace('fourth.example', 'reviewed.example')),
+    );
+    second.expectLog(setAside);
+    await posted(second, 'fifth');
+    await eventually(() =>
+      match(shared.git('log', '-1', '--format=%B', 'main'), /as people changed the same:/),
+    );
+    match(shared.git('show', `main:${homer}`), /reviewed\.example/);
+  });
+
   it('answers, where it has to, only once the remote has the change', async () => {
     const { shared, service, token } = await replica({ BOTSHELF_ACK: 'remote' });
     for (const [n, values] of [
@@ -212,17 +269,53 @@ describe('a service with a remote', () => {
     }
   });
 
-  it('says that a change is saved here where the remote does not get it in time', async () => {
-    const { shared, clone, service, token } = await replica({ BOTSHELF_ACK: 'remote' });
+  it('answers 202 for a change that the remote can not have yet, at once where it is known to be away', async () => {
+    const { shared, clone, service, token } = await replica({
+      BOTSHELF_ACK: 'remote',
+      BOTSHELF_PUSH_SECONDS: '3600',
+    });
     service.expectLog(/not in step with the remote: .*gone/);
-    service.expectLog(/a request was refused: the change is saved here/);
     clone.git('remote', 'set-url', 'origin', `${shared.address}.gone`);
-    const answer = await post(service, token, { category: 'music' });
-    strictEqual(answer.status, 503);
-    match(answer.json.detail, /saved here/);
-    ok(Number(answer.headers.get('retry-after')) > 0);
+    for (const values of [{ category: 'music' }, { count: 12 }, { category: 'games', count: 13 }]) {
+      const answer = await post(service, token, values);
+      strictEqual(answer.status, 202);
+      deepStrictEqual(answer.json.bot, values);
+      match(answer.json.note, /is saved.* nothing needs to be sent again/);
+      await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    }
     clone.git('remote', 'set-url', 'origin', shared.address);
-    await eventually(() => match(shared.git('show', `main:${homer}`), /music/));
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+  });
+
+  it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once', async () => {
+    const { shared, service, token } = await replica({ BOTSHELF_PUSH_SECONDS: '2' });
+    service.expectLog(/not in step with the remote: the remote says: error: GH006/);
+    const hook = join(shared.folder, 'hooks/pre-receive');
+    const words = 'error: GH006: Protected branch update failed for refs/heads/main.';
+    writeFileSync(hook, `#!/bin/sh\necho "${words}" >&2\necho "at $(date +%N)" >&2\nexit 1\n`, {
+      mode: 0o755,
+    });
+    strictEqual((await post(service, token, { category: 'music', count: 5 })).status, 200);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
+    const since = await faultSince(service);
+    for (let age = 0; age < 4; age = await metric(service, 'botshelf_remote_fault_age_seconds')) {
+      const [fault = ''] = await remoteFaults(service);
+      match(
+        fault,
+        /the remote says: error: GH006: Protected branch update failed for refs\/heads\/main\. at \d+; /,
+      );
+      match(fault, /git says: .*main is refused \(pre-receive hook declined\)/);
+      strictEqual(await faultSince(service), since);
+      ok((await metric(service, 'botshelf_commits_unpushed')) > 0);
+      await rest(50);
+    }
+    strictEqual(linesAbout(service, 'not in step with the remote').length, 1);
+    rmSync(hook);
+    await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+    match(shared.git('show', `main:${homer}`), /music/);
+    strictEqual(await metric(service, 'botshelf_remote_fault_age_seconds'), 0);
+    await eventually(async () => strictEqual(await metric(service, 'botshelf_commits_unpushed'), 0));
+    strictEqual(linesAbout(service, 'in step with the remote again').length, 1);
   });
 
   it('takes in what it is fetching when it is stopped, and pushes what it has not pushed yet', async () => {
@@ -277,10 +370,23 @@ async function remoteFaults(service: TestService): Promise<string[]> {
   return (await service.request('/readyz')).json.parts.remote.faults;
 }
 
-async function faultAge({ address }: TestService): Promise<number> {
-  const metrics = await (await fetch(`${address}/metrics`)).text();
-  return Number(/^botshelf_remote_fault_age_seconds (\S+)$/m.exec(metrics)?.[1]);
+async function faultSince(service: TestService): Promise<string | undefined> {
+  return /since (\S+):/.exec((await remoteFaults(service))[0] ?? '')?.[1];
 }
+
+async function metric({ address }: TestService, name: string): Promise<number> {
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
+}
+
+function linesAbout(service: TestService, words: string): string[] {
+  return service
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(words));
+}
+
+const setAside = /set aside \\"website\\" from this clone in .*, as people changed the same/;
 
 function stateOf(shared: SharedRepository): string {
   return shared.git('show', 'refs/botshelf/state:03/12.json');

@@ -12,7 +12,8 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import { originRemote, startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 
-const secret = 'A secret of the Git server';
+const signingKey = Buffer.alloc(32, 'key');
+const secret = `whsec_${signingKey.toString('base64')}`;
 
 describe('POST /hooks/push', () => {
   let server: ListeningServer;
@@ -48,6 +49,43 @@ describe('POST /hooks/push', () => {
     strictEqual(await call('{}', { 'X-Gitlab-Token': secret, 'X-Gitlab-Event-UUID': '2' }), 202);
     strictEqual(await call('{}', { 'X-Gitlab-Token': `${secret}.`, 'X-Gitlab-Event-UUID': '3' }), 401);
     strictEqual(calls, 2);
+  });
+
+  it('takes calls that GitLab has signed with a signing token, once, and for five minutes', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const body = '{"object_kind":"push"}';
+    const post = async (id: string, time: number, signed = `${id}.${time}.${body}`): Promise<number> =>
+      await call(body, {
+        'webhook-id': id,
+        'webhook-timestamp': String(time),
+        'webhook-signature': `v1,AAAA v1,${createHmac('sha256', signingKey).update(signed).digest('base64')}`,
+        'X-Gitlab-Token': secret,
+      });
+    strictEqual(await post('1', now), 202);
+    strictEqual(await post('1', now), 401, 'the same call once more');
+    strictEqual(await post('2', now), 202, 'another call with the same body');
+    strictEqual(await post('3', now, `2.${now}.${body}`), 401, 'another id than the signed one');
+    strictEqual(await post('4', now, `4.${now - 1}.${body}`), 401, 'another time than the signed one');
+    strictEqual(await post('5', now - 400), 401, 'a call of before');
+    strictEqual(await post('6', now + 400), 401, 'a call of later');
+    strictEqual(calls, 2);
+  });
+
+  it('refuses a signed call that was sent before with other headers that are not signed', async () => {
+    const body = '{"push":"replayed"}';
+    const signature = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
+    strictEqual(await call(body, signature), 202);
+    for (const name of [
+      'X-Gitlab-Event-UUID',
+      'X-GitHub-Delivery',
+      'webhook-id',
+      'webhook-timestamp',
+      'X-Any',
+    ]) {
+      strictEqual(await call(body, { ...signature, [name]: '1' }), 401, name);
+    }
+    strictEqual(await call(body, { 'X-Hub-Signature-256': `sha256=${sign(body).toUpperCase()}` }), 401);
+    strictEqual(calls, 1);
   });
 
   it('refuses a call that was sent before, whatever else it says', async () => {

@@ -1,9 +1,13 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request as rawRequest } from 'node:http';
+import { eventually } from '../support/eventually.ts';
+import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 
@@ -386,3 +390,20 @@ async function send(service: TestService, text: string): Promise<string> {
   for await (const chunk of socket) answer += String(chunk);
   return answer;
 }
+
+describe('the catalogue of a SHA-256 repository', () => {
+  it('lists a file with the id that Git has for it, when it starts and when the file has changed', async () => {
+    const root = tempFolder();
+    execFileSync('git', ['init', '-q', '-b', 'main', '--object-format=sha256', root]);
+    const clone = repositoryIn(root);
+    const path = pagePath('7');
+    clone.commit({ '.gitignore': '/var/\n', [path]: mainPage() });
+    const service = await startTestService({}, { root });
+    const sha = async (): Promise<string> => (await service.request('/api/v1/bots')).json[0].sha;
+    const first = clone.git('rev-parse', `HEAD:${path}`);
+    strictEqual(first.length, 64);
+    strictEqual(await sha(), first);
+    clone.commit({ [path]: mainPage({ category: 'music' }) });
+    await eventually(async () => strictEqual(await sha(), clone.git('rev-parse', `HEAD:${path}`)));
+  });
+});

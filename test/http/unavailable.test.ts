@@ -1,5 +1,5 @@
-import { match, ok, strictEqual } from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/system-error.ts';
@@ -23,14 +23,18 @@ function refused({ status, headers, json }: Answer, why: RegExp): void {
   strictEqual(status, 503);
   ok(Number(headers.get('retry-after')) > 0);
   match(json.detail, why);
+  doesNotMatch(json.detail, serverPath);
 }
+
+/** An absolute path, as a word or in quotes. */
+const serverPath = /(^|[^\w.])\/\w/;
 
 describe('while nothing can be written', () => {
   it('because the catalogue is in no repository, posts get 503 with what to do, and reads go on', async () => {
     const root = tempFolder();
     const service = await startTestService({ [pagePath('1')]: mainPage() }, { root });
     service.expectLog(/is in no Git repository/);
-    refused(await poster(service.request, newToken())({ count: 1 }), /git init/);
+    refused(await poster(service.request, newToken())({ count: 1 }), /in no Git repository/);
     strictEqual((await service.request('/api/v2/bots/1')).status, 200);
   });
 
@@ -52,9 +56,30 @@ describe('while nothing can be written', () => {
     const service = await startTestService({}, { root: repo.folder });
     const post = poster(service.request, await issueTestToken(repo.folder, '1'));
     repo.commit({ [pagePath('1')]: mainPage({ invite: 'nowhere' }) });
-    service.expectLog(/a request was refused: bots\/001\/1\.en\.md is faulty/);
+    service.expectLog(/requests are refused: bots\/001\/1\.en\.md is faulty/);
     refused(await post({ category: 'music' }), /bots\/001\/1\.en\.md is faulty/);
     strictEqual((await post({ count: 5 })).status, 200);
+  });
+
+  it('for a reason that names a folder, the operator reads it in the log, and the owner does not', async () => {
+    const repo = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(repo.folder, '1');
+    const varFolder = tempFolder();
+    const service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_VAR: varFolder } });
+    const post = poster(service.request, token);
+    writeFileSync(join(varFolder, 'journal'), 'in the way');
+    refused(await post({ count: 1 }), /cannot be saved now/);
+    service.expectLog(new RegExp(`"msg":"counts cannot be saved: ${varFolder}/journal is no folder`));
+    service.expectLog(new RegExp(`"msg":"requests are refused: [^"]*${varFolder}`));
+
+    const packs = join(repo.folder, '.git/objects/pack');
+    renameSync(packs, `${packs}.away`);
+    writeFileSync(packs, 'in the way');
+    refused(await post({ category: 'music' }), /cannot be saved now/);
+    const gone = join(repo.folder, '.git');
+    renameSync(gone, `${gone}.away`);
+    refused(await post({ category: 'music' }), /in no Git repository/);
+    service.expectLog(new RegExp(repo.folder));
   });
 
   it('because the disk is full, posts get 503, none is half there, reads go on, and writes resume by themselves', async function () {
@@ -96,8 +121,10 @@ describe('while nothing can be written', () => {
     let answered = 1;
     let answer = await post({ count: 2 });
     for (; answer.status === 200; answer = await post({ count: answered + 1 })) answered += 1;
-    refused(answer, /disk is full|space/);
-    refused(await post({ category: 'games' }), /disk is full|space/);
+    for (let n = 0; n < 20; n++) refused(await post({ count: answered + 1 + n }), /disk is full/);
+    refused(await post({ category: 'games' }), /disk is full/);
+    strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
+    strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, 1, service.log());
     strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
 
     rmSync(fill);

@@ -1,6 +1,10 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
@@ -240,6 +244,32 @@ describe('POST /api/v2/bots/:id', () => {
     strictEqual(headers.get('access-control-allow-origin'), null);
     const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
     ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
+  });
+});
+
+describe('a bot that vanishes while a post for it is under way', () => {
+  it('is a 404, with If-Match and without, and no 412 with an empty ETag', async () => {
+    for (const headers of [{}, { 'If-Match': '"x"' }]) {
+      const repo = testRepository({ [pagePath(homer)]: mainPage() });
+      const service = await startTestService({}, { root: repo.folder });
+      const authorization = await issueTestToken(repo.folder, homer);
+      const call = request(`${service.address}/api/v2/bots/${homer}`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+      });
+      const answered = once(call, 'response');
+      call.write('{"bot": ');
+      // The token is checked before the body is read: what follows is after that.
+      await setTimeout(200);
+      rmSync(join(repo.folder, pagePath(homer)));
+      await eventually(async () => strictEqual((await service.request(`/api/v2/bots/${homer}`)).status, 404));
+      call.end('{"nsfw": true}}');
+      const [response] = (await answered) as [IncomingMessage];
+      const chunks: Buffer[] = await response.toArray();
+      strictEqual(response.statusCode, 404);
+      strictEqual(response.headers.etag, undefined);
+      match(Buffer.concat(chunks).toString(), /urn:botshelf:problem:unknown-bot/);
+    }
   });
 });
 

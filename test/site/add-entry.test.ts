@@ -13,7 +13,7 @@ const whole: FieldTexts = {
   authors: '11, 22\n33',
   invite: 'https://example.org/invite',
   preview: 'https://example.org/1.png\r\nhttps://example.org/2.png',
-  prefix: '! bw.',
+  prefix: '!\r\n  bw.\r\n\r\n',
   mentionable: 'true',
   page: '\r\n# Bookworm\r\n\r\nText.\r\n',
 };
@@ -31,6 +31,15 @@ describe('the form for a new bot', () => {
     deepStrictEqual(page.data['trigger'], { prefix: ['!', 'bw.'], customisable: false, mentionable: true });
     strictEqual(page.data['name'], 'Bookworm');
     strictEqual(page.page, '# Bookworm\n\nText.');
+  });
+
+  it('keeps a prefix of several words and the space at its end, and refuses one of more than 32 characters', () => {
+    const prefix = ['hey siri ', '@Name#1234 ', 'p'.repeat(32)];
+    const { path = '', text, faults } = entryOf({ ...whole, prefix: prefix.join('\r\n') });
+    deepStrictEqual(faults, {});
+    const { page } = parsePage(path, Buffer.from(text));
+    deepStrictEqual(page?.data['trigger'], { prefix, customisable: false, mentionable: true });
+    match(entryOf({ ...whole, prefix: 'p'.repeat(33) }).faults.prefix ?? '', /at most 32$/);
   });
 
   it('tells every fault at its field', () => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { postingCode } from '../../src/site/posting-code.ts';
 import { testRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { originRemote, startTestService, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -64,6 +64,30 @@ describe('postingCode', () => {
       env: { ...env, BOTSHELF_TOKEN: 'wrong' },
     });
     match(failed.stderr, /The count was not posted:.*this is no token/);
+  });
+
+  it('takes 202 for an answer that all is well: saved, and later at a Git server that is away', async () => {
+    const { folder: root } = testRepository({ [pagePath(homer)]: mainPage() });
+    const token = await issueTestToken(root, homer);
+    const remote = { ...originRemote, BOTSHELF_REMOTE: `file://${root}/gone`, BOTSHELF_ACK: 'remote' };
+    const service = await startTestService({}, { root, env: remote });
+    service.expectLog(/not in step with the remote: .*gone/);
+    service.expectLog(/listening at .*, but not ready/);
+    const { address, request } = service;
+    const headers = { authorization: token, 'content-type': 'application/json' };
+    const body = '{"bot": {"count": 1}}';
+    strictEqual((await request(`/api/v2/bots/${homer}`, { method: 'POST', headers, body })).status, 202);
+    const folder = tempFolder();
+    const code = postingCode(address, homer).find(({ title }) => title.includes('discord.js'))?.code ?? '';
+    writeFiles(folder, {
+      'bot.mjs': code,
+      'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',
+      'node_modules/discord.js/index.js': discordJs,
+    });
+    const { stderr } = await run(process.execPath, [join(folder, 'bot.mjs')], {
+      env: { ...env, BOTSHELF_TOKEN: token },
+    });
+    strictEqual(stderr, '');
   });
 });
 

@@ -7,7 +7,8 @@ import { author, homer, loginEnv, openShelf, type Shelf, stranger, tokenPath } f
 import { type Page, Visitor } from '../login/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService } from '../support/service.ts';
+import { originRemote, startTestService } from '../support/service.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -148,6 +149,30 @@ describe('the page of a bot’s token', () => {
       match(revoked.text, /This bot has no token/);
       strictEqual(await post(token, 1), 401);
       match((await visitor.press(page, revokePath)).text, /There was no token to end/);
+    });
+
+    it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {
+      shelf = await openShelf({ env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' } });
+      shelf.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
+      shelf.service.expectLog(/listening at .*, but not ready/);
+      shelf.service.expectLog(/refused: the tokens of the bots have not been fetched/);
+      shelf.service.expectLog(/a token was changed here only: the remote cannot be reached/);
+      // Where the stop comes before the next round.
+      shelf.service.allowLog(/what is not pushed yet waits for the next start/);
+      const { visitor, page } = await shelf.loggedIn(author);
+      const early = await visitor.press(page, tokenPath);
+      strictEqual(early.status, 503, 'the generations of the tokens are not known yet');
+      const { folder } = sharedRepository({ file: 'text' });
+      shelf.repo.git('push', '-q', '--force', folder, 'main');
+      shelf.repo.git('remote', 'add', 'origin', folder);
+      await eventually(async () => strictEqual((await shelf.service.request('/readyz')).status, 200));
+      doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached now/);
+      shelf.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
+      const issued = await visitor.press(page, tokenPath);
+      strictEqual(issued.status, 200);
+      match(issued.text, /The shared Git server cannot be reached now/);
+      strictEqual(await post(tokenIn(issued) ?? '', 156), 200);
+      match((await visitor.press(page, revokePath)).text, /The token has ended[^]*cannot be reached now/);
     });
 
     it('says when the token was issued and last used, whoever issued it', async () => {

@@ -10,7 +10,10 @@ const count = fc.record({ value: fc.integer({ min: 0, max: 3 }), at: time }, { n
 
 const digest = fc.constantFrom('0', '7', 'f').map((digit) => `sha256:${digit.repeat(64)}` as TokenDigest);
 
-const token = fc.record({ digest: fc.option(digest), at: time }, { noNullPrototype: true });
+/** Generations so close together that ties are common; 0 is a token from before there were any. */
+const generation = fc.integer({ min: 0, max: 3 });
+
+const token = fc.record({ digest: fc.option(digest), at: time, generation }, { noNullPrototype: true });
 
 /** What may be known of a bot, at least one fact. */
 export const someFacts: fc.Arbitrary<Facts> = fc

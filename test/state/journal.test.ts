@@ -37,6 +37,15 @@ describe('the journal', () => {
     );
   });
 
+  it('reads back a time of 16 digits, which can be written', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    const late = { ...entry(1), countedAt: 1_000_000_000_000_000 };
+    await journal.append(late);
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [late]);
+  });
+
   it('makes those who come together durable together, and tells of them in order before it answers', async () => {
     const { journal, groups } = journalIn(newFolder());
     await Promise.all(Array.from({ length: 1000 }, async (_, i) => await journal.append(entry(i))));
@@ -158,6 +167,28 @@ describe('a damaged journal', () => {
     await journal.remove(await journal.seal());
     deepStrictEqual(readdirSync(folder), ['000000000001.ndjson.damaged']);
     await journal.close();
+  });
+
+  it('never takes the name of an earlier damaged one of the same number', async () => {
+    const folder = await journalOf(2);
+    const path = join(folder, '000000000001.ndjson');
+    for (const n of [1, 2, 3]) {
+      writeFileSync(path, `damage ${n}\n`);
+      const { journal } = journalIn(folder);
+      await journal.replay(() => {});
+      await journal.remove(await journal.seal());
+      await journal.close();
+    }
+    deepStrictEqual(
+      readdirSync(folder)
+        .toSorted()
+        .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+      [
+        ['000000000001.ndjson.2.damaged', 'damage 2\n'],
+        ['000000000001.ndjson.3.damaged', 'damage 3\n'],
+        ['000000000001.ndjson.damaged', 'damage 1\n'],
+      ],
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { timeAfter } from '../../src/state/facts.ts';
+import { latestTime, timeAfter } from '../../src/state/facts.ts';
 import { mergeFacts } from '../../src/state/merge.ts';
 import { someFacts } from './arbitrary.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
@@ -29,24 +29,68 @@ describe('merging what two replicas know of a bot', () => {
     );
   });
 
-  it('takes the later count and the later token, each by its own time', () => {
-    const digest = `sha256:${'0'.repeat(64)}` as TokenDigest;
-    deepStrictEqual(
-      mergeFacts(
-        { count: { value: 9, at: 1 }, token: { digest, at: 4 } },
-        { count: { value: 3, at: 2 }, token: { digest: null, at: 3 } },
-      ),
-      { count: { value: 3, at: 2 }, token: { digest, at: 4 } },
+  it('ends with the same facts on every replica, in whatever order and however often they meet', () => {
+    const meetings = fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(someFacts, { minLength: 4, maxLength: 4 }), meetings, (facts, meetings) => {
+        const replicas = [...facts];
+        for (const [a, b] of meetings) replicas[a] = mergeFacts(replicas[a] ?? {}, replicas[b] ?? {});
+        const all = facts.reduce(mergeFacts);
+        for (const one of replicas) {
+          deepStrictEqual(
+            replicas.reduce((merged, other) => mergeFacts(other, merged), one),
+            all,
+          );
+        }
+      }),
     );
   });
 
-  it('lets a revocation win over a token of the same time', () => {
-    const digest = `sha256:${'0'.repeat(64)}` as TokenDigest;
-    deepStrictEqual(mergeFacts({ token: { digest, at: 4 } }, { token: { digest: null, at: 4 } }), {
-      token: { digest: null, at: 4 },
-    });
+  it('takes the later count and the token of the higher generation', () => {
+    deepStrictEqual(
+      mergeFacts(
+        { count: { value: 9, at: 1 }, token: { digest: first, at: 4, generation: 2 } },
+        { count: { value: 3, at: 2 }, token: { digest: null, at: 3, generation: 1 } },
+      ),
+      { count: { value: 3, at: 2 }, token: { digest: first, at: 4, generation: 2 } },
+    );
+  });
+
+  it('never brings back a token that was replaced by one of a clock that is behind', () => {
+    const leaked = { token: { digest: first, at: 60_000, generation: 1 } };
+    const replacement = { token: { digest: second, at: 5, generation: 2 } };
+    deepStrictEqual(mergeFacts(leaked, replacement), replacement);
+  });
+
+  it('ends both of two tokens that replicas issued before they saw each other', () => {
+    deepStrictEqual(
+      mergeFacts(
+        { token: { digest: first, at: 4, generation: 2 } },
+        { token: { digest: second, at: 9, generation: 2 } },
+      ),
+      { token: { digest: null, at: 9, generation: 2 } },
+    );
+  });
+
+  it('lets a revocation win over a token of the same generation, though that is later', () => {
+    deepStrictEqual(
+      mergeFacts(
+        { token: { digest: first, at: 9, generation: 2 } },
+        { token: { digest: null, at: 4, generation: 2 } },
+      ),
+      { token: { digest: null, at: 9, generation: 2 } },
+    );
+  });
+
+  it('takes the later of two tokens from before there were generations', () => {
+    const old = { token: { digest: first, at: 4, generation: 0 } };
+    const later = { token: { digest: second, at: 5, generation: 0 } };
+    deepStrictEqual(mergeFacts(later, old), later);
   });
 });
+
+const first = `sha256:${'f'.repeat(64)}` as TokenDigest;
+const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
 
 describe('the time of a new fact', () => {
   it('is now', () => {
@@ -57,5 +101,9 @@ describe('the time of a new fact', () => {
   it('is later than that of the fact it replaces, though the clock went backwards', () => {
     strictEqual(timeAfter(50, 50), 51);
     strictEqual(timeAfter(5000, 50), 5001);
+  });
+
+  it('is never past the last one that can be read back', () => {
+    strictEqual(timeAfter(latestTime, 50), latestTime);
   });
 });

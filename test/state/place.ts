@@ -34,10 +34,10 @@ export function crashed({ folder, refPath }: Place): Place {
 /** Opens a store that folds by itself just once, and closes when the test is over. */
 export async function open(
   place: Place,
-  more: { ref?: FileRef; log?: Log; stateSeconds?: number } = {},
+  more: { ref?: FileRef; log?: Log; stateSeconds?: number; repeatSeconds?: number } = {},
 ): Promise<StateStore> {
-  const { ref = place.ref, log = silentLog, stateSeconds = 3600 } = more;
-  const store = await StateStore.open({ folder: place.folder, ref, stateSeconds, log });
+  const { ref = place.ref, log = silentLog, stateSeconds = 3600, repeatSeconds } = more;
+  const store = await StateStore.open({ folder: place.folder, ref, stateSeconds, repeatSeconds, log });
   stores.push(store);
   return store;
 }

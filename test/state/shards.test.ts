@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../src/bot/id.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
-import type { Facts } from '../../src/state/facts.ts';
+import { type Facts, latestTime } from '../../src/state/facts.ts';
 import { readShard, shardNumber, shardPath, type ShardFault, writeShard } from '../../src/state/shards.ts';
 import { State } from '../../src/state/state.ts';
 import { botId } from '../support/sample.ts';
@@ -19,11 +19,14 @@ describe('a shard of the state ref', () => {
 
   it('is an object with one line a bot, in numeric order', () => {
     const state = stateOf([
-      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000 } }],
+      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 0 } }],
       ['3312', { count: { value: 0, at: 1 } }],
       [
         '190519304972663312',
-        { count: { value: 156, at: 1_700_000_000_000 }, token: { digest, at: 1_690_000_000_000 } },
+        {
+          count: { value: 156, at: 1_700_000_000_000 },
+          token: { digest, at: 1_690_000_000_000, generation: 3 },
+        },
       ],
     ]);
     const text = textOf(state, 3312);
@@ -32,7 +35,7 @@ describe('a shard of the state ref', () => {
       [
         '{',
         '"3312":{"count":0,"countedAt":1},',
-        `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000},`,
+        `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
         '"990519304972663312":{"token":null,"tokenAt":1690000000000}',
         '}',
         '',
@@ -61,6 +64,26 @@ describe('a shard of the state ref', () => {
         );
       }),
     );
+  });
+
+  it('reads a token that was written before there were generations', () => {
+    const seen = new Map<BotId, Facts>();
+    const line = `{\n"3312":{"token":"${digest}","tokenAt":1690000000000}\n}\n`;
+    deepStrictEqual(read('33/12.json', line, seen), []);
+    deepStrictEqual(seen.get(botId('3312'))?.token, { digest, at: 1_690_000_000_000, generation: 0 });
+  });
+
+  it('reads a time of 16 digits, which can be written, and refuses one that no date has', () => {
+    const seen = new Map<BotId, Facts>();
+    const facts: Facts = {
+      count: { value: 1, at: 999_999_999_999_999 + 1 },
+      token: { digest, at: latestTime, generation: 1 },
+    };
+    const text = textOf(stateOf([['3312', facts]]), 3312);
+    deepStrictEqual(read('33/12.json', text, seen), []);
+    deepStrictEqual(seen.get(botId('3312')), facts);
+    const [fault] = read('33/12.json', text.replace(String(latestTime), '9999999999999999'), seen);
+    strictEqual(fault?.message, '9999999999999999 is no time: the last that there is, is 8640000000000000');
   });
 
   it('names a bad line and keeps the others', () => {

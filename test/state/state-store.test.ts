@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
 import { newToken } from '../../src/bot/token.ts';
@@ -144,6 +145,20 @@ describe("another replica's state", () => {
     const again = await open(here);
     strictEqual(again.count(marge), 2);
     strictEqual(await again.holds(homer, token), 'yes');
+  });
+
+  it('does not win with an older count over one that was posted here again: 5, then 7 there, then 5', async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const [store, other] = [await open(here, { repeatSeconds: 0 }), await open(there)];
+    await store.setCount(homer, 5);
+    await setTimeout(2);
+    await other.setCount(homer, 7);
+    await other.fold();
+    await setTimeout(2);
+    deepStrictEqual(await store.setCount(homer, 5), { changed: false });
+    await store.absorb((await there.ref.read()).files);
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(here), { repeatSeconds: 0 })).count(homer), 5);
   });
 
   it('converges to the same bytes, whoever takes in whose', async () => {

@@ -36,7 +36,7 @@ describe('the state', () => {
     const { version } = state;
     ok(state.merge(homer, { count: { value: 5, at: 2 } }));
     ok(!state.merge(homer, { count: { value: 9, at: 1 } }));
-    ok(state.merge(homer, { token: { digest: null, at: 1 } }));
+    ok(state.merge(homer, { token: { digest: null, at: 1, generation: 1 } }));
     strictEqual(state.version, version);
     ok(state.merge(homer, { count: { value: 6, at: 3 } }));
     ok(state.version > version);
@@ -45,13 +45,13 @@ describe('the state', () => {
   it('finds the bot that a token belongs to, until it has another or none', () => {
     const state = new State();
     const [first, second] = [tokenDigest(newToken()), tokenDigest(newToken())];
-    state.merge(homer, { token: { digest: first, at: 1 } });
-    state.merge(marge, { token: { digest: second, at: 1 } });
+    state.merge(homer, { token: { digest: first, at: 1, generation: 1 } });
+    state.merge(marge, { token: { digest: second, at: 1, generation: 1 } });
     strictEqual(state.holder(first), homer);
     strictEqual(state.holder(second), marge);
-    state.merge(homer, { token: { digest: null, at: 2 } });
+    state.merge(homer, { token: { digest: null, at: 2, generation: 2 } });
     strictEqual(state.holder(first), undefined);
-    state.merge(homer, { token: { digest: first, at: 1 } });
+    state.merge(homer, { token: { digest: first, at: 1, generation: 1 } });
     strictEqual(state.holder(first), undefined);
   });
 });

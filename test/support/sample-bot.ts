@@ -1,6 +1,6 @@
 import { assembleRecord, type FilledMainPage } from '../../src/bot/record.ts';
 import { type IndexedBot, indexBot } from '../../src/catalogue/bot-index.ts';
-import { validate } from '../../src/catalogue/schema.ts';
+import { withDefaults } from '../../src/catalogue/schema.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { botId } from './sample.ts';
 
@@ -13,7 +13,7 @@ export function sampleBot(
   keys: Partial<FilledMainPage> = {},
 ): IndexedBot {
   const [[locale, [name, description]] = ['en', ['Homer', 'Answers.']], ...others] = Object.entries(texts);
-  const data = {
+  const data = withDefaults({
     name,
     description,
     authors: ['1'],
@@ -21,8 +21,7 @@ export function sampleBot(
     created: 0,
     invite: 'https://example.org/',
     ...keys,
-  };
-  validate('main-page', data);
+  });
   const record = assembleRecord(
     botId(id),
     { locale: locale as Locale, data: data as unknown as FilledMainPage, page: '' },

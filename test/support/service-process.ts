@@ -25,7 +25,7 @@ export interface ServiceProcess {
 }
 
 /**
- * Runs `botshelf serve` on a free port and waits until it is ready.
+ * Runs `botshelf serve` on a free port and waits until it is ready, or says that it listens without being so.
  * @param command what to run instead: it must end in an `exec` of the service
  */
 export async function startServiceProcess(
@@ -58,8 +58,8 @@ export async function startServiceProcess(
   const address = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.add(line);
-      const ready = /ready at (http:\/\/[^"]+)/.exec(line)?.[1];
-      if (ready !== undefined) resolve(ready);
+      const address = /(?:ready|listening) at (http:\/\/[^",]+)/.exec(line)?.[1];
+      if (address !== undefined) resolve(address);
     });
     child.once('error', reject);
     child.once('close', (code, signal) =>

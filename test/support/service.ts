@@ -51,7 +51,7 @@ async function request(address: string, path: string, init?: RequestInit): Promi
   if (schema) {
     const values: unknown[] = Array.isArray(json) ? json : [json];
     for (const value of values)
-      strictEqual(JSON.stringify(validate(schema, structuredClone(value))), '[]', `${path} breaks ${schema}`);
+      strictEqual(JSON.stringify(validate(schema, value)), '[]', `${path} breaks ${schema}`);
   }
   return { status: response.status, headers: response.headers, text, json };
 }

@@ -85,7 +85,7 @@ export class BranchWriter {
     const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
     const files = paths.map((path) => {
       const entry = entries.get(path) ?? null;
-      return [path, currentFile(path, entry, inspection, unfinished.reasonOf(path))] as const;
+      return [path, currentFile(path, entry, inspection, unfinished.failureOf(path))] as const;
     });
     const plan = planBatch(changes, new Map(files), repository.hash);
     if (plan.edits.length === 0) return { ...plan, commit: null, doubt: await this.#confirm([]) };
@@ -187,7 +187,7 @@ export class BranchWriter {
   #doubt(error: unknown): WritesUnavailable {
     const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
     this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
-    return new WritesUnavailable(message, { cause: error });
+    return new WritesUnavailable(message, { cause: error, forOwners: message });
   }
 }
 

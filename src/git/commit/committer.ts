@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { WritesUnavailable } from '../../bot/errors.ts';
+import { LastingReasons } from '../../lasting-reasons.ts';
 import type { Log } from '../../log.ts';
 import { Turns } from '../../state/turns.ts';
 import { messageOf } from '../../system-error.ts';
@@ -30,6 +31,7 @@ export interface CommitterOptions {
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #turns = new Turns();
+  readonly #reasons = new LastingReasons();
   #waiting: Waiting[] = [];
   #writer: BranchWriter | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -114,7 +116,8 @@ export class Committer {
       answer(batch, await this.#locked(async (writer) => await writer.commitBatch(changes)));
     } catch (error) {
       const unavailable = unavailableBecause(error);
-      this.#options.log.error({ err: error }, unavailable.message);
+      if (this.#reasons.begins(unavailable.message))
+        this.#options.log.error({ err: error }, unavailable.message);
       for (const { reject } of batch) reject(unavailable);
     }
     this.#waiting = this.#waiting.slice(batch.length);

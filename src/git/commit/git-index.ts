@@ -17,7 +17,6 @@ export async function readIndex(repository: Repository, paths: readonly string[]
   const input = paths.map((path) => `:0:${path}\0`).join('');
   const output = await repository.run(['cat-file', '-z', '--batch-check=%(objectname)'], { input });
   const lines = output.split('\n');
-  const isId = (line: string | undefined): line is string => /^[0-9a-f]{40,64}$/.test(line ?? '');
   // A name with a newline spoils the lines, as git repeats it: then each is asked for alone.
   if (lines.length !== paths.length + 1 && paths.length > 1) {
     const entries = new Map<string, string | null | typeof unmerged>();
@@ -33,6 +32,10 @@ export async function readIndex(repository: Repository, paths: readonly string[]
       return [path, isId(line) ? line : inConflict.has(path) ? unmerged : null];
     }),
   );
+}
+
+function isId(line: string | undefined): line is string {
+  return /^[0-9a-f]{40,64}$/.test(line ?? '');
 }
 
 async function listUnmerged(repository: Repository): Promise<string[]> {

@@ -46,11 +46,14 @@ export function currentFile(
   path: string,
   file: GitFile | null,
   { index, files }: Inspection,
-  unapplied: string | undefined,
+  failure: string | undefined,
 ): CurrentFile {
-  const refuse = (why: string): CurrentFile => ({ file, text: null, refusal: new WritesUnavailable(why) });
+  const refuse = (why: string): CurrentFile => {
+    const forOwners = `${path} cannot be changed now: a maintainer has to mend it, the log of the service says why`;
+    return { file, text: null, refusal: new WritesUnavailable(why, { forOwners }) };
+  };
   const seen = files.get(path);
-  if (unapplied !== undefined) return refuse(`${path} cannot follow its last change: it ${unapplied}`);
+  if (failure !== undefined) return refuse(`${path} has not followed the branch: it ${failure}`);
   if (seen === undefined || seen instanceof Error)
     return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not looked at'})`);
   const before = file?.id ?? null;

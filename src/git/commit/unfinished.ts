@@ -37,9 +37,10 @@ export class Unfinished {
     return [...this.#entries].map(([path, { reason, failed }]) => ({ path, reason, failed }));
   }
 
-  /** Why a path has not followed; undefined when it has. */
-  reasonOf(path: string): string | undefined {
-    return this.#entries.get(path)?.reason;
+  /** Why a path could not be written; undefined where it was, or a person edits the file. */
+  failureOf(path: string): string | undefined {
+    const entry = this.#entries.get(path);
+    return entry?.failed ? entry.reason : undefined;
   }
 
   changes(): FileChange[] {

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parsePage } from '../catalogue/page.ts';
+import type { Repository } from './repository.ts';
+import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
+
+/** Who gave a key of a page the value it has: a person by a commit, or an owner by a post, in ms since the epoch. */
+export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
+
+/** What one commit made of a page. */
+interface PageCommit {
+  readonly parents: number;
+  /** Seconds since the epoch. */
+  readonly time: number;
+  /** The bots that it names, if a service has made it. */
+  readonly bots: readonly string[];
+  /** The blob, and those of the parents that have another one. Zeros where there is no file. */
+  readonly after: string;
+  readonly before: string[];
+}
+
+/** The commits of one side of a parted branch that changed some pages, asked for who wrote what. */
+export class KeyWriters {
+  readonly #repository: Repository;
+  readonly #commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
+
+  private constructor(repository: Repository, commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>) {
+    this.#repository = repository;
+    this.#commits = commits;
+  }
+
+  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitExit} */
+  static async of(
+    repository: Repository,
+    tip: string,
+    other: string,
+    paths: readonly string[],
+  ): Promise<KeyWriters> {
+    const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
+    return new KeyWriters(repository, parseLog(await repository.run(log, { input })));
+  }
+
+  /**
+   * The writer of `value`, the one that the key has at the tip. Undefined where no commit of this side set it: then it
+   * is from before the sides parted.
+   * @throws {GitExit}
+   */
+  async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
+    for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {
+      // A merge that has the file of one of its parents wrote nothing in it.
+      if (before.length < parents) continue;
+      const [page, ...others] = await this.#read(path, [after, ...before]);
+      if (page === undefined || !isDeepStrictEqual(page[key], value)) continue;
+      if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
+      if (!bots.includes(bot)) return { by: 'person' };
+      const { edited } = page;
+      return { by: 'post', at: typeof edited === 'number' ? edited : time * 1000 };
+    }
+    return undefined;
+  }
+
+  async #read(path: string, ids: readonly string[]): Promise<(Data | undefined)[]> {
+    const blobs = await this.#repository.objects.read(ids);
+    return blobs.map((blob) => blob && parsePage(path, blob.content).page?.data);
+  }
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+const log = [
+  '--literal-pathspecs',
+  'log',
+  '--stdin',
+  '--topo-order',
+  '--full-history',
+  '--root',
+  '--no-show-signature',
+  '--no-color',
+  '-m',
+  '--raw',
+  '-z',
+  '--no-renames',
+  '--no-abbrev',
+  `--format=%H%n%P%n%ct%n${serviceFormat}`,
+];
+
+/** Path → its commits by id, newest first. A merge is printed once for each parent that it differs from. */
+function parseLog(text: string): Map<string, Map<string, PageCommit>> {
+  const commits = new Map<string, Map<string, PageCommit>>();
+  const fields = text.split('\0');
+  let id = '';
+  let header: Pick<PageCommit, 'parents' | 'time' | 'bots'> = { parents: 0, time: 0, bots: [] };
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i] ?? '';
+    const [, before, after] = /^\n?:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) /.exec(field) ?? [];
+    if (before === undefined || after === undefined) {
+      const [commit = '', parents = '', time = '', ...marks] = field.split('\n');
+      id = commit;
+      const count = parents === '' ? 0 : parents.split(' ').length;
+      header = { parents: count, time: Number(time), bots: botsUpdatedBy(marks) };
+    } else {
+      const path = fields[++i] ?? '';
+      const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
+      const commit = ofPath.get(id) ?? { ...header, after, before: [] };
+      commit.before.push(before);
+      commits.set(path, ofPath.set(id, commit));
+    }
+  }
+  return commits;
+}

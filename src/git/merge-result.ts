@@ -1,0 +1,47 @@
+import { OperatorFault } from '../operator-fault.ts';
+import { GitFailure, runGit } from './run-git.ts';
+
+/** What merging one commit into another comes to. */
+export interface MergeResult {
+  /** The id of the merged tree; with conflicts their markers are in it. */
+  readonly tree: string;
+  /** The paths that could not be merged, relative to the folder asked about. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * Merges `theirs` into `ours` as Git hosts do, without a checkout. No ref moves; the new trees stay in the object
+ * store until Git collects them. Takes 0.15 to 0.45 s at 150,000 files.
+ * @throws {OperatorFault} when git cannot merge, or is older than 2.38.
+ */
+export async function mergeResult(folder: string, ours: string, theirs: string): Promise<MergeResult> {
+  let output: string;
+  try {
+    output = (await runGit(folder, [...mergeTree, ours, theirs], { answers: 1 })).toString();
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    throw new OperatorFault(
+      error.code === usageError
+        ? 'this git cannot merge without a checkout: install Git 2.38 or later'
+        : `git could not merge the change: ${error.detail}`,
+    );
+  }
+  // `<tree>\0`, and after a conflict `<path>\0…` and what Git says of it, an empty field between the two.
+  const [tree = '', ...rest] = output.split('\0');
+  if (rest.length <= 1) return { tree, conflicts: [] };
+  const paths = rest.slice(0, rest.indexOf(''));
+  return { tree, conflicts: paths.length > 0 ? paths : ['.'] };
+}
+
+/** Whatever a person has configured, the merge is made as by default. */
+const mergeTree = [
+  ...['merge.renames=true', 'merge.directoryRenames=conflict', 'merge.renameLimit=7000'].flatMap(
+    (setting) => ['-c', setting],
+  ),
+  'merge-tree',
+  '--write-tree',
+  '-z',
+  '--name-only',
+];
+
+const usageError = 129;

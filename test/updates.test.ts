@@ -1,0 +1,26 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { withValues } from '../src/updates.ts';
+import { mainPage, pagePath } from './support/sample.ts';
+
+const path = pagePath('7');
+
+describe('an update of a page', () => {
+  it('changes nothing where an object or a list is as it was, in whatever order its keys are', () => {
+    const text = mainPage({ codehost: { owner: 'o', repo: 'r' }, authors: ['1', '2'] });
+    const values = { codehost: { repo: 'r', owner: 'o' }, authors: ['1', '2'] };
+    strictEqual(withValues(path, text, values, 1_800_000_000_000), text);
+  });
+
+  it('changes nothing where a value is the default of a key that is left out', () => {
+    const text = mainPage();
+    const values = { support: null, nsfw: false, codehost: { owner: null, repo: null } };
+    strictEqual(withValues(path, text, values, 1_800_000_000_000), text);
+  });
+
+  it('sets what differs, and the time', () => {
+    const text = mainPage({ codehost: { owner: 'o', repo: 'r' } });
+    const changed = withValues(path, text, { codehost: { owner: 'o', repo: 'other' } }, 1_800_000_000_000);
+    match(changed, /"other"/);
+    match(changed, /"edited": 1800000000000/);
+  });
+});
