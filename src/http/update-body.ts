@@ -33,11 +33,7 @@ export function parseUpdate(text: string, editAdvice: () => string): UpdateValue
 const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
 
 function invalid(errors: readonly ProblemDetail[]): Problem {
-  return new Problem(
-    'invalid-update',
-    errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '),
-    { errors },
-  );
+  return Problem.ofErrors('invalid-update', errors);
 }
 
 const protectedKeys = new Set([
@@ -97,5 +93,5 @@ function findHidden(value: unknown, pointer: string): string | undefined {
 }
 
 function badJson(faults: readonly string[]): Problem {
-  return new Problem('bad-json', faults.join('; '));
+  return Problem.ofSentences('bad-json', faults);
 }

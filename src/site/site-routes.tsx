@@ -10,6 +10,7 @@ import type { Counts } from '../catalogue/orders.ts';
 import type { BotLists } from '../http/bot-lists.ts';
 import { Problem } from '../http/problem.ts';
 import { openApi } from '../http/openapi.ts';
+import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/read-routes.ts';
 import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
@@ -83,7 +84,7 @@ function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: Bot
 
 function listRecipe(ctx: Context, options: SiteOptions, category: Category | undefined): PageRecipe {
   const { site, bots, counts, lists } = options;
-  const query = readFrontQuery(new URLSearchParams(ctx.querystring), category);
+  const query = readFrontQuery(queryOf(ctx), category);
   const { locale: asked } = query;
   const { accepted } = wantedLanguages(ctx);
   const [version, countsVersion] = [bots.version, counts.version];
@@ -115,7 +116,7 @@ function botRecipe(ctx: Context, options: SiteOptions, indexed: IndexedBot): Pag
   const { asked, accepted } = wantedLanguages(ctx);
   const locale = chooseLocale(facts.locales, asked, accepted) as Locale;
   const count = counts.count(id);
-  const veiled = facts.nsfw && ctx.query['pictures'] !== 'shown';
+  const veiled = facts.nsfw && queryOf(ctx).get('pictures') !== 'shown';
   return {
     key: JSON.stringify(['bot', id, locale, veiled]),
     current: () => bots.get(id) === indexed && counts.count(id) === count,
@@ -131,6 +132,5 @@ function botRecipe(ctx: Context, options: SiteOptions, indexed: IndexedBot): Pag
 }
 
 function wantedLanguages(ctx: Context): { asked: string | undefined; accepted: string } {
-  const asked = ctx.query['locale'];
-  return { asked: typeof asked === 'string' ? asked : undefined, accepted: ctx.get('Accept-Language') };
+  return { asked: queryOf(ctx).get('locale') ?? undefined, accepted: ctx.get('Accept-Language') };
 }
