@@ -1,7 +1,10 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 
-/** How long a connection waits for its next request. */
-export const keepAliveSeconds = 5;
+/**
+ * How long a connection waits for its next request: longer than proxies keep one, nginx 60 s. Where ours ends first, a
+ * proxy now and then sends a post into a connection that is closing, and tells its client 502.
+ */
+export const keepAliveSeconds = 75;
 
 /**
  * An answer in the form in which it goes over the wire, all but its date: sending it again is one write to the socket.
