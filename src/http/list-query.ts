@@ -66,7 +66,7 @@ const readers = {
   category: (query, values) => {
     const unknown = values.find((value) => !categories.includes(value as Category));
     if (unknown !== undefined) return `${quote(unknown)} is no category: use ${categories.join(', ')}`;
-    query.categories = values as Category[];
+    query.categories = categories.filter((category) => values.includes(category));
     return undefined;
   },
   nsfw: flag('nsfw'),

@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import { PreconditionFailed, WritesUnavailable } from '../bot/errors.ts';
+import { QueueFullError } from '../concurrency/serial-queue.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
@@ -27,6 +28,8 @@ export function problemOf(error: unknown): Problem {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
+  if (error instanceof QueueFullError)
+    return new Problem('busy', error.message, { headers: { 'Retry-After': '2' } });
   if (error instanceof PreconditionFailed) {
     return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }

@@ -28,6 +28,7 @@ export const problemKinds = {
   'bad-request': [400, 'The request is malformed'],
   unexpected: [500, 'Something went wrong on our side'],
   'writes-unavailable': [503, 'Nothing can be written now'],
+  busy: [503, 'The service is busy'],
   starting: [503, 'The service is starting'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 

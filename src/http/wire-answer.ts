@@ -12,7 +12,9 @@ export const keepAliveSeconds = 75;
  */
 export class WireAnswer {
   readonly #head: string;
-  readonly #body: Buffer | null;
+  readonly #hasBody: boolean;
+  /** Until it is first sent: from then on it is in `#bytes`. */
+  #body: Buffer | null;
   #bytes: Buffer | undefined;
   #second = 0;
 
@@ -24,27 +26,32 @@ export class WireAnswer {
     const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1] ?? ''}\r\n`] : []));
     this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}${keepAlive}Date: `;
     this.#body = body;
+    this.#hasBody = body !== null;
   }
 
   /** Sends it; false where the connection ends after it, or Node's responses are not what they were: nothing was sent. */
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
     if (open._header !== null || !open.shouldKeepAlive) return false;
-    if (this.#body === null) {
+    if (!this.#hasBody) {
       open._header = `${this.#head}${dateNow()}\r\n\r\n`;
       response.end();
     } else {
       open._header = this.#head;
       open._headerSent = true;
-      response.end(this.#dated(this.#body));
+      response.end(this.#dated());
     }
     return true;
   }
 
-  #dated(body: Buffer): Buffer {
+  #dated(): Buffer {
     const now = secondNow();
     const date = dateNow();
-    this.#bytes ??= Buffer.concat([Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1'), body]);
+    if (this.#bytes === undefined) {
+      const head = Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1');
+      this.#bytes = Buffer.concat([head, this.#body ?? Buffer.alloc(0)]);
+      this.#body = null;
+    }
     if (this.#second !== now) this.#bytes.write(date, this.#head.length, 'latin1');
     this.#second = now;
     return this.#bytes;

@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
-import { WritesUnavailable } from '../bot/errors.ts';
-import { Problem } from '../http/problem.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
+import type { Problem } from '../http/problem.ts';
 import { problemOf } from '../http/problem-answer.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
@@ -16,17 +16,14 @@ export function showProblems(
     try {
       await next();
     } catch (error) {
-      if (!isExpected(error) || !wantsPage(ctx)) throw error;
       const problem = problemOf(error);
+      if (problem.kind === 'unexpected' || !wantsPage(ctx)) throw error;
       const viewer = await viewerOf(ctx);
+      await new TimeSlice().next();
       sendOnce(ctx, <FaultPage {...{ site, viewer, problem }} />, problem.status);
       ctx.set({ ...problem.headers });
     }
   };
-}
-
-function isExpected(error: unknown): boolean {
-  return error instanceof Problem || error instanceof WritesUnavailable;
 }
 
 function wantsPage(ctx: Context): boolean {
