@@ -105,6 +105,7 @@ const readers = {
   }),
   fields: one((query, text) => {
     const names = text.split(',');
+    if (names.length > fieldNames.length) return 'there are more names than fields: name each once';
     const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
     if (unknown !== undefined) return `${quote(unknown)} is no field: use ${fieldNames.join(', ')}`;
     query.fields = fieldNames.filter((name) => names.includes(name));
