@@ -116,6 +116,24 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     headers: form,
     body: 'a&'.repeat(100_000),
   }),
+  'a form with a page of 200 KB': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&page=${'a\n'.repeat(100_000)}`,
+  }),
+  'a form with a hundred thousand authors': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&authors=${'1+'.repeat(100_000)}`,
+  }),
+  'a form with twenty thousand pictures': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&preview=${'x+'.repeat(20_000)}`,
+  }),
   'a post of 64 KB without a token': () => ({
     path: '/api/v2/bots/7',
     method: 'POST',
@@ -198,9 +216,7 @@ describe('a hostile request costs less than twenty plain ones:', () => {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
     });
-    // The response cache leaves it to the application.
-    const make = (): HostileRequest => ({ path: '/api/v2/bots/7', headers: { 'If-Modified-Since': 'x' } });
-    plain = await measure(async (round) => await sendAll(make, 500, round));
+    plain = await measure(plainRound);
   });
   after(() => agent.destroy());
 
@@ -212,17 +228,30 @@ describe('a hostile request costs less than twenty plain ones:', () => {
         await once(socket, 'connect');
         return socket;
       };
-      compare(await measure(async () => await attack(open)));
+      await compare(async () => await attack(open));
     });
   }
 
   for (const [name, make] of Object.entries(requests)) {
     it(`one with ${name}`, async () => {
-      compare(await measure(async (round) => await sendAll((i) => make(i, token), 100, round)));
+      await compare(async (round) => await sendAll((i) => make(i, token), 100, round));
     });
   }
 
-  function compare({ cpu, memory }: Cost): void {
+  /** Requests that the response cache leaves to the application. */
+  async function plainRound(round: number): Promise<number> {
+    const headers = { 'If-Modified-Since': 'x' };
+    return await sendAll(() => ({ path: '/api/v2/bots/7', headers }), 500, round);
+  }
+
+  /** Compares a round with plain requests; where it seems to cost too much, with plain ones of the same moment. */
+  async function compare(round: (round: number) => Promise<number>): Promise<void> {
+    let cost = await measure(round);
+    for (let again = 0; again < 2 && cost.cpu >= 20 * plain.cpu; again++) {
+      plain = await measure(plainRound);
+      cost = { ...(await measure(round)), memory: cost.memory };
+    }
+    const { cpu, memory } = cost;
     ok(cpu < 20 * plain.cpu, `CPU: ${cpu.toFixed(2)} ms, ${plain.cpu.toFixed(2)} ms for a plain request`);
     const most = 20 * Math.max(plain.memory, leastMemory);
     ok(memory < most, `memory: grew by ${memory} bytes, by ${plain.memory} with plain requests`);
