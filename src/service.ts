@@ -4,6 +4,7 @@ import { Catalogue } from './catalogue/catalogue.ts';
 import { listTop } from './catalogue/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
+import { connectionLimit } from './connection-limit.ts';
 import { Committer } from './git/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
@@ -166,9 +167,11 @@ async function start(
     badTokenLimit,
     log,
   });
-  const server = await listen(app, config, responses).catch((error: unknown) => {
-    throw new OperatorFault(addressFault(error, config));
-  });
+  const server = await listen(app, { ...config, maxConnections: connectionLimit(), log }, responses).catch(
+    (error: unknown) => {
+      throw new OperatorFault(addressFault(error, config));
+    },
+  );
   onClose(async () => await server.close());
   onClose(() => live?.close());
   await loading.catch((error: unknown) => {

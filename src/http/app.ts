@@ -116,8 +116,15 @@ export function createApp(options: AppOptions): Koa {
 
 async function protect(ctx: Context, next: Next): Promise<void> {
   ctx.set('X-Content-Type-Options', 'nosniff');
+  for (const name of ['Accept', 'Accept-Encoding']) {
+    if (ctx.get(name).length > longestAccept)
+      throw new Problem('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+  }
   await next();
 }
+
+/** What these headers say is read in a time that grows with the square of their length. */
+const longestAccept = 2000;
 
 /** Until there is a catalogue, only probes are answered. */
 function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {

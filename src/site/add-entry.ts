@@ -96,5 +96,9 @@ function lines(text = ''): string[] {
 }
 
 function words(text = ''): string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== '');
+  const all = text.split(/[\s,]+/).filter((word) => word !== '');
+  return all.slice(0, mostWords);
 }
+
+/** More than any list may have: it is told to be too long all the same. */
+const mostWords = 100;

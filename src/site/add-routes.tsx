@@ -1,6 +1,8 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../bot/id.ts';
+import { Problem } from '../http/problem.ts';
+import { fieldsOf } from '../http/query.ts';
 import { type BodyRules, readText } from '../http/request-body.ts';
 import { type AddEntry, addEntry } from './add-entry.ts';
 import { addFields, type FieldTexts } from './add-fields.ts';
@@ -52,12 +54,18 @@ const formRules: BodyRules = {
   whenTooLarge: 'shorten the page',
 };
 
-/** @throws {Problem} unsupported-type, too-large */
+/** Characters: more than twenty addresses, or a page, have. */
+const longestField = 45_000;
+
+/** @throws {Problem} unsupported-type, too-large, bad-request */
 async function readTexts(ctx: Context): Promise<FieldTexts> {
-  const params = new URLSearchParams(await readText(ctx, formRules));
+  const params = fieldsOf(await readText(ctx, formRules));
   const texts = addFields.flat().flatMap(({ name }) => {
     const text = params.get(name);
-    return text === null ? [] : [[name, text] as const];
+    if (text === null) return [];
+    if (text.length > longestField)
+      throw new Problem('too-large', `${name} is longer than ${longestField} characters: shorten it`);
+    return [[name, text] as const];
   });
   return Object.fromEntries(texts);
 }
