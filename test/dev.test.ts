@@ -24,7 +24,7 @@ describe('npm run dev', () => {
           const ready = /ready at (http:\/\/[^"\s]+)/.exec(line)?.[1];
           if (ready !== undefined) resolve(ready);
           // Node ends a report of a crash with its version; the watching node then waits for an edit.
-          if (/^Node\.js v/.test(line)) reject(new Error(lines.join('\n')));
+          if (line.startsWith('Node.js v')) reject(new Error(lines.join('\n')));
         });
         void gone.then(() => reject(new Error(`npm run dev ended: ${lines.join('\n')}`)));
       });
