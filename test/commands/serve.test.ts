@@ -175,10 +175,27 @@ describe('botshelf serve', () => {
       const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
       strictEqual(status, 2);
       strictEqual(lines.length, 1);
-      match(lines[0] ?? '', new RegExp(`another botshelf, process ${service.process.pid}, runs on ${root}`));
+      match(
+        lines[0] ?? '',
+        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
+      );
     }
     strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
     await service.end('SIGTERM');
+  });
+
+  it('refuses a second container on the same volume, which does not see the process of the first one', async () => {
+    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
+    const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
+    const service = await startServiceProcess(root, {}, ['unshare', ...container]);
+    for (const varFolder of ['', tempFolder()]) {
+      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
+      strictEqual(status, 2);
+      match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
+    }
+    await service.end('SIGKILL');
+    const next = await startServiceProcess(root);
+    strictEqual(await next.end('SIGTERM'), 0);
   });
 });
 
