@@ -36,7 +36,7 @@ import { Updates } from './updates.ts';
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly address: string;
-  /** Answers what it has, saves what it must, and ends. */
+  /** Answers what it has, saves what it must, and ends. @throws what a part could not do, once all others have ended */
   close(): Promise<void>;
 }
 
@@ -49,14 +49,22 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   const started = performance.now();
   const closers: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
-    for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+    const faults: unknown[] = [];
+    for (let closer = closers.pop(); closer; closer = closers.pop()) {
+      try {
+        await closer();
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    if (faults.length > 0) throw new AggregateError(faults, faults.map(messageOf).join('; '));
   };
   try {
     const address = await start(config, log, (closer) => void closers.push(closer));
     log.info({ address, ms: Math.round(performance.now() - started) }, `ready at ${address}`);
     return { address, close };
   } catch (error) {
-    await close();
+    await close().catch((fault: unknown) => log.error({ err: fault }, messageOf(fault)));
     throw error;
   }
 }

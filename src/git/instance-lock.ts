@@ -81,7 +81,7 @@ export async function takeCloneLock(door: RepositoryDoor, log: Log): Promise<Ins
     return await takeInstanceLock(repository.gitDir, repository.folder);
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-    log.debug({}, `the clone has no lock: ${unavailableBecause(error).message}`);
+    log.warn({}, unavailableBecause(error).message);
     return undefined;
   }
 }

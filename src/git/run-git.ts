@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
 import { gitEnvironment } from './git-process.ts';
+import { ownershipFault } from './ownership.ts';
 
 /** A git that ended with another code than 0. */
 export class GitFailure extends Error {
@@ -37,7 +38,7 @@ export interface RunGitOptions {
  * Runs git for the command line, which starts faster without simple-git, and gives what it printed.
  * @throws {GitFailure}
  * @throws {TooMuchOutput}
- * @throws {OperatorFault} when there is no git.
+ * @throws {OperatorFault} when there is no git, or the repository belongs to another user.
  */
 export async function runGit(
   folder: string,
@@ -80,7 +81,7 @@ export async function streamGit(
     git.on('close', (code) => {
       if (thrown !== undefined) reject(thrown);
       else if (code === 0) resolve();
-      else reject(new GitFailure(code, firstLine(said)));
+      else reject(failureOf(code, said));
     });
     git.stderr.on('data', (piece) => (said += String(piece).slice(0, 10_000 - said.length)));
     git.stdout.on('data', (piece: Buffer) => {
@@ -102,6 +103,11 @@ export async function streamGit(
 const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.bigFileThreshold=1m'].flatMap(
   (setting) => ['-c', setting],
 );
+
+function failureOf(code: number | null, said: string): Error {
+  const fault = ownershipFault(said);
+  return fault === undefined ? new GitFailure(code, firstLine(said)) : new OperatorFault(fault);
+}
 
 function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
