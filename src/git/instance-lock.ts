@@ -152,8 +152,11 @@ async function holderAt(path: string): Promise<string | undefined> {
     socket.on('data', (text) => (said += text));
     socket.on('timeout', () => socket.destroy());
     socket.on('error', (error) => {
-      const isDead = ['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '');
-      resolve(isDead ? undefined : `a process that does not answer (${error.message})`);
+      const code = codeOf(error) ?? '';
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
+      // It ended while it was asked.
+      else if (code === 'ECONNRESET') resolve(holderAt(path));
+      else resolve(`a process that does not answer (${error.message})`);
     });
     socket.on('close', () => resolve(said === '' ? 'a process that does not answer' : said));
   });

@@ -194,8 +194,10 @@ describe('botshelf serve', () => {
       match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
     }
     await service.end('SIGKILL');
-    const next = await startServiceProcess(root);
-    strictEqual(await next.end('SIGTERM'), 0);
+    await eventually(async () => {
+      const next = await startServiceProcess(root);
+      strictEqual(await next.end('SIGTERM'), 0);
+    });
   });
 });
 

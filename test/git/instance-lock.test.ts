@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AlreadyRunning, type InstanceLock, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const module = new URL('../../src/git/instance-lock.js', import.meta.url).href;
@@ -61,7 +62,7 @@ describe('the instance lock', () => {
     const first = await holder(folder, 'unshare', '-Urpf', '--mount-proc', '--kill-child');
     await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on .+, runs on/);
     await kill(first);
-    await (await takeInstanceLock(folder)).release();
+    await eventually(async () => await (await takeInstanceLock(folder)).release());
   });
 
   it('is taken over from a process that was killed', async () => {
