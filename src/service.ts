@@ -13,7 +13,7 @@ import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
 import { Sync, type SyncFault } from './git/sync.ts';
 import { thinState } from './git/thinning.ts';
-import { createApp } from './http/app.ts';
+import { createApp, createProbeApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
@@ -153,6 +153,7 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     pictures,
     health,
     metrics,
+    probesApart: config.probePort !== null,
     site: await siteOf(config, door),
     markdown,
     live,
@@ -166,6 +167,14 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
     badTokenLimit,
     log,
   });
+  if (config.probePort !== null) {
+    const address = { host: config.host, port: config.probePort };
+    const probes = await listen(createProbeApp({ health, metrics, log }), address).catch((error: unknown) => {
+      throw new OperatorFault(addressFault(error, address, 'BOTSHELF_PROBE_PORT'));
+    });
+    onClose(async () => await probes.close());
+    log.info({}, `probes and metrics at ${addressOf(address.host, probes.port)}`);
+  }
   const server = await listen(app, config, responses).catch((error: unknown) => {
     throw new OperatorFault(addressFault(error, config));
   });
@@ -183,12 +192,16 @@ async function start(config: Config, log: Log, onClose: OnClose): Promise<string
       if (open) stop = followPictures(catalogue, pictures);
     });
   }
-  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  return addressOf(config.host, server.port);
 }
 
-async function siteOf({ dev, login }: Config, door: RepositoryDoor): Promise<Site> {
+function addressOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function siteOf({ contact, dev, login }: Config, door: RepositoryDoor): Promise<Site> {
   const origin = await readOrigin(door);
-  return { login: login !== null, repository: origin && repositoryLinks(origin), live: dev };
+  return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev };
 }
 
 async function openLogin(config: Config, log: Log): Promise<Login | null> {
@@ -269,12 +282,16 @@ function sentenceOf({ since, message }: SyncFault): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }
 
-function addressFault(error: unknown, { host, port }: Config): string {
+function addressFault(
+  error: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
+): string {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
-      return `port ${port} is in use: stop what listens there, or set PORT to another one`;
+      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
     case 'EACCES':
-      return `port ${port} may not be used: set PORT to one above 1023`;
+      return `port ${port} may not be used: set ${setting} to one above 1023`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `${host} is no address of this machine: set HOST to one that is, such as 127.0.0.1`;

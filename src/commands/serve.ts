@@ -21,6 +21,7 @@ async function serve(): Promise<void> {
   // Loaded here alone, so that the short commands start in a fraction of the time.
   const [{ createLog }, { startService }] = await Promise.all([import('../log.ts'), import('../service.ts')]);
   const log = createLog();
+  for (const sentence of config.unknown) log.warn({}, sentence);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {

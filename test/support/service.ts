@@ -30,6 +30,7 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
   return {
     host: '127.0.0.1',
     port: 0,
+    probePort: null,
     baseUrl: 'https://bots.example.org',
     catalogue: root,
     var: join(root, 'var'),
@@ -40,10 +41,12 @@ export function testConfig(root: string, more: Partial<Config> = {}): Config {
     stateDays: 30,
     remote: null,
     images: false,
+    contact: null,
     dev: false,
     login: null,
     secrets: [],
     failpoint: null,
+    unknown: [],
     ...more,
   };
 }
