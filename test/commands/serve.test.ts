@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
@@ -202,16 +202,15 @@ describe('botshelf serve', () => {
 });
 
 describe('botshelf token', () => {
-  const token = (
-    root: string,
-    ...args: string[]
-  ): { status: number | null; stdout: string; stderr: string } =>
-    spawnSync(process.execPath, [mainFile, 'token', ...args], {
+  const botshelf = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, [mainFile, ...args], {
       env: { ...process.env, BOTSHELF_CATALOGUE: root },
       encoding: 'utf8',
     });
+  const token = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
+    botshelf(root, 'token', ...args);
 
-  it('prints the token alone, and it works at once in a running service; --revoke ends it at once', async () => {
+  it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startServiceProcess(folder);
     const post = async (authorization: string): Promise<number> => {
@@ -234,6 +233,11 @@ describe('botshelf token', () => {
     strictEqual(revoked.status, 0);
     strictEqual(revoked.stdout, '');
     strictEqual(await post(second.stdout.trim()), 401);
+    const third = botshelf(folder, 'token', '1');
+    strictEqual(await post(third.stdout.trim()), 200);
+    const ended = botshelf(folder, 'revoke', '1');
+    deepStrictEqual([ended.status, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
+    strictEqual(await post(third.stdout.trim()), 401);
     strictEqual(await service.end('SIGTERM'), 0);
   });
 
