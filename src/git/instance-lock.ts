@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
@@ -101,7 +101,7 @@ async function listenIn(folder: string, name: string): Promise<Server> {
   } catch (error) {
     if (!noSockets.has(codeOf(error) ?? '')) throw error;
     throw new OperatorFault(
-      `${folder} is on a file system that has no Unix sockets, which keep a second service away: put it on a local disk`,
+      `${dirname(folder)} is on a file system that has no Unix sockets, which keep a second service away: put it on a local disk`,
       { cause: error },
     );
   }
