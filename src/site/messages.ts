@@ -19,6 +19,7 @@ export const messages = {
   logOut: 'Log out',
   signedInAs: 'Logged in as',
   footer: 'Every bot here is a markdown file in a Git repository.',
+  operator: 'Operator:',
   source: 'The catalogue’s repository',
 
   searchLabel: 'Search bots',

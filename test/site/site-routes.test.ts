@@ -23,7 +23,7 @@ describe('a list of bots as a page', () => {
     const router = new Router();
     const counts = { version: 0, count: () => void made++ };
     addSiteRoutes(router, {
-      site: { login: false, repository: null, live: false },
+      site: { login: false, repository: null, contact: null, live: false },
       bots,
       lists: new BotLists(
         bots,
