@@ -96,6 +96,7 @@ export const messages = {
   choose: 'Choose one',
   addCheck: 'Check',
   addFile: 'The file',
+  addPreview: 'The page',
   addBegin: 'What you fill in appears here.',
   addReady: 'This file keeps every rule.',
   addFaults: (faults: number) =>
