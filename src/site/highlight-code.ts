@@ -18,17 +18,21 @@ import yaml from 'highlight.js/lib/languages/yaml';
 import highlighter from 'highlight.js/lib/core';
 
 /**
- * Highlights a page's blocks of code, of 10,000 characters in all: code as HTML, its parts in elements with classes;
- * undefined where the language is not known, or the code is too long.
+ * Highlights the blocks of code of a page, up to a limit for all of them: code as HTML, its parts in elements with
+ * classes; undefined where the language is not known, or the limit is reached.
  */
 export function codeHighlighter(): (code: string, language: string) => string | undefined {
-  let left = 10_000;
+  let left = mostCode;
   return (code, language) => {
     if (code.length > left || !highlighter.getLanguage(language)) return undefined;
-    left -= code.length;
+    left -= code.length + costOfBlock;
     return highlighter.highlight(code, { language, ignoreIllegals: true }).value;
   };
 }
+
+const mostCode = 10_000;
+/** What a block takes of that besides its characters: a page has about a hundred at most. */
+const costOfBlock = 100;
 
 const languages = {
   bash,

@@ -1,4 +1,4 @@
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
 import { layOutPage } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
@@ -34,9 +34,12 @@ markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 markdown.validateLink = isLinkable;
 
 // A table of hundreds of columns has as many cells in each row, however short the row is.
-markdown.core.ruler.after('block', 'limit', ({ tokens }) => {
-  if (tokens.length > mostTokens) throw new HtmlLimitError();
-});
+markdown.block.State = class extends markdown.block.State {
+  override push(...parts: Parameters<StateBlock['push']>): Token {
+    if (this.tokens.length > mostTokens) throw new HtmlLimitError();
+    return super.push(...parts);
+  }
+};
 const mostTokens = 50_000;
 
 // Columns are aligned by markdown-it with inline styles: here as in HTML.

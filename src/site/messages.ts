@@ -135,7 +135,7 @@ export const messages = {
     cover: 'The address of a picture, wide.',
     preview: 'Addresses of up to 20 pictures, one a line.',
     prefix: 'Up to 10, with spaces between them.',
-    page: 'Markdown: what the bot does, and how to use it.',
+    page: 'Markdown, and some HTML: what the bot does, and how to use it.',
   },
 
   notFoundText: 'The address may be mistyped, or what was here has moved.',

@@ -13,7 +13,6 @@ import {
   textNode,
   textOf,
 } from './html-tree.ts';
-import { isLinkable } from './sanitise-html.ts';
 
 export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
@@ -91,8 +90,6 @@ function laidOutElement(node: Element, place: Place): Node[] {
   const inCode = place.inCode || ['code', 'kbd', 'pre', 'samp', 'tt'].includes(tagName);
   if (tagName === 'pre') highlightCode(node, place);
   node.childNodes = laidOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
-  // Without a word in it a link or heading is there only for those who hear the page, a paragraph only as a gap.
-  if ((tagName === 'a' || tagName === 'p' || isHeading(node)) && isEmpty(node)) return node.childNodes;
   const { align, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
   setAttributes(node, {
     ...others,
@@ -106,12 +103,7 @@ function laidOutElement(node: Element, place: Place): Node[] {
   return [element('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, [node])];
 }
 
-function isEmpty(node: Node): boolean {
-  if (isText(node)) return node.value.trim() === '';
-  return isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
-}
-
-/** Our copy of a picture; a link in place of any other, or its words. */
+/** Our copy of a picture; a link in place of any other. */
 function picture(node: Element, { pictures, inLink }: Place): Node[] {
   const url = attribute(node, 'src') ?? '';
   const alt = attribute(node, 'alt') ?? '';
@@ -123,12 +115,8 @@ function picture(node: Element, { pictures, inLink }: Place): Node[] {
     const size = sizeOf(node);
     return [element('img', { src: copy, alt, title, ...size, loading: 'lazy', class: classes || undefined })];
   }
-  if (inLink || !isLinkable(url)) return alt === '' ? [] : [textNode(alt)];
-  return [
-    element('a', { href: url, title, rel: 'nofollow ugc noopener' }, [
-      textNode(alt.trim() === '' ? url : alt),
-    ]),
-  ];
+  const words = textNode(alt.trim() === '' ? url : alt);
+  return [inLink ? words : element('a', { href: url, title, rel: 'nofollow ugc noopener' }, [words])];
 }
 
 function sized(node: Element): boolean {

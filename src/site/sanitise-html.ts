@@ -1,6 +1,7 @@
 import {
   type Attributes,
   attribute,
+  element,
   type Element,
   type Fragment,
   isElement,
@@ -10,6 +11,7 @@ import {
   parseHtml,
   serialiseHtml,
   setAttributes,
+  textNode,
   HtmlLimitError,
 } from './html-tree.ts';
 
@@ -23,7 +25,7 @@ export function sanitiseHtml(html: string): Fragment {
   let text = html;
   for (let round = 0; round < mostRounds; round++) {
     const tree = parseHtml(text, mostElements);
-    keepAllowed(tree, 0);
+    tree.childNodes = inLists(keptOf(tree, 0), '');
     const written = serialiseHtml(tree);
     if (written === text) return tree;
     text = written;
@@ -71,18 +73,24 @@ const allowed = new Map<string, Rule>([
     },
   ],
   ['abbr', titled],
+  ['center', () => ({ align: 'center' })],
   ['code', (node) => ({ class: languageClass(node) })],
   ['details', (node) => ({ open: attribute(node, 'open') === undefined ? undefined : '' })],
   [
     'img',
-    (node) => ({
-      src: attribute(node, 'src')?.trim(),
-      alt: attribute(node, 'alt'),
-      title: attribute(node, 'title'),
-      width: integer(node, 'width', 1, 1280),
-      height: integer(node, 'height', 1, 1280),
-      align: alignment(node),
-    }),
+    (node) => {
+      const src = attribute(node, 'src')?.trim() ?? '';
+      return !isLinkable(src)
+        ? undefined
+        : {
+            src,
+            alt: attribute(node, 'alt'),
+            title: attribute(node, 'title'),
+            width: integer(node, 'width', 1, 1280),
+            height: integer(node, 'height', 1, 1280),
+            align: alignment(node),
+          };
+    },
   ],
   ['ol', (node) => ({ start: integer(node, 'start', 0, 999_999_999) })],
 ]);
@@ -94,26 +102,64 @@ const unread = new Set(
   ),
 );
 
-function keepAllowed(parent: Fragment | Element, depth: number): void {
+/** Without words in it a link or heading is there only for those who hear the page, anything else only as a gap. */
+const mustHold = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
+
+function keptOf({ childNodes }: Fragment | Element, depth: number): Node[] {
   if (depth > deepest) throw new HtmlLimitError();
-  parent.childNodes = parent.childNodes.flatMap((node) => kept(node, depth));
+  return childNodes.flatMap((node) => kept(node, depth));
 }
 
 function kept(node: Node, depth: number): Node[] {
   if (isText(node)) return [node];
   if (!isElement(node) || !isHtml(node) || unread.has(node.tagName)) return [];
-  keepAllowed(node, depth + 1);
-  if (node.tagName === 'center') {
-    node.tagName = node.nodeName = 'div';
-    setAttributes(node, { align: 'center' });
-    return [node];
-  }
+  const children = keptOf(node, depth + 1);
   const attributes = allowed.get(node.tagName)?.(node);
-  if (attributes === undefined) return node.childNodes;
+  if (attributes === undefined) return node.tagName === 'img' ? alternative(node) : children;
+  if (mustHold.has(node.tagName) && children.every(isEmpty)) return node.tagName === 'table' ? [] : children;
   setAttributes(node, attributes);
+  if (node.tagName === 'center') node.tagName = node.nodeName = 'div';
+  node.childNodes = inLists(children, node.tagName);
   if (node.tagName === 'pre') dropFirstLineEnds(node);
   return [node];
 }
+
+/** The words of a picture that cannot be shown. */
+function alternative(picture: Element): Node[] {
+  const alt = attribute(picture, 'alt') ?? '';
+  return alt === '' ? [] : [textNode(alt)];
+}
+
+function isEmpty(node: Node): boolean {
+  if (isText(node)) return node.value.trim() === '';
+  return isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
+}
+
+/** Puts the items among an element's children into lists, where the element is none. */
+function inLists(children: readonly Node[], parent: string): Node[] {
+  const result: Node[] = [];
+  let list: Element | undefined;
+  for (const node of children) {
+    const lists = isElement(node) ? (listsOf[node.tagName] ?? []) : [];
+    if (isElement(node) && lists[0] !== undefined && !lists.includes(parent)) {
+      if (list?.tagName !== lists[0]) {
+        list = element(lists[0], {});
+        result.push(list);
+      }
+      list.childNodes.push(node);
+    } else {
+      if (!isText(node) || node.value.trim() !== '') list = undefined;
+      result.push(node);
+    }
+  }
+  return result;
+}
+
+const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
+  li: ['ul', 'ol'],
+  dt: ['dl'],
+  dd: ['dl'],
+};
 
 /** The first line end in a `pre` is lost whenever it is parsed. */
 function dropFirstLineEnds({ childNodes: [first] }: Element): void {

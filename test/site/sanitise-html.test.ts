@@ -170,6 +170,14 @@ describe('HTML of strangers', () => {
     strictEqual(render('<table><tr><td>a'), render('<table><tr><td>a</td></tr></table>'));
   });
 
+  it('has its items in lists, be they in none', () => {
+    strictEqual(
+      render('<li>a</li>\n<li>b</li><p>c</p><dt>d</dt><dd>e</dd>'),
+      '<ul><li>a</li><li>b</li></ul>\n<p>c</p><dl><dt>d</dt><dd>e</dd></dl>',
+    );
+    strictEqual(render('<ol><font><li>a</li></font></ol>'), '<ol><li>a</li></ol>');
+  });
+
   it('keeps alignment as classes', () => {
     strictEqual(render('<center>a</center>'), '<div class="middle">a</div>');
     strictEqual(
