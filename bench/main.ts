@@ -5,6 +5,7 @@ import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { day } from './day.ts';
 import { loadProgram } from './load.ts';
+import { markdown } from './markdown.ts';
 import { mixed } from './mixed.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
@@ -29,6 +30,7 @@ const usual: Readonly<Record<string, RowGroup>> = {
   check,
   reads,
   pages,
+  markdown,
   counts,
   content,
   mixed,

@@ -5,6 +5,8 @@ import { type LoginSettings, readLoginSettings, readSecrets } from './login/sett
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** The port for probes and metrics alone; null where they are on the one above. */
+  readonly probePort: number | null;
   /** The public address, without a slash at its end. Links and origins come from it, never from `Host`. */
   readonly baseUrl: string;
   /** The folder that holds `bots/`. Absolute. */
@@ -27,12 +29,16 @@ export interface Config {
   readonly images: boolean;
   /** Somebody edits the catalogue: open pages follow its files and show their faults. */
   readonly dev: boolean;
+  /** How to reach the operator; null where nobody says. */
+  readonly contact: string | null;
   /** Where people log in; null where nobody can. */
   readonly login: LoginSettings | null;
   /** What cookies are sealed with, newest first; empty: one is made. */
   readonly secrets: readonly string[];
   /** A test process names the failpoint it wants to die at. */
   readonly failpoint: string | null;
+  /** A sentence for each variable that is set and means nothing here. */
+  readonly unknown: readonly string[];
 }
 
 export interface RemoteConfig {
@@ -67,7 +73,9 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults: string[] = [];
+  const known = new Set(['BOTSHELF_FAILPOINT']);
   const text = (name: string): string | undefined => {
+    known.add(name);
     const value = env[name]?.trim();
     return value === '' ? undefined : value;
   };
@@ -110,6 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const remote = (): RemoteConfig | null => {
     const name = text('BOTSHELF_REMOTE');
     const branch = text('BOTSHELF_BRANCH') ?? null;
+    const webhookSecret = text('BOTSHELF_WEBHOOK_SECRET') ?? null;
     const ack = text('BOTSHELF_ACK')?.toLowerCase() ?? 'local';
     const config = {
       remote: name ?? '',
@@ -117,7 +126,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       syncSeconds: integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
       pushSeconds: integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
       ack: ack === 'remote' ? ack : 'local',
-      webhookSecret: text('BOTSHELF_WEBHOOK_SECRET') ?? null,
+      webhookSecret,
     } as const;
     if (name?.startsWith('-'))
       faults.push("BOTSHELF_REMOTE begins with -: give a remote's name or an address.");
@@ -125,6 +134,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: give a branch's name such as main.`);
     if (ack !== 'local' && ack !== 'remote')
       faults.push(`BOTSHELF_ACK is ${JSON.stringify(ack)}: give "local" or "remote".`);
+    if (webhookSecret !== null && webhookSecret.length < shortestWebhookSecret)
+      faults.push(
+        `BOTSHELF_WEBHOOK_SECRET has fewer than ${shortestWebhookSecret} characters: make one with "openssl rand -hex 32".`,
+      );
     for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
       if (name === undefined && text(needs) !== undefined)
         faults.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
@@ -132,11 +145,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return name === undefined ? null : config;
   };
 
+  const contact = (): string | null => {
+    const value = text('BOTSHELF_CONTACT') ?? null;
+    if (value !== null && !/^[^\p{Cc}]{1,200}$/u.test(value))
+      faults.push(
+        'BOTSHELF_CONTACT is no single line of up to 200 characters: give a mail address or a link.',
+      );
+    return value;
+  };
+
   const port = integer('PORT', 8080, 0, 65535);
+  const probePort =
+    text('BOTSHELF_PROBE_PORT') === undefined ? null : integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
+  if (probePort === port && port !== 0)
+    faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: give another one, or leave it out.`);
   const catalogue = resolve(text('BOTSHELF_CATALOGUE') ?? '.');
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port,
+    probePort,
     baseUrl: address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
     catalogue,
     var: resolve(text('BOTSHELF_VAR') ?? `${catalogue}/var`),
@@ -148,10 +175,38 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     remote: remote(),
     images: flag('BOTSHELF_IMAGES', true),
     dev: flag('BOTSHELF_DEV'),
+    contact: contact(),
     login: readLoginSettings(text, faults),
     secrets: readSecrets(text, faults),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
+    unknown: [],
   };
   if (faults.length > 0) throw new ConfigError(faults);
-  return config;
+  return { ...config, unknown: unknownSettings(env, known) };
+}
+
+const shortestWebhookSecret = 16;
+
+function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('BOTSHELF_') && !known.has(name))
+    .map((name) => {
+      const [nearest = ''] = [...known].toSorted((a, b) => distance(name, a) - distance(name, b));
+      return `${name} is set, but there is no such setting: did you mean ${nearest}?`;
+    });
+}
+
+/** How many characters have to be added, removed or replaced to make one text of the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (const [i, character] of Array.from(from).entries()) {
+    let last = i + 1;
+    const next = [last];
+    for (let j = 1; j <= to.length; j++) {
+      last = Math.min((row[j - 1] ?? 0) + Number(character !== to[j - 1]), (row[j] ?? 0) + 1, last + 1);
+      next.push(last);
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

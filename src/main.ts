@@ -7,6 +7,7 @@ import { addFormat } from './commands/format.ts';
 import { addImages } from './commands/images.ts';
 import { addInit } from './commands/init.ts';
 import { addNew } from './commands/new.ts';
+import { addRevoke } from './commands/revoke.ts';
 import { addServe } from './commands/serve.ts';
 import { addToken } from './commands/token.ts';
 import { ConfigError } from './config.ts';
@@ -33,6 +34,7 @@ addFormat(program);
 addNew(program);
 addInit(program);
 addToken(program);
+addRevoke(program);
 addImages(program);
 
 try {

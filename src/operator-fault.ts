@@ -3,8 +3,8 @@
  * message is one sentence with the fix; the command ends with exit code 2 and no stack trace.
  */
 export class OperatorFault extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'OperatorFault';
   }
 }

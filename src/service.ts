@@ -4,6 +4,7 @@ import { Catalogue } from './catalogue/catalogue.ts';
 import { listTop } from './catalogue/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
+import { connectionLimit } from './connection-limit.ts';
 import { Committer } from './git/commit/committer.ts';
 import { GitRunner } from './git/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
@@ -13,7 +14,7 @@ import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
 import { Sync, type SyncFault } from './git/sync.ts';
 import { thinState } from './git/thinning.ts';
-import { createApp } from './http/app.ts';
+import { createApp, createProbeApp } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
@@ -37,7 +38,7 @@ import { Updates } from './updates.ts';
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly address: string;
-  /** Answers what it has, saves what it must, and ends. */
+  /** Answers what it has, saves what it must, and ends. @throws what a part could not do, once all others have ended */
   close(): Promise<void>;
 }
 
@@ -50,7 +51,15 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   const started = performance.now();
   const closers: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
-    for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+    const faults: unknown[] = [];
+    for (let closer = closers.pop(); closer; closer = closers.pop()) {
+      try {
+        await closer();
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    if (faults.length > 0) throw new AggregateError(faults, faults.map(messageOf).join('; '));
   };
   try {
     const { address, ready } = await start(config, log, (closer) => void closers.push(closer));
@@ -59,7 +68,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     else log.warn({ address, ms }, `listening at ${address}, but not ready: ${noState}`);
     return { address, close };
   } catch (error) {
-    await close();
+    await close().catch((fault: unknown) => log.error({ err: fault }, messageOf(fault)));
     throw error;
   }
 }
@@ -156,6 +165,7 @@ async function start(
     pictures,
     health,
     metrics,
+    probesApart: config.probePort !== null,
     site: await siteOf(config, door),
     markdown,
     live,
@@ -167,7 +177,16 @@ async function start(
     badTokenLimit,
     log,
   });
-  const server = await listen(app, config, responses).catch((error: unknown) => {
+  const limits = { maxConnections: connectionLimit(), log };
+  if (config.probePort !== null) {
+    const address = { ...limits, host: config.host, port: config.probePort };
+    const probes = await listen(createProbeApp({ health, metrics, log }), address).catch((error: unknown) => {
+      throw new OperatorFault(addressFault(error, address, 'BOTSHELF_PROBE_PORT'));
+    });
+    onClose(async () => await probes.close());
+    log.info({}, `probes and metrics at ${addressOf(address.host, probes.port)}`);
+  }
+  const server = await listen(app, { ...config, ...limits }, responses).catch((error: unknown) => {
     throw new OperatorFault(addressFault(error, config));
   });
   onClose(async () => await server.close());
@@ -183,16 +202,19 @@ async function start(
       if (open) stop = followPictures(catalogue, pictures);
     });
   }
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return { address: `http://${host}:${server.port}`, ready: sync?.stateFetched ?? true };
+  return { address: addressOf(config.host, server.port), ready: sync?.stateFetched ?? true };
+}
+
+function addressOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 const noState =
   'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; it is tried again';
 
-async function siteOf({ dev, login }: Config, door: RepositoryDoor): Promise<Site> {
+async function siteOf({ contact, dev, login }: Config, door: RepositoryDoor): Promise<Site> {
   const origin = await readOrigin(door);
-  return { login: login !== null, repository: origin && repositoryLinks(origin), live: dev };
+  return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev };
 }
 
 async function openLogin(config: Config, log: Log): Promise<Login | null> {
@@ -291,12 +313,16 @@ function sentenceOf({ since, message }: SyncFault): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }
 
-function addressFault(error: unknown, { host, port }: Config): string {
+function addressFault(
+  error: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
+): string {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
-      return `port ${port} is in use: stop what listens there, or set PORT to another one`;
+      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
     case 'EACCES':
-      return `port ${port} may not be used: set PORT to one above 1023`;
+      return `port ${port} may not be used: set ${setting} to one above 1023`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `${host} is no address of this machine: set HOST to one that is, such as 127.0.0.1`;

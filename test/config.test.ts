@@ -1,5 +1,10 @@
-import { deepStrictEqual, match, strictEqual, throws } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { testRepository } from './support/repository.ts';
+import { mainPage, pagePath } from './support/sample.ts';
+import { startServiceProcess } from './support/service-process.ts';
 
 describe('the configuration of a remote', () => {
   it('is none unless there is one', () => {
@@ -23,6 +28,7 @@ describe('the configuration of a remote', () => {
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /give "local" or "remote"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_SYNC_SECONDS: '0' }, /BOTSHELF_SYNC_SECONDS is "0"/],
+      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_WEBHOOK_SECRET: '15 characters .' }, /_SECRET has fewer than 16/],
       [{ BOTSHELF_WEBHOOK_SECRET: 'x' }, /BOTSHELF_WEBHOOK_SECRET is set, but BOTSHELF_REMOTE is not/],
     ] as const) {
       throws(
@@ -33,5 +39,36 @@ describe('the configuration of a remote', () => {
         },
       );
     }
+  });
+});
+
+describe('a variable of the environment that means nothing', () => {
+  const table = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
+  const documented = readFileSync(table, 'utf8').match(/(?<=^\| `)BOTSHELF_\w+/gm) ?? [];
+
+  it('is told of with the name that is nearest to it, and none that is documented is', () => {
+    ok(documented.length > 20);
+    const values = { BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'local', BOTSHELF_STATE_SECNODS: '5' };
+    deepStrictEqual(readConfig({ ...values, HOME: '/', BOTSHELF_CATALOG: 'x' }).unknown, [
+      'BOTSHELF_STATE_SECNODS is set, but there is no such setting: did you mean BOTSHELF_STATE_SECONDS?',
+      'BOTSHELF_CATALOG is set, but there is no such setting: did you mean BOTSHELF_CATALOGUE?',
+    ]);
+    deepStrictEqual(readConfig(Object.fromEntries(documented.map((name) => [name, '']))).unknown, []);
+  });
+
+  it('is logged at the start', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const service = await startServiceProcess(folder, { BOTSHELF_PORT: '80' });
+    service.expectLog(/BOTSHELF_PORT is set, but there is no such setting/);
+    await service.end('SIGTERM');
+  });
+});
+
+describe('the port for probes', () => {
+  it('is another one than the port for everything else', () => {
+    throws(
+      () => readConfig({ PORT: '81', BOTSHELF_PROBE_PORT: '81' }),
+      /BOTSHELF_PROBE_PORT is 81, as PORT is/,
+    );
   });
 });

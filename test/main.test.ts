@@ -8,7 +8,17 @@ describe('botshelf', () => {
   const root = tempFolder();
 
   it('explains itself and each of its commands', async () => {
-    for (const args of [[], ['serve'], ['check'], ['format'], ['new'], ['init']]) {
+    for (const args of [
+      [],
+      ['serve'],
+      ['check'],
+      ['format'],
+      ['new'],
+      ['init'],
+      ['token'],
+      ['revoke'],
+      ['images'],
+    ]) {
       const { code, stdout, stderr } = await botshelf(root, [...args, '--help']);
       deepStrictEqual([code, stderr], [0, '']);
       ok(stdout.startsWith(['Usage: botshelf', ...args].join(' ')), stdout);

@@ -1,6 +1,7 @@
 import type { BotId } from '../bot/id.ts';
+import { forEachInSlices, sortInSlices } from '../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
-import { compareBots, type Sort, type ValueOf } from './selection.ts';
+import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
 
 /** How many servers each bot is in, as far as lists need it. */
 export interface Counts {
@@ -32,19 +33,19 @@ export class Orders {
   }
 
   /** The bots in ascending order; one without a count stands before those that have one. */
-  by(key: Sort['key']): Ordered {
-    const version = this.#versionOf(key);
+  async by(key: Sort['key']): Promise<Ordered> {
+    const version = this.version(key);
     const kept = this.#kept.get(key);
     if (kept?.version === version) return kept;
     const valueOf = this.valueOf(key);
-    const bots = key === 'id' ? this.#bots.all() : this.#inOrder(kept?.bots ?? [], valueOf);
+    const bots = key === 'id' ? this.#bots.all() : await this.#inOrder(kept?.bots ?? [], valueOf);
     const ordered = { bots, valueOf, version };
     this.#kept.set(key, ordered);
     return ordered;
   }
 
-  /** Counts change all the time: their order is made anew once a second at most. */
-  #versionOf(key: Sort['key']): string {
+  /** That of the order as it would be now. Counts change all the time: their order is made anew once a second at most. */
+  version(key: Sort['key']): string {
     const second = key === 'count' && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
@@ -65,10 +66,17 @@ export class Orders {
     }
   }
 
-  #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): IndexedBot[] {
-    const known = new Set(before.map(({ id }) => id));
-    const added = this.#bots.all().filter(({ id }) => !known.has(id));
-    const bots = [...before.flatMap(({ id }) => this.#bots.get(id) ?? []), ...added];
-    return bots.toSorted((a, b) => compareBots(a, b, valueOf));
+  async #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): Promise<IndexedBot[]> {
+    const all = this.#bots.all();
+    const added = new Set(all);
+    const sorted: Sorted[] = [];
+    // The value is read once: it may change while the sort pauses.
+    const add = (bot: IndexedBot): void => void sorted.push({ bot, value: valueOf(bot) });
+    await forEachInSlices(before, (former) => {
+      const bot = this.#bots.get(former.id);
+      if (bot && added.delete(bot)) add(bot);
+    });
+    await forEachInSlices(added, add);
+    return (await sortInSlices(sorted, compareSorted)).map(({ bot }) => bot);
   }
 }

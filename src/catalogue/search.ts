@@ -1,6 +1,6 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement } from '../bot/schema-types.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 
 /**
@@ -24,14 +24,10 @@ export class TextSearch {
     const wanted = [...new Set(wordsOf(text))].map((word) => ` ${word}`);
     const scores = new Map<BotId, number>();
     if (wanted.length === 0) return scores;
-    let start = performance.now();
-    for (const bot of this.#bots.all()) {
+    await forEachInSlices(this.#bots.all(), (bot) => {
       const score = scoreOf(this.#wordsIn(bot), wanted);
       if (score > 0) scores.set(bot.id, score);
-      if (performance.now() - start < slice) continue;
-      await breathe();
-      start = performance.now();
-    }
+    });
     return scores;
   }
 
@@ -47,8 +43,6 @@ interface Words {
   readonly names: string;
   readonly descriptions: string;
 }
-
-const slice = 5;
 
 function readWords({ element }: IndexedBot): Words {
   const { contents } = JSON.parse(element.toString()) as BotListElement;

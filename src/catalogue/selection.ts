@@ -1,6 +1,7 @@
 import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { Category } from '../bot/schema-types.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import type { IndexedBot } from './bot-index.ts';
 
 /** What a list is asked for. */
@@ -48,20 +49,21 @@ export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /**
  * Picks a page of bots.
- * @param sorted every bot in the order asked for, as `compareBots` has it
+ * @param sorted every bot in the order asked for, as `compareSorted` has it
  * @param valueOf what they are sorted by
  * @param found the bots that fit `q`; needed with `q` only
  */
-export function select(
+export async function select(
   sorted: readonly IndexedBot[],
   valueOf: ValueOf,
   descending: boolean,
   selection: Selection,
   found?: ReadonlyMap<BotId, unknown>,
-): Selected {
-  const matching = sorted.filter(
-    (bot) => matches(bot, selection) && (found === undefined || found.has(bot.id)),
-  );
+): Promise<Selected> {
+  const matching: IndexedBot[] = [];
+  await forEachInSlices(sorted, (bot) => {
+    if (matches(bot, selection) && (found === undefined || found.has(bot.id))) matching.push(bot);
+  });
   const { after, limit = matching.length } = selection;
   const start = after === undefined ? 0 : firstBehind(matching, after, valueOf, descending);
   const bots = matching.slice(start, start + limit);
@@ -75,33 +77,37 @@ export function select(
  * changes all the time.
  * @param bots every bot by id
  */
-export function selectFirst(
+export async function selectFirst(
   bots: readonly IndexedBot[],
   valueOf: ValueOf,
   descending: boolean,
   selection: Selection,
   count: number,
-): IndexedBot[] {
-  const first: { readonly bot: IndexedBot; readonly value: SortValue }[] = [];
-  const last = bots.length - 1;
-  for (let i = 0; i <= last; i++) {
-    // Later ids were made later: in this direction few bots push others out.
-    const bot = bots[descending ? last - i : i];
-    if (bot === undefined || !matches(bot, selection)) continue;
+): Promise<IndexedBot[]> {
+  const first: Sorted[] = [];
+  // Later ids were made later: in this direction few bots push others out.
+  await forEachInSlices(descending ? bots.toReversed() : bots, (bot) => {
+    if (!matches(bot, selection)) return;
     const value = valueOf(bot);
     const isBefore = (other: SortValue): boolean => (descending ? value > other : value < other);
     const worst = first.at(-1);
-    if (worst && first.length === count && !isBefore(worst.value)) continue;
+    if (worst && first.length === count && !isBefore(worst.value)) return;
     const place = first.findIndex((other) => isBefore(other.value));
     first.splice(place === -1 ? first.length : place, 0, { bot, value });
     if (first.length > count) first.pop();
-  }
+  });
   return first.map(({ bot }) => bot);
 }
 
+/** A bot and what it is sorted by. */
+export interface Sorted {
+  readonly bot: IndexedBot;
+  readonly value: SortValue;
+}
+
 /** Orders bots by what they are sorted by, then by id. */
-export function compareBots(a: IndexedBot, b: IndexedBot, valueOf: ValueOf): number {
-  return compare(valueOf(a), a.id, valueOf(b), b.id);
+export function compareSorted(a: Sorted, b: Sorted): number {
+  return compare(a.value, a.bot.id, b.value, b.bot.id);
 }
 
 function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {

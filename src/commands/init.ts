@@ -88,13 +88,20 @@ async function hasIdentity(folder: string): Promise<boolean> {
 }
 
 function nextSteps(shown: string, folder: string): string {
+  const launcher = fileURLToPath(new URL('bin/botshelf.js', import.meta.resolve('#package')));
+  const botshelf = `BOTSHELF_CATALOGUE=${quoted(folder)} ${quoted(launcher)}`;
   return `${shown} is a catalogue of its own now.
 
-  see it      BOTSHELF_CATALOGUE='${folder.replaceAll("'", `'\\''`)}' npm start
-  add a bot   BOTSHELF_CATALOGUE='${folder.replaceAll("'", `'\\''`)}' npm run -s botshelf new 123456789012345678
+  see it      ${botshelf} serve
+  add a bot   ${botshelf} new 123456789012345678
   share it    make an empty repository on a Git host, then in ${shown}:
-              git remote add origin <its address> && git push --set-upstream origin HEAD
+              git remote add origin ADDRESS && git push --set-upstream origin HEAD
 
 README.md in it tells contributors what to do, and maintainers what the check of pull requests needs.
 `;
+}
+
+/** A text as one word of a shell's command. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

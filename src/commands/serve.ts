@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { armFailpoint } from '../failpoint.ts';
+import { messageOf } from '../system-error.ts';
 
 /** Registers `botshelf serve`. */
 export function addServe(program: Command): void {
@@ -10,13 +11,17 @@ export function addServe(program: Command): void {
     .action(serve);
 }
 
-/** Runs the service until SIGTERM or SIGINT; a second signal does not wait for what is under way. */
+/**
+ * Runs the service until SIGTERM or SIGINT; a second signal does not wait for what is under way. The exit code is 1 when
+ * a part could not end as it should.
+ */
 async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Loaded here alone, so that the short commands start in a fraction of the time.
   const [{ createLog }, { startService }] = await Promise.all([import('../log.ts'), import('../service.ts')]);
   const log = createLog();
+  for (const sentence of config.unknown) log.warn({}, sentence);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -26,8 +31,16 @@ async function serve(): Promise<void> {
   }
   const service = await startService(config, log);
   await aborted(stop.signal);
-  await service.close();
-  log.info({}, 'stopped');
+  try {
+    await service.close();
+    log.info({}, 'stopped');
+  } catch (error) {
+    log.error(
+      { err: error },
+      `stopped, but not cleanly: ${messageOf(error)}; the next start clears what is left`,
+    );
+    process.exitCode = 1;
+  }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -19,15 +19,15 @@ export function addToken(program: Command): void {
     .command('token')
     .description('give a bot a new token, which ends the one it had; it alone goes to standard output')
     .argument('<id>', "the bot's id")
-    .option('--revoke', "end the bot's token and give no new one")
-    .action(token);
+    .option('--revoke', 'the same as botshelf revoke')
+    .action(async (id: string, options: { revoke?: boolean }) => await token(id, options));
 }
 
 /**
  * Works on the state ref, which a running service follows: it takes effect there at once, and on other machines as soon
  * as the remote has it.
  */
-async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
+export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
   const id = knownBot(config, text);
   const door = new RepositoryDoor(config.catalogue);

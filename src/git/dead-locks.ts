@@ -32,12 +32,12 @@ async function clearDeadLocks(repository: Repository, refs: readonly string[], l
   for (let waited = 0; waited < patience; waited += pause) {
     const first = await locksIn(repository, refs);
     if (first.size === 0) return 0;
-    const held = await mayBeHeld(repository, first);
-    await sleep(pause);
-    if (held) continue;
+    const { seen, othersHidden } = await gitProcessesIn(repository);
+    await sleep(othersHidden ? hiddenPause : pause);
+    if (seen.some(mayLock)) continue;
     const second = await locksIn(repository, refs);
-    if (await mayBeHeld(repository, second)) continue;
-    const dead = [...first.keys()].filter((lock) => second.get(lock)?.mark === first.get(lock)?.mark);
+    if ((await gitProcessesIn(repository)).seen.some(mayLock)) continue;
+    const dead = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
     for (const lock of dead) {
       await rm(lock, { force: true });
       log.warn({ lock }, 'cleared the lock of a git that was killed');
@@ -50,6 +50,12 @@ async function clearDeadLocks(repository: Repository, refs: readonly string[], l
 /** Milliseconds that a git which runs now and may hold a lock is waited for, and between two looks. */
 const patience = 1000;
 const pause = 100;
+
+/**
+ * Milliseconds between two looks where a git may be hidden (another container, another user): a git that lives has
+ * gone on within that time, since it holds these locks for milliseconds and lets others wait for a second at most.
+ */
+const hiddenPause = 2000;
 
 /**
  * Clears what a crash of the service has left: waits for the git processes it had started, for they may still
@@ -66,21 +72,23 @@ export async function clearAfterCrash(
     log.warn({}, 'cleared the index lock of a service that was killed');
   await clearDeadLocks(repository, refs, log);
   await rm(repository.staging, { recursive: true, force: true });
-  const running = await gitProcessesIn(repository);
-  if (running === undefined || running.some(writesPacks)) return;
-  await clearHalfPacks(join(repository.commonDir, 'objects/pack'));
+  const { seen, othersHidden } = await gitProcessesIn(repository);
+  if (seen.some(writesPacks)) return;
+  const before = othersHidden ? Date.now() - hiddenPackTime : Number.POSITIVE_INFINITY;
+  await clearHalfPacks(join(repository.commonDir, 'objects/pack'), before);
 }
 
-interface Lock {
-  readonly mark: string;
-  readonly age: number;
-}
+/**
+ * Milliseconds for which a half-written pack is left alone where a git may be hidden that is still writing it. Nothing
+ * fails for it.
+ */
+const hiddenPackTime = 600_000;
 
-/** What stands in the way of a commit to these refs, whoever holds it. */
+/** What stands in the way of a commit to these refs, whoever holds it: by path, what tells it from a later one. */
 async function locksIn(
   { gitDir, commonDir }: Repository,
   refs: readonly string[],
-): Promise<Map<string, Lock>> {
+): Promise<Map<string, string>> {
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
@@ -88,22 +96,12 @@ async function locksIn(
     ...refs.map((ref) => join(commonDir, `${ref}.lock`)),
     ...(await halfPackMarks(join(commonDir, 'objects/pack'), importMark)),
   ];
-  const locks = new Map<string, Lock>();
+  const locks = new Map<string, string>();
   for (const path of paths) {
     const stat = await lstat(path).catch(() => undefined);
-    if (stat)
-      locks.set(path, { mark: `${stat.ino} ${stat.mtimeMs} ${stat.size}`, age: Date.now() - stat.mtimeMs });
+    if (stat) locks.set(path, `${stat.ino} ${stat.mtimeMs} ${stat.size}`);
   }
   return locks;
-}
-
-/** A lock is held for milliseconds; where no one can tell who runs, an old one is a dead one. */
-const oldAge = 60_000;
-
-async function mayBeHeld(repository: Repository, locks: ReadonlyMap<string, Lock>): Promise<boolean> {
-  const running = await gitProcessesIn(repository);
-  if (running === undefined) return [...locks.values()].some(({ age }) => age < oldAge);
-  return running.some((process) => !lockless.has(commandOf(process)));
 }
 
 /** Commands that never lock a ref, so that ours need not end before a dead lock goes. */
@@ -128,6 +126,10 @@ const lockless = new Set([
   'remote-https',
 ]);
 
+function mayLock(process: GitProcess): boolean {
+  return !lockless.has(commandOf(process));
+}
+
 function writesPacks(process: GitProcess): boolean {
   return commandOf(process) !== 'cat-file';
 }
@@ -142,19 +144,20 @@ function commandOf({ args }: GitProcess): string {
 
 /** Git processes that an earlier service has started, and that may yet move a ref. */
 async function orphans(repository: Repository): Promise<GitProcess[]> {
-  const running = (await gitProcessesIn(repository)) ?? [];
-  return running.filter(
-    (git) =>
-      !repository.isOwn(git.parent) &&
-      git.args.includes(gitSettings[0] ?? '') &&
-      !lockless.has(commandOf(git)),
+  const { seen } = await gitProcessesIn(repository);
+  return seen.filter(
+    (git) => !repository.isOwn(git.parent) && git.args.includes(gitSettings[0] ?? '') && mayLock(git),
   );
 }
 
-async function clearHalfPacks(folder: string): Promise<void> {
+/** @param before what was written to later, in milliseconds since the epoch, stays */
+async function clearHalfPacks(folder: string, before: number): Promise<void> {
   const torn = (await namesIn(folder)).filter((name) => /^tmp_(pack|idx|rev)_/.test(name));
   const marks = await halfPackMarks(folder, importMark, fetchMark);
-  for (const path of [...torn.map((name) => join(folder, name)), ...marks]) await rm(path, { force: true });
+  for (const path of [...torn.map((name) => join(folder, name)), ...marks]) {
+    const stat = await lstat(path).catch(() => undefined);
+    if (stat && stat.mtimeMs < before) await rm(path, { force: true });
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { codeOf } from '../system-error.ts';
 import type { Repository } from './repository.ts';
 
 /** A git that runs on this machine. */
@@ -8,22 +9,44 @@ export interface GitProcess {
   readonly args: readonly string[];
 }
 
-/**
- * The git processes that work in this repository, whoever started them; undefined where the system does not
- * tell (no /proc).
- */
+/** The git processes that work in a repository, whoever started them. */
+export interface GitProcesses {
+  readonly seen: readonly GitProcess[];
+  /**
+   * Whether there may be others: in another container, of another user, or of all users where there is no /proc. That
+   * none is seen then says nothing.
+   */
+  readonly othersHidden: boolean;
+}
+
 export async function gitProcessesIn(
   repository: Pick<Repository, 'folder' | 'gitDir' | 'commonDir'>,
-): Promise<GitProcess[] | undefined> {
+): Promise<GitProcesses> {
   const { folder, gitDir, commonDir } = repository;
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name));
-  if (pids.length === 0) return undefined;
   const found = await Promise.all(pids.map(async (pid) => await inspect(pid, [folder, gitDir, commonDir])));
-  return found.filter((process) => process !== undefined);
+  return {
+    seen: found.filter((process) => typeof process === 'object'),
+    othersHidden: found.includes('hidden') || !(await allAreShown()),
+  };
 }
 
-async function inspect(pid: string, folders: readonly string[]): Promise<GitProcess | undefined> {
+/** Whether /proc has the processes of every user, and those of every container. */
+async function allAreShown(): Promise<boolean> {
+  try {
+    const namespace = await readlink('/proc/self/ns/pid');
+    const mounts = await readFile('/proc/self/mounts', 'utf8');
+    return namespace === firstNamespace && !/^\S+ \/proc .*\bhidepid=(?!0|off)/m.test(mounts);
+  } catch {
+    return false;
+  }
+}
+
+/** Linux gives the process namespace that it starts with this number. */
+const firstNamespace = 'pid:[4026531836]';
+
+async function inspect(pid: string, folders: readonly string[]): Promise<GitProcess | 'hidden' | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const end = stat.lastIndexOf(')');
@@ -34,7 +57,7 @@ async function inspect(pid: string, folders: readonly string[]): Promise<GitProc
     if (!folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`))) return undefined;
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     return { pid: Number(pid), parent: Number(parent), args };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return codeOf(error) === 'EACCES' ? 'hidden' : undefined;
   }
 }

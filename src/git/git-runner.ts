@@ -27,6 +27,9 @@ export type RunnerAnswer =
   | { readonly id: number; readonly output: Uint8Array }
   | { readonly id: number; readonly exitCode: number | null; readonly stderr: string };
 
+/** Under `node --watch` every forked process reports the modules that it loads over the same channel. */
+type NodeMessage = Readonly<Record<`watch:${string}`, unknown>>;
+
 interface Waiting {
   readonly command: GitCommand;
   readonly resolve: (output: Buffer) => void;
@@ -84,7 +87,9 @@ export class GitRunner implements GitClient {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
       execArgv: [],
     });
-    child.on('message', (answer: RunnerAnswer) => this.#take(answer));
+    child.on('message', (message: RunnerAnswer | NodeMessage) => {
+      if ('id' in message) this.#take(message);
+    });
     child.on('error', () => this.#gone(child));
     child.on('exit', () => this.#gone(child));
     // It keeps this process running only while a command is waited for.

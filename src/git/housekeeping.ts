@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
@@ -74,7 +74,7 @@ export class Housekeeping {
   async #consolidate(repository: Repository): Promise<void> {
     const { gitDir, commonDir } = repository;
     // A person's gc does the same work, and more.
-    if (existsSync(join(commonDir, 'gc.pid')) || existsSync(join(gitDir, 'gc.pid'))) return;
+    if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     const packs = join(commonDir, 'objects/pack');
     if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, merge);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
@@ -108,6 +108,12 @@ const merge = ['--geometric=2', '-d', '-l'];
 
 /** Makes one pack of all that is reached, and keeps the rest apart for a day. */
 const prune = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
+
+/** By Git's own rule: a gc that was killed leaves its file, which says nothing after twelve hours. */
+function isGcRunning(folder: string): boolean {
+  const stat = statSync(join(folder, 'gc.pid'), { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs < 12 * 60 * 60 * 1000;
+}
 
 async function countPacks(folder: string): Promise<number> {
   const names = await readdir(folder);

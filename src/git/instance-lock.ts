@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { once } from 'node:events';
 import type { Log } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { makeFolder } from '../state/durable-folder.ts';
 import { codeOf } from '../system-error.ts';
-import { type RepositoryDoor, unavailableBecause } from './repository.ts';
+import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {
@@ -16,124 +17,169 @@ export interface InstanceLock {
 
 /** Another service runs on this clone. */
 export class AlreadyRunning extends OperatorFault {
-  readonly pid: number;
-
-  constructor(folder: string, pid: number) {
+  /** @param holder what the other one says about itself, such as `process 7 on web-1` */
+  constructor(folder: string, holder: string) {
     super(
-      `another botshelf, process ${pid}, runs on ${folder}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`,
+      `another botshelf, ${holder}, runs on ${folder}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`,
     );
     this.name = 'AlreadyRunning';
-    this.pid = pid;
   }
 }
 
 /**
- * Takes the lock of the folder `varFolder`, creating the folder where there is none. The lock of a process that
- * is dead is taken over, whoever has its number now.
+ * Takes the lock of `folder`, creating the folder where there is none. The lock is a folder with a listening Unix
+ * socket in it: the kernel knows whether anybody listens, also in another container or process namespace. The name of a
+ * socket is used once, so removing a dead one can never remove a live one, and the folder can only be renamed to
+ * the name of the lock while that is free or empty: of several starters one succeeds.
  * @param shown what it is the lock of, for people
  * @throws {AlreadyRunning} while a living process has it
+ * @throws {OperatorFault} where the file system has no sockets
  * @throws a system error
  */
-export async function takeInstanceLock(varFolder: string, shown: string = varFolder): Promise<InstanceLock> {
-  await makeFolder(varFolder);
-  const path = join(varFolder, 'lock');
-  const mine = `${path}.${process.pid}.${randomUUID()}`;
-  const holder: Holder = { pid: process.pid, born: birthOf(process.pid), nonce: randomUUID() };
-  await writeFile(mine, `${JSON.stringify(holder)}\n`);
+export async function takeInstanceLock(folder: string, shown: string = folder): Promise<InstanceLock> {
+  await makeFolder(folder);
+  const lock = join(folder, 'botshelf.lock');
+  const name = randomBytes(8).toString('hex');
+  const own = `${lock}.${name}`;
+  await mkdir(own);
+  let server: Server | undefined;
   try {
-    while (!(await linked(mine, path))) await clearDead(shown, path);
-    // Whoever was clearing the same dead lock has ended by then, and has put back what was not dead.
-    await sleep(takeoverTime);
-    const now = await read(path);
-    if (now?.nonce !== holder.nonce) throw new AlreadyRunning(shown, now?.pid ?? 0);
-  } finally {
-    await rm(mine, { force: true });
+    server = await listenIn(own, name);
+    while (!(await renamed(own, lock))) await clearDead(lock, shown);
+  } catch (error) {
+    server?.close();
+    await rm(own, { recursive: true, force: true });
+    throw error;
   }
   return {
     release: async () => {
-      if ((await read(path))?.nonce === holder.nonce) await rm(path, { force: true });
+      server.close();
+      await rm(join(lock, name), { force: true });
+      await rmdir(lock).catch((error: unknown) => {
+        if (!isTaken(error) && codeOf(error) !== 'ENOENT') throw error;
+      });
     },
   };
 }
 
 /**
  * Takes the lock of the clone itself: two services whose folders for what is not in Git differ would each clear what
- * the other has under way. Undefined where there is no repository, or none that can be written to.
+ * the other has under way. Undefined where there is no repository, or none that this process can write to.
  * @throws {AlreadyRunning} while a living process has it
+ * @throws {OperatorFault} where the file system has no sockets
+ * @throws a system error
  */
 export async function takeCloneLock(door: RepositoryDoor, log: Log): Promise<InstanceLock | undefined> {
+  let repository: Repository;
   try {
-    const { gitDir, folder } = await door.open();
-    return await takeInstanceLock(join(gitDir, 'botshelf-service'), folder);
+    repository = await door.open();
   } catch (error) {
-    if (error instanceof AlreadyRunning) throw error;
     log.debug({}, `the clone has no lock: ${unavailableBecause(error).message}`);
     return undefined;
   }
-}
-
-interface Holder {
-  readonly pid: number;
-  /** When the process began, as the system counts; null where it does not say. Tells it from a later one of that pid. */
-  readonly born: string | null;
-  readonly nonce: string;
-}
-
-/** Milliseconds. */
-const takeoverTime = 50;
-
-async function linked(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to);
-    return true;
+    return await takeInstanceLock(repository.gitDir, repository.folder);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Moves a dead lock away. Where another starter was faster, what was moved is alive, and is put back. */
-async function clearDead(shown: string, path: string): Promise<void> {
-  const seen = await read(path);
-  if (seen && isAlive(seen)) throw new AlreadyRunning(shown, seen.pid);
-  const aside = `${path}.${process.pid}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
-    throw error;
-  }
-  const moved = await read(aside);
-  if (moved && isAlive(moved)) await linked(aside, path);
-  await rm(aside, { force: true });
-}
-
-/** Undefined when there is none, or when it is nobody's: a torn one is. */
-async function read(path: string): Promise<Holder | undefined> {
-  try {
-    const holder = JSON.parse(await readFile(path, 'utf8')) as Holder;
-    return Number.isInteger(holder.pid) ? holder : undefined;
-  } catch {
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+    log.warn({}, unavailableBecause(error).message);
     return undefined;
   }
 }
 
-function isAlive({ pid, born }: Holder): boolean {
+/** Listens on a socket of this name, and tells everybody who connects which process this is. */
+async function listenIn(folder: string, name: string): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(`process ${process.pid} on ${hostname()}`);
+  });
+  server.unref();
   try {
-    process.kill(pid, 0);
+    await withAddress(folder, name, async (path) => {
+      server.listen(path);
+      await once(server, 'listening');
+    });
   } catch (error) {
-    if (codeOf(error) === 'ESRCH') return false;
+    if (!noSockets.has(codeOf(error) ?? '')) throw error;
+    throw new OperatorFault(
+      `${dirname(folder)} is on a file system that has no Unix sockets, which keep a second service away: put it on a local disk`,
+      { cause: error },
+    );
   }
-  return born === null || born === birthOf(pid);
+  return server;
 }
 
-/** The boot and the clock tick at which a process began; null where there is no /proc. */
-function birthOf(pid: number): string | null {
+/** What a file system says that has files and folders, but no sockets. */
+const noSockets = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
+
+/** Whether `from` is at `to` now; false while something is in there. */
+async function renamed(from: string, to: string): Promise<boolean> {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${ticks}`;
-  } catch {
-    return null;
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
   }
 }
+
+function isTaken(error: unknown): boolean {
+  return codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST';
+}
+
+/** @throws {AlreadyRunning} when somebody listens there. */
+async function clearDead(lock: string, shown: string): Promise<void> {
+  for (const name of await namesIn(lock)) {
+    const holder = await withAddress(lock, name, holderAt);
+    if (holder !== undefined) throw new AlreadyRunning(shown, holder);
+    await rm(join(lock, name), { recursive: true, force: true });
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Who listens at a socket; undefined when nobody does. Who may not be asked, or does not answer, listens. */
+async function holderAt(path: string): Promise<string | undefined> {
+  return await new Promise((resolve) => {
+    let said = '';
+    const socket = connect(path).setEncoding('utf8').setTimeout(answerTime);
+    socket.on('data', (text) => (said += text));
+    socket.on('timeout', () => socket.destroy());
+    socket.on('error', (error) => {
+      const code = codeOf(error) ?? '';
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
+      // It ended while it was asked.
+      else if (code === 'ECONNRESET') resolve(holderAt(path));
+      else resolve(`a process that does not answer (${error.message})`);
+    });
+    socket.on('close', () => resolve(said === '' ? 'a process that does not answer' : said));
+  });
+}
+
+/** Milliseconds. */
+const answerTime = 1000;
+
+/**
+ * Runs `work` with a path of a socket that is short enough for an address: where the folder's own path is too long,
+ * it goes through a descriptor of the folder.
+ * @throws what `work` does
+ */
+async function withAddress<T>(folder: string, name: string, work: (path: string) => Promise<T>): Promise<T> {
+  const path = join(folder, name);
+  if (Buffer.byteLength(path) <= longestAddress) return await work(path);
+  const handle = await open(folder);
+  try {
+    return await work(`/proc/self/fd/${handle.fd}/${name}`);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Bytes that Linux (107) and macOS (103) both have room for. */
+const longestAddress = 103;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
@@ -7,6 +7,7 @@ import { directClient, type GitClient, type GitCommand } from './git-client.ts';
 import { GitExit } from './git-exit.ts';
 import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
+import { ownershipFault } from './ownership.ts';
 import { TreeCache } from './tree-cache.ts';
 
 /** The Git repository that holds the catalogue, and the one way to run git in it. */
@@ -102,7 +103,10 @@ export class RepositoryDoor {
   /** Why nothing can be committed now; undefined when it can. A repository that could not be opened is tried again. */
   fault(): string | undefined {
     try {
-      if (this.#opened?.branch() !== undefined) return undefined;
+      if (this.#opened?.branch() !== undefined) {
+        ensureWritable(this.#opened);
+        return undefined;
+      }
     } catch (error) {
       return messageOf(error);
     }
@@ -167,6 +171,7 @@ function faultOf(error: unknown): string {
     case 'EFBIG':
       return diskFull;
     case 'EROFS':
+      return `the repository is on a read-only file system (${messageOf(error)}): mount it writable`;
     case 'EACCES':
     case 'EPERM':
       return `the repository cannot be written to (${messageOf(error)}): give the service write permission`;
@@ -221,6 +226,8 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
 
 function noRepository(catalogue: string, error: unknown): string {
   if (error instanceof GitExit && error.notStarted) return faultOf(error);
+  const foreign = error instanceof GitExit ? ownershipFault(error.stderr) : undefined;
+  if (foreign !== undefined) return foreign;
   const said = error instanceof GitExit ? lastLine(error.stderr) : messageOf(error);
   return `${catalogue} is in no Git repository that can be written to (${said}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
 }
@@ -233,6 +240,16 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
       .replace(/[<>\n]/g, '')
       .trim();
   return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
+}
+
+/** @throws {WritesUnavailable} where the first commit would fail. */
+function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
+  try {
+    for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
+      accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw unavailableBecause(error);
+  }
 }
 
 function branchOf(gitDir: string): string {

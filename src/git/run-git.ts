@@ -3,6 +3,7 @@ import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
 import { withoutCredentials } from './credentials.ts';
 import { gitEnvironment } from './git-process.ts';
+import { ownershipFault } from './ownership.ts';
 
 /** A git that ended with another code than 0. Nothing in it has the credentials of an address. */
 export class GitFailure extends Error {
@@ -41,7 +42,7 @@ export interface RunGitOptions {
  * Runs git for the command line, which starts faster without simple-git, and gives what it printed.
  * @throws {GitFailure}
  * @throws {TooMuchOutput}
- * @throws {OperatorFault} when there is no git.
+ * @throws {OperatorFault} when there is no git, or the repository belongs to another user.
  */
 export async function runGit(
   folder: string,
@@ -86,7 +87,7 @@ export async function streamGit(
     git.on('close', (code) => {
       if (thrown !== undefined) reject(thrown);
       else if (code === 0 || code === answers) resolve();
-      else reject(new GitFailure(code, firstLine(said)));
+      else reject(failureOf(code, said));
     });
     git.stderr.on('data', (piece) => (said += String(piece).slice(0, 10_000 - said.length)));
     git.stdout.on('data', (piece: Buffer) => {
@@ -108,6 +109,11 @@ export async function streamGit(
 const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.bigFileThreshold=1m'].flatMap(
   (setting) => ['-c', setting],
 );
+
+function failureOf(code: number | null, said: string): Error {
+  const fault = ownershipFault(said);
+  return fault === undefined ? new GitFailure(code, firstLine(said)) : new OperatorFault(fault);
+}
 
 function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');

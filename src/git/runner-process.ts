@@ -28,8 +28,8 @@ async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void>
     result = { id, exitCode: known ? error.exitCode : -1, stderr: known ? error.stderr : messageOf(error) };
   }
   stops.delete(id);
-  // A service that was killed reads no result.
-  if (process.connected) process.send?.(result, undefined, undefined, () => undefined);
+  // The service may have been killed while the command ran: then nobody waits for the answer.
+  process.send?.(result, undefined, undefined, () => undefined);
 }
 
 /** Inputs come one behind the other, in the order of the requests. */

@@ -42,6 +42,8 @@ export interface AppOptions {
   readonly pictures: Pictures | null;
   readonly health: Health;
   readonly metrics: RequestMetrics;
+  /** Whether probes and metrics are served by another application; see `createProbeApp`. */
+  readonly probesApart: boolean;
   readonly site: Site;
   readonly markdown: Markdown;
   /** Null where open pages do not follow the files. */
@@ -62,11 +64,9 @@ export interface AppOptions {
 
 /** The application: every route, and everything that decides on an answer. */
 export function createApp(options: AppOptions): Koa {
-  const { catalogue, counts, updates, tokens, health, hook, acknowledge, site, markdown } = options;
+  const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
   const { baseUrl, trustProxy, log } = options;
-  const probes = new Router();
-  addHealthRoutes(probes, health);
-  addMetricsRoute(probes, options.metrics);
+  const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
   const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
@@ -75,7 +75,12 @@ export function createApp(options: AppOptions): Koa {
   // Apart from the pages and before them: a router holds a path against all of its routes.
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl);
-  addUpdateRoute(programs, { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge });
+  const tokenAdvice = (id: BotId): string => {
+    if (options.login?.obstacle === null) return `the Token button at ${baseUrl}/bots/${id} gives one`;
+    const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
+    return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
+  };
+  addUpdateRoute(programs, { bots, updates, tokens, posts, badTokens, tokenAdvice, acknowledge });
   addOpenApiRoute(programs, baseUrl);
 
   const router = new Router();
@@ -114,10 +119,35 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
+/** The application for a port that only probes and Prometheus reach. */
+export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
+  const probes = probeRoutes(options);
+  const app = new Koa();
+  app.use(answerProblems(options.log));
+  app.use(probes.routes());
+  app.use(answerUnrouted([probes]));
+  return app;
+}
+
+/** Of these paths alone, so that a proxy that refuses them refuses all: not with a slash at the end, not in capitals. */
+function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
+  const probes = new Router({ strict: true, sensitive: true });
+  addHealthRoutes(probes, health);
+  addMetricsRoute(probes, metrics);
+  return probes;
+}
+
 async function protect(ctx: Context, next: Next): Promise<void> {
   ctx.set('X-Content-Type-Options', 'nosniff');
+  for (const name of ['Accept', 'Accept-Encoding']) {
+    if (ctx.get(name).length > longestAccept)
+      throw new Problem('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+  }
   await next();
 }
+
+/** What these headers say is read in a time that grows with the square of their length. */
+const longestAccept = 2000;
 
 /** Until there is a catalogue, only probes are answered. */
 function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {

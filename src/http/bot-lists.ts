@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement, Category, FileItem } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
@@ -7,37 +6,44 @@ import { folderOf, pathOf } from '../catalogue/layout.ts';
 import type { TextSearch } from '../catalogue/search.ts';
 import type { Orders } from '../catalogue/orders.ts';
 import {
-  compareBots,
+  compareSorted,
   type Cursor,
   select,
   selectFirst,
   type Selected,
   type Selection,
   type Sort,
-  type ValueOf,
+  type Sorted,
 } from '../catalogue/selection.ts';
+import { forEachInSlices, sortInSlices } from '../concurrency/in-slices.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Body } from './compression.ts';
+import { CurrentCache } from './current-cache.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {
   readonly digest: string;
   readonly body: Body;
+  /** Bytes that it takes up in memory besides the index. */
+  readonly size: number;
   readonly total: number;
   readonly next: Cursor | undefined;
   /** Whether the list would still be the same. */
   readonly current: () => boolean;
 }
 
-/** The lists of v1 and v2, each made once for a version of the index and a query. */
+/**
+ * The lists of v1 and v2, each made once for a version of the index and a query. What takes a look at every bot is done
+ * one at a time, with a bounded queue before it: QueueFullError when too much waits.
+ */
 export class BotLists {
   readonly #bots: BotIndex;
   readonly #search: TextSearch;
   readonly #orders: Orders;
-  readonly #lists = new LRUCache<string, List, () => Promise<List>>({
-    max: 500,
-    fetchMethod: (_key, _stale, { context }) => context(),
-  });
+  readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
+  readonly #queue = new SerialQueue(64);
 
   #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
 
@@ -47,61 +53,78 @@ export class BotLists {
     this.#orders = orders;
   }
 
-  /** The list elements that a query asks for. */
+  /**
+   * The list elements that a query asks for.
+   * @throws {QueueFullError}
+   */
   async elements(query: ListQuery): Promise<List> {
-    const { key } = query.sort ?? byId;
-    const { version } = this.#orders.by(key);
-    const current = (): boolean => this.#orders.by(key).version === version;
-    return await this.#list(JSON.stringify(['v2', version, query]), async () => {
-      const selected = await this.select(query);
-      return { ...listOf(selected, elementOf(query.fields), query.fields?.join() ?? ''), current };
+    return await this.#list(JSON.stringify(['v2', query]), async () => {
+      const { key } = query.sort ?? byId;
+      const version = this.#orders.version(key);
+      const current = (): boolean => this.#orders.version(key) === version;
+      const selected = await this.#select(query);
+      return { ...(await listOf(selected, elementForm(query.fields))), current };
     });
   }
 
-  /** The bots that a query asks for: in its order, else the best fit first, else by id. */
+  /**
+   * The bots that a query asks for: in its order, else the best fit first, else by id.
+   * @throws {QueueFullError}
+   */
   async select(query: Selection): Promise<Selected> {
-    const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
-    if (scores && query.sort === undefined) return this.#byScore(scores, query);
-    const { key, descending } = query.sort ?? byId;
-    const { bots, valueOf } = this.#orders.by(key);
-    return select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
+    return await this.#queue.run(async () => await this.#select(query));
   }
 
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
-  first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): IndexedBot[] {
+  async first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
-    return selectFirst(this.#bots.all(), this.#orders.valueOf(key), descending, query, count);
+    return await selectFirst(this.#bots.all(), this.#orders.valueOf(key), descending, query, count);
   }
 
   /** How many bots each category has, with those for adults or without. */
-  categories(withAdult: boolean): ReadonlyMap<Category, number> {
+  async categories(withAdult: boolean): Promise<ReadonlyMap<Category, number>> {
     const { version } = this.#bots;
     if (this.#categories.version !== version)
-      this.#categories = { version, ...countCategories(this.#bots.all()) };
+      this.#categories = { version, ...(await countCategories(this.#bots.all())) };
     return withAdult ? this.#categories.all : this.#categories.general;
   }
 
-  /** Every markdown file, in path order. */
+  /**
+   * Every markdown file, in path order.
+   * @throws {QueueFullError}
+   */
   async files(): Promise<List> {
-    const { version } = this.#bots;
-    return await this.#list(JSON.stringify(['v1', version]), async () => {
-      const bots = inPathOrder(this.#bots.all());
-      const shas = bots.flatMap(({ files }) => files.map(({ sha }) => sha));
-      const list = listOf({ bots, total: shas.length, next: undefined }, fileItems, shas.join(''));
+    return await this.#list('v1', async () => {
+      const { version } = this.#bots;
+      const bots = await inPathOrder(this.#bots.all());
+      const total = bots.reduce((sum, { files }) => sum + files.length, 0);
+      const list = await listOf({ bots, total, next: undefined }, fileForm);
       return { ...list, current: () => this.#bots.version === version };
     });
   }
 
+  async #select(query: Selection): Promise<Selected> {
+    const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
+    if (scores && query.sort === undefined) return await this.#byScore(scores, query);
+    const { key, descending } = query.sort ?? byId;
+    const { bots, valueOf } = await this.#orders.by(key);
+    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
+  }
+
   /** The best fit first. */
-  #byScore(scores: ReadonlyMap<BotId, number>, query: ListQuery): Selected {
-    const valueOf: ValueOf = ({ id }) => scores.get(id) ?? 0;
-    const found = [...scores.keys()].flatMap((id) => this.#bots.get(id) ?? []);
-    found.sort((a, b) => compareBots(b, a, valueOf));
-    return select(found, valueOf, true, query);
+  async #byScore(scores: ReadonlyMap<BotId, number>, query: Selection): Promise<Selected> {
+    const found: Sorted[] = [];
+    await forEachInSlices(scores, ([id, value]) => {
+      const bot = this.#bots.get(id);
+      if (bot) found.push({ bot, value });
+    });
+    const sorted = await sortInSlices(found, (a, b) => compareSorted(b, a));
+    const bots = sorted.map(({ bot }) => bot);
+    return await select(bots, ({ id }) => scores.get(id) ?? 0, true, query);
   }
 
   async #list(key: string, make: () => Promise<List>): Promise<List> {
-    return await this.#lists.forceFetch(key, { context: make });
+    return await this.#lists.get(key, async () => await this.#queue.run(make));
   }
 }
 
@@ -111,56 +134,75 @@ interface CategoryCounts {
   readonly general: ReadonlyMap<Category, number>;
 }
 
-function countCategories(bots: readonly IndexedBot[]): CategoryCounts {
+async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCounts> {
   const all = new Map<Category, number>();
   const general = new Map<Category, number>();
-  for (const { facts } of bots) {
+  await forEachInSlices(bots, ({ facts }) => {
     all.set(facts.category, (all.get(facts.category) ?? 0) + 1);
     if (!facts.nsfw) general.set(facts.category, (general.get(facts.category) ?? 0) + 1);
-  }
+  });
   return { all, general };
 }
 
 const byId: Sort = { key: 'id', descending: false };
 
-function listOf(
+async function listOf(
   { bots, total, next }: Selected,
-  toJson: (bot: IndexedBot) => Buffer,
-  salt: string,
-): Omit<List, 'current'> {
-  const digest = hash('sha1', `${salt} ${bots.map((bot) => bot.digest).join('')}`, 'base64url');
-  const size = bots.reduce((sum, { element }) => sum + element.length, 0);
-  const pieces = (): Iterable<Buffer> => arrayOf(bots, toJson);
-  return { digest, total, next, body: size <= piece ? Buffer.concat([...pieces()]) : pieces };
+  { toJson, digestOf, salt }: ListForm,
+): Promise<Omit<List, 'current'>> {
+  const hash = createHash('sha1').update(`${salt} `);
+  let bytes = 0;
+  await forEachInSlices(bots, (bot) => {
+    hash.update(digestOf(bot));
+    bytes += bot.element.length;
+  });
+  const digest = hash.digest('base64url');
+  const pieces = (): AsyncIterable<Buffer> => arrayOf(bots, toJson);
+  if (bytes > pieceSize) return { digest, total, next, body: pieces, size: bots.length * 8 };
+  const parts: Buffer[] = [];
+  for await (const part of pieces()) parts.push(part);
+  const body = Buffer.concat(parts);
+  return { digest, total, next, body, size: body.length };
 }
 
 /** Folder by folder, and within one by the text of the id, as file names sort. */
-function inPathOrder(bots: readonly IndexedBot[]): IndexedBot[] {
+async function inPathOrder(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   const folders = new Map<string, IndexedBot[]>();
-  for (const bot of bots) {
+  await forEachInSlices(bots, (bot) => {
     const folder = folderOf(bot.id);
     const others = folders.get(folder);
     if (others) others.push(bot);
     else folders.set(folder, [bot]);
-  }
-  const sorted = [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.flatMap(([, inFolder]) => inFolder.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1)));
+  });
+  const sorted: IndexedBot[][] = [];
+  await forEachInSlices(
+    [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ([, inFolder]) => {
+      sorted.push(inFolder.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1)));
+    },
+  );
+  return sorted.flat();
 }
 
-const piece = 64 * 1024;
+/** Bytes. A larger list is made for each response, in pieces of a good size for a socket; it has no bytes of its own. */
+const pieceSize = 64 * 1024;
 
-/** A JSON array in pieces of a good size for a socket. */
-function* arrayOf(bots: readonly IndexedBot[], toJson: (bot: IndexedBot) => Buffer): Generator<Buffer> {
+/** A JSON array in pieces, made one slice of time after the other. */
+async function* arrayOf(
+  bots: readonly IndexedBot[],
+  toJson: (bot: IndexedBot) => Buffer,
+): AsyncGenerator<Buffer> {
+  const slice = new TimeSlice();
   let parts: Buffer[] = [openBracket];
-  let size = 0;
-  let separator: Buffer | undefined;
+  let size = 1;
+  let separator = Buffer.alloc(0);
   for (const bot of bots) {
+    if (slice.isOver) await slice.next();
     const json = toJson(bot);
-    if (separator) parts.push(separator);
-    parts.push(json);
+    parts.push(separator, json);
     separator = comma;
     size += json.length + 1;
-    if (size < piece) continue;
+    if (size < pieceSize) continue;
     yield Buffer.concat(parts);
     parts = [];
     size = 0;
@@ -172,13 +214,34 @@ const openBracket = Buffer.from('[');
 const closeBracket = Buffer.from(']');
 const comma = Buffer.from(',');
 
-/** The element as it is, or only the keys asked for. */
-function elementOf(fields: ListQuery['fields']): (bot: IndexedBot) => Buffer {
-  if (fields === undefined) return ({ element }) => element;
-  return ({ element }) => {
+/** What a list shows of a bot. */
+interface ListForm {
+  readonly toJson: (bot: IndexedBot) => Buffer;
+  /** Differs where `toJson` does; with the salt also from that of another form. */
+  readonly digestOf: (bot: IndexedBot) => string;
+  readonly salt: string;
+}
+
+const wholeElements: ListForm = {
+  toJson: ({ element }) => element,
+  digestOf: ({ digest }) => digest,
+  salt: '',
+};
+
+const fileForm: ListForm = {
+  toJson: fileItems,
+  digestOf: ({ files }) => files.map(({ sha }) => sha).join(''),
+  salt: '',
+};
+
+/** The elements as they are, or only the keys asked for. */
+function elementForm(fields: ListQuery['fields']): ListForm {
+  if (fields === undefined) return wholeElements;
+  const toJson = ({ element }: IndexedBot): Buffer => {
     const whole = JSON.parse(element.toString()) as BotListElement;
     return Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))));
   };
+  return { ...wholeElements, toJson, salt: fields.join() };
 }
 
 function fileItems({ id, element, files }: IndexedBot): Buffer {

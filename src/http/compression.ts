@@ -1,42 +1,49 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 
 export type Coding = 'br' | 'gzip';
 
 /** Bytes to send: in one piece, or in pieces that can be asked for again and again. */
-export type Body = Buffer | (() => Iterable<Buffer>);
+export type Body = Buffer | (() => AsyncIterable<Buffer>);
 
-/** Compressed bodies by what they are the content of, made once and kept while they are asked for. */
+/**
+ * Compressed bodies by what they are the content of, made once and kept while they are asked for. Those that come in
+ * pieces are compressed one at a time: together they would take all threads that also sync files.
+ */
 export class CompressedBodies {
   readonly #cache = new LRUCache<string, Buffer, { body: Body; coding: Coding }>({
     maxSize: 128 * 1024 * 1024,
     maxEntrySize: 64 * 1024 * 1024,
     sizeCalculation: (bytes) => bytes.length + 200,
-    fetchMethod: (_key, _stale, { context }) => compress(context.body, context.coding),
+    fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
+      await (Buffer.isBuffer(body)
+        ? compress(body, coding)
+        : this.#queue.run(async () => await compressPieces(body(), coding))),
   });
+  readonly #queue = new SerialQueue(64);
 
   /**
    * The body in a content coding; nobody compresses the same one twice at once.
    * @param digest names the content: the same digest, the same bytes
+   * @throws {QueueFullError}
    */
   async get(digest: string, coding: Coding, body: Body): Promise<Buffer> {
     return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
   }
 }
 
-/** Off the event loop. What comes in pieces is large: it is compressed faster and less. */
-async function compress(body: Body, coding: Coding): Promise<Buffer> {
-  if (Buffer.isBuffer(body)) {
-    return await (coding === 'br'
-      ? brotliOf(body, brotliOptions(5, body.length))
-      : gzipOf(body, { level: 6 }));
-  }
+async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
+  return await (coding === 'br' ? brotliOf(body, brotliOptions(5, body.length)) : gzipOf(body, { level: 6 }));
+}
+
+/** What comes in pieces is large: it is compressed faster and less. */
+async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
   const output = coding === 'br' ? createBrotliCompress(brotliOptions(4)) : createGzip({ level: 1 });
   const chunks: Buffer[] = [];
-  await pipeline(Readable.from(body(), { objectMode: false }), output, async (compressed) => {
+  await pipeline(pieces, output, async (compressed) => {
     for await (const chunk of compressed) chunks.push(chunk as Buffer);
   });
   return Buffer.concat(chunks);

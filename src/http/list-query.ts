@@ -36,13 +36,7 @@ export function parseListQuery(params: URLSearchParams): ListQuery {
       detail: 'it belongs to a list in another order: take it from the Link header of the page before',
     });
   }
-  if (errors.length > 0) {
-    throw new Problem(
-      'bad-query',
-      errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join('; '),
-      { errors },
-    );
-  }
+  if (errors.length > 0) throw Problem.ofErrors('bad-query', errors);
   return query;
 }
 
@@ -72,7 +66,7 @@ const readers = {
   category: (query, values) => {
     const unknown = values.find((value) => !categories.includes(value as Category));
     if (unknown !== undefined) return `${quote(unknown)} is no category: use ${categories.join(', ')}`;
-    query.categories = values as Category[];
+    query.categories = categories.filter((category) => values.includes(category));
     return undefined;
   },
   nsfw: flag('nsfw'),
@@ -111,6 +105,7 @@ const readers = {
   }),
   fields: one((query, text) => {
     const names = text.split(',');
+    if (names.length > fieldNames.length) return 'there are more names than fields: name each once';
     const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
     if (unknown !== undefined) return `${quote(unknown)} is no field: use ${fieldNames.join(', ')}`;
     query.fields = fieldNames.filter((name) => names.includes(name));
@@ -131,6 +126,7 @@ function flag(name: 'nsfw' | 'verified'): Reader {
 }
 
 function parseCursor(text: string): Cursor | undefined {
+  if (text.length > longestCursor) return undefined;
   try {
     const [value, id, ...rest] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
     const botId = typeof id === 'string' ? parseBotId(id) : undefined;
@@ -140,6 +136,9 @@ function parseCursor(text: string): Cursor | undefined {
     return undefined;
   }
 }
+
+/** A name of 32 characters grows when its width is taken away, and by a third as base64. */
+const longestCursor = 2000;
 
 function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);

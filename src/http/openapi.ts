@@ -74,6 +74,7 @@ const paths = {
         ),
         ...notModified,
         '400': problem,
+        '503': problem,
       },
     },
   },
@@ -108,7 +109,11 @@ const paths = {
   '/api/v1/bots': {
     get: {
       summary: 'Every markdown file',
-      responses: { '200': answer('In the order of their paths.', listOf(ref('FileItem'))), ...notModified },
+      responses: {
+        '200': answer('In the order of their paths.', listOf(ref('FileItem'))),
+        ...notModified,
+        '503': problem,
+      },
     },
   },
   '/api/v1/bots/{id}': { get: readBot },

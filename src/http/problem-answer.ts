@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
+import { QueueFullError } from '../concurrency/serial-queue.ts';
 import { LastingReasons } from '../lasting-reasons.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
@@ -35,6 +36,8 @@ export function problemOf(error: unknown): Problem {
     });
   }
   if (error instanceof UnknownBot) return new Problem('unknown-bot', error.message);
+  if (error instanceof QueueFullError)
+    return new Problem('busy', error.message, { headers: { 'Retry-After': '2' } });
   if (error instanceof PreconditionFailed) {
     return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }

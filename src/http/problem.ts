@@ -29,6 +29,7 @@ export const problemKinds = {
   'bad-request': [400, 'The request is malformed'],
   unexpected: [500, 'Something went wrong on our side'],
   'writes-unavailable': [503, 'Nothing can be written now'],
+  busy: [503, 'The service is busy'],
   starting: [503, 'The service is starting'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
@@ -52,6 +53,18 @@ export class Problem extends Error {
     this.headers = more.headers ?? {};
   }
 
+  /** A problem that is the sum of its errors; a stranger decides how many there are, so only the first are named. */
+  static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): Problem {
+    const named = errors.slice(0, mostErrors);
+    const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '')}: ${detail}`);
+    return new Problem(kind, listing(sentences, errors.length), { errors: named });
+  }
+
+  /** A problem that several sentences describe. */
+  static ofSentences(kind: ProblemKind, sentences: readonly string[]): Problem {
+    return new Problem(kind, listing(sentences.slice(0, mostErrors), sentences.length));
+  }
+
   get status(): number {
     return problemKinds[this.kind][0];
   }
@@ -67,4 +80,12 @@ export class Problem extends Error {
       ...(this.errors.length > 0 && { errors: [...this.errors] }),
     };
   }
+}
+
+/** Errors that one document names. */
+const mostErrors = 20;
+
+function listing(sentences: readonly string[], total: number): string {
+  const more = total - sentences.length;
+  return [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

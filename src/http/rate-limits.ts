@@ -1,18 +1,22 @@
 import type { Context } from 'koa';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
 import { Problem } from './problem.ts';
 
-/** How often something may happen a minute, by key. */
+/** How often something may happen a minute, by key. Where strangers use more keys than are kept the oldest starts again. */
 export class RateLimit {
-  readonly #limiter: RateLimiterMemory | undefined;
-  readonly #limit: number;
   readonly #name: string;
+  readonly #limit: number;
+  /** What happened in the minute of each key, which begins with the first of it. */
+  readonly #counted = new LRUCache<string, { times: number }>({
+    ttl: minute,
+    maxSize: 16 * 1024 * 1024,
+    sizeCalculation: (_counted, key) => key.length * 2 + 300,
+  });
 
   /** @param limit a minute; 0 is no limit */
   constructor(name: string, limit: number) {
     this.#name = name;
     this.#limit = limit;
-    this.#limiter = limit === 0 ? undefined : new RateLimiterMemory({ points: limit, duration: 60 });
   }
 
   /**
@@ -20,32 +24,22 @@ export class RateLimit {
    * @throws {Problem} too-many-requests
    */
   async count(ctx: Context, key: string, advice: string): Promise<void> {
-    if (this.#limiter === undefined) return;
-    const { left, seconds, over } = await this.#consume(this.#limiter, key);
+    if (this.#limit === 0) return;
+    const counted = this.#counted.get(key) ?? { times: 0 };
+    if (counted.times === 0) this.#counted.set(key, counted);
+    counted.times++;
+    const seconds = Math.max(1, Math.ceil(this.#counted.getRemainingTTL(key) / 1000));
     const headers = {
       'RateLimit-Policy': `"${this.#name}";q=${this.#limit};w=60`,
-      RateLimit: `"${this.#name}";r=${left};t=${seconds}`,
+      RateLimit: `"${this.#name}";r=${Math.max(0, this.#limit - counted.times)};t=${seconds}`,
     };
     ctx.set(headers);
-    if (!over) return;
+    if (counted.times <= this.#limit) return;
     throw new Problem('too-many-requests', `more than ${this.#limit} a minute: ${advice}`, {
       headers: { ...headers, 'Retry-After': String(seconds) },
     });
   }
-
-  async #consume(
-    limiter: RateLimiterMemory,
-    key: string,
-  ): Promise<{ left: number; seconds: number; over: boolean }> {
-    try {
-      return { ...stateOf(await limiter.consume(key)), over: false };
-    } catch (refused) {
-      if (refused instanceof Error) throw refused;
-      return { ...stateOf(refused as RateLimiterRes), over: true };
-    }
-  }
 }
 
-function stateOf({ remainingPoints, msBeforeNext }: RateLimiterRes): { left: number; seconds: number } {
-  return { left: Math.max(0, remainingPoints), seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
-}
+/** Milliseconds. */
+const minute = 60_000;

@@ -6,6 +6,7 @@ import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import type { BotLists, List } from './bot-lists.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { Problem } from './problem.ts';
+import { queryOf } from './query.ts';
 import { send } from './representation.ts';
 
 /**
@@ -17,7 +18,7 @@ export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, b
     await sendList(ctx, await lists.files(), baseUrl);
   });
   router.get('/api/v2/bots', async (ctx) => {
-    await sendList(ctx, await lists.elements(parseListQuery(new URLSearchParams(ctx.querystring))), baseUrl);
+    await sendList(ctx, await lists.elements(parseListQuery(queryOf(ctx))), baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
@@ -48,7 +49,7 @@ async function sendList(ctx: Context, list: List, baseUrl: string): Promise<void
   const { digest, body, total, next, current } = list;
   const headers: Record<string, string> = { 'X-Total-Count': String(total) };
   if (next) {
-    const params = new URLSearchParams(ctx.querystring);
+    const params = queryOf(ctx);
     params.set('after', formatCursor(next));
     headers['Link'] = `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"`;
   }
@@ -56,7 +57,7 @@ async function sendList(ctx: Context, list: List, baseUrl: string): Promise<void
 }
 
 async function refuseQuery(ctx: Context, next: Next): Promise<void> {
-  const [name] = new URLSearchParams(ctx.querystring).keys();
+  const [name] = queryOf(ctx).keys();
   if (name !== undefined) {
     const errors = [
       { pointer: `?${name.slice(0, 50)}`, detail: 'this address takes no parameters: leave it out' },

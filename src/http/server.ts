@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
+import type { Log } from '../log.ts';
+import { inTurn, isFree } from './pipelining.ts';
 import { repeatableWhile } from './representation.ts';
 import { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './wire-answer.ts';
@@ -13,13 +15,21 @@ export interface ListeningServer {
   close(): Promise<void>;
 }
 
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Connections above which more are refused. */
+  readonly maxConnections: number;
+  readonly log: Log;
+}
+
 /**
  * Serves an application with the response cache before it.
  * @throws the system's error when the address cannot be had
  */
 export async function listen(
   app: Koa,
-  { host, port }: { host: string; port: number },
+  { host, port, maxConnections, log }: ServerOptions,
   cache: ResponseCache = new ResponseCache(),
 ): Promise<ListeningServer> {
   let closing = false;
@@ -34,15 +44,17 @@ export async function listen(
       cache.store(ctx.req, ctx.res, ctx.body, current);
   });
   const answer = app.callback();
-  const limits = {
-    requestTimeout: 30_000,
-    headersTimeout: 10_000,
-    keepAliveTimeout: keepAliveSeconds * 1000,
-  };
-  const server = createServer(limits, (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (closing) response.shouldKeepAlive = false;
     if (!cache.answer(request, response)) void answer(request, response);
+  };
+  const server = createServer(limits, (request, response) => {
+    if (response.socket === null) inTurn(request, response, handle);
+    else handle(request, response);
   });
+  server.timeout = idleTimeout;
+  server.maxConnections = maxConnections;
+  logRefusals(server, log);
   server.on('clientError', refuse);
   server.listen(port, host);
   await once(server, 'listening');
@@ -55,9 +67,46 @@ export async function listen(
   };
 }
 
-/** What is no HTTP never reaches the application: it gets a short word and the connection ends. */
+/** Milliseconds. */
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: keepAliveSeconds * 1000,
+  connectionsCheckingInterval: 5_000,
+};
+
+/** Milliseconds after which a connection ends on which nothing moves: its client does not read what it asked for. */
+const idleTimeout = 120_000;
+
+/** Says when connections begin to be refused, and when they no longer are. */
+function logRefusals(server: Server, log: Log): void {
+  const { maxConnections } = server;
+  let refusing = false;
+  const look = (): void => {
+    server.getConnections((_error, count) => {
+      if (!refusing || count > maxConnections * 0.9) return;
+      refusing = false;
+      server.off('connection', look);
+      log.info({ connections: count }, 'connections are accepted again');
+    });
+  };
+  server.on('drop', () => {
+    if (refusing) return;
+    refusing = true;
+    server.on('connection', look);
+    log.warn(
+      { maxConnections },
+      `all ${maxConnections} connections are taken, more are refused: raise the limit on open files (LimitNOFILE, ulimit -n), or see who holds them`,
+    );
+  });
+}
+
+/**
+ * What is no HTTP never reaches the application: it gets a short problem document and the connection ends. Where another
+ * response is under way it would be read as a part of that one, or as the response to another request.
+ */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || !isFree(socket)) {
     socket.destroy();
     return;
   }

@@ -10,6 +10,7 @@ import { Problem, type ProblemDetail } from './problem.ts';
  * @throws {Problem} bad-json or invalid-update, with every fault at once
  */
 export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
+  if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
   const parsed = parseFrontMatter(text.trim());
   if ('faults' in parsed) {
     if (parsed.faults[0]?.rule === 'object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
@@ -32,12 +33,21 @@ export function parseUpdate(text: string, editAdvice: () => string): UpdateValue
 
 const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
 
+const crowdedAdvice =
+  'there are hundreds of keys, lists or objects: an update has a few keys, send only those that change';
+
+/** Whether the text has more quotes and brackets than an update could: telling what is wrong with each would take long. */
+function isCrowded(text: string): boolean {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22 || code === 0x5b || code === 0x7b) count++;
+  }
+  return count > 1000;
+}
+
 function invalid(errors: readonly ProblemDetail[]): Problem {
-  return new Problem(
-    'invalid-update',
-    errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '),
-    { errors },
-  );
+  return Problem.ofErrors('invalid-update', errors);
 }
 
 const protectedKeys = new Set([
@@ -97,5 +107,5 @@ function findHidden(value: unknown, pointer: string): string | undefined {
 }
 
 function badJson(faults: readonly string[]): Problem {
-  return new Problem('bad-json', faults.join('; '));
+  return Problem.ofSentences('bad-json', faults);
 }

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { BotId } from '../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
 import { pathOf } from '../catalogue/layout.ts';
 import type { Updates } from '../updates.ts';
@@ -18,8 +19,8 @@ export interface UpdateRouteOptions {
   readonly posts: RateLimit;
   /** Refused tokens by address. */
   readonly badTokens: RateLimit;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
+  /** How the owner of a bot gets its token. */
+  readonly tokenAdvice: (id: BotId) => string;
   /**
    * Resolves when the answer may be sent, once the change is durable: with whether it is wherever the operator wants it
    * to be before that.
@@ -29,16 +30,10 @@ export interface UpdateRouteOptions {
 
 /** The one write of the interface: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
-  const { bots, updates, tokens, posts, badTokens, baseUrl, acknowledge } = options;
+  const { bots, updates, tokens, posts, badTokens, tokenAdvice, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
-    await authenticate(
-      ctx,
-      bot.id,
-      tokens,
-      badTokens,
-      () => `the Token button at ${baseUrl}/bots/${bot.id} gives one`,
-    );
+    await authenticate(ctx, bot.id, tokens, badTokens, () => tokenAdvice(bot.id));
     await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
       await readText(ctx, bodyRules),

@@ -1,7 +1,10 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 
-/** How long a connection waits for its next request. */
-export const keepAliveSeconds = 5;
+/**
+ * How long a connection waits for its next request: longer than proxies keep one, nginx 60 s. Where ours ends first, a
+ * proxy now and then sends a post into a connection that is closing, and tells its client 502.
+ */
+export const keepAliveSeconds = 75;
 
 /**
  * An answer in the form in which it goes over the wire, all but its date: sending it again is one write to the socket.
@@ -9,7 +12,9 @@ export const keepAliveSeconds = 5;
  */
 export class WireAnswer {
   readonly #head: string;
-  readonly #body: Buffer | null;
+  readonly #hasBody: boolean;
+  /** Until it is first sent: from then on it is in `#bytes`. */
+  #body: Buffer | null;
   #bytes: Buffer | undefined;
   #second = 0;
 
@@ -21,27 +26,32 @@ export class WireAnswer {
     const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1] ?? ''}\r\n`] : []));
     this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}${keepAlive}Date: `;
     this.#body = body;
+    this.#hasBody = body !== null;
   }
 
   /** Sends it; false where the connection ends after it, or Node's responses are not what they were: nothing was sent. */
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
     if (open._header !== null || !open.shouldKeepAlive) return false;
-    if (this.#body === null) {
+    if (!this.#hasBody) {
       open._header = `${this.#head}${dateNow()}\r\n\r\n`;
       response.end();
     } else {
       open._header = this.#head;
       open._headerSent = true;
-      response.end(this.#dated(this.#body));
+      response.end(this.#dated());
     }
     return true;
   }
 
-  #dated(body: Buffer): Buffer {
+  #dated(): Buffer {
     const now = secondNow();
     const date = dateNow();
-    this.#bytes ??= Buffer.concat([Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1'), body]);
+    if (this.#bytes === undefined) {
+      const head = Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1');
+      this.#bytes = Buffer.concat([head, this.#body ?? Buffer.alloc(0)]);
+      this.#body = null;
+    }
     if (this.#second !== now) this.#bytes.write(date, this.#head.length, 'latin1');
     this.#second = now;
     return this.#bytes;

@@ -12,6 +12,8 @@ export interface AddEntry {
   /** Undefined while id or language are wrong. */
   readonly path: string | undefined;
   readonly text: string;
+  /** The part of it below the front matter. */
+  readonly page: string;
   /** What is wrong with each field, in sentences; none where the file keeps every rule. */
   readonly faults: Readonly<Partial<Record<FieldName, string>>>;
 }
@@ -43,7 +45,7 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
   const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
   const text = canonicalForm(`---\n${JSON.stringify(data)}\n---\n\n${page}${page === '' ? '' : '\n'}`);
   for (const { message } of parsePage(path ?? '', Buffer.from(text)).faults) note('page', message);
-  return { path, text, faults: Object.fromEntries(faults) };
+  return { path, text, page, faults: Object.fromEntries(faults) };
 }
 
 function localeOf(tag: string, note: (message: string) => void): Locale | undefined {
@@ -96,5 +98,9 @@ function lines(text = ''): string[] {
 }
 
 function words(text = ''): string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== '');
+  const all = text.split(/[\s,]+/).filter((word) => word !== '');
+  return all.slice(0, mostWords);
 }
+
+/** More than any list may have: it is told to be too long all the same. */
+const mostWords = 100;

@@ -1,21 +1,26 @@
 import type { VNode } from 'preact';
+import { canonicalLocale } from '../bot/locale.ts';
 import type { AddEntry } from './add-entry.ts';
 import { type AddField, addFields, type FieldTexts } from './add-fields.ts';
 import { assets } from './assets.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
-import { messages } from './messages.ts';
+import type { Html } from './markdown.ts';
+import { interfaceLanguage, messages } from './messages.ts';
+import { Prose } from './prose.tsx';
 
 export interface AddPageProps {
   readonly site: Site;
   readonly viewer: Viewer | null;
   readonly texts: FieldTexts;
   readonly entry: AddEntry;
+  /** The page as its readers will see it. */
+  readonly html: Html;
   /** Whether somebody has sent the form, and wants to know what is wrong with it. */
   readonly sent: boolean;
 }
 
 /** The form that makes a bot's file, and the file that it comes to. */
-export function AddPage({ site, viewer, texts, entry, sent }: AddPageProps): VNode {
+export function AddPage({ site, viewer, texts, entry, html, sent }: AddPageProps): VNode {
   const faults = sent ? entry.faults : {};
   return (
     <Layout site={site} viewer={viewer} title={messages.add} script={assets.addScript.path}>
@@ -38,6 +43,7 @@ export function AddPage({ site, viewer, texts, entry, sent }: AddPageProps): VNo
         </div>
         <section id="outcome" class="outcome panel" aria-labelledby="outcome-title">
           <Outcome site={site} entry={entry} sent={sent} />
+          {html !== '' && <Preview texts={texts} entry={entry} html={html} />}
         </section>
       </form>
     </Layout>
@@ -112,6 +118,16 @@ function Control({ field, text, common }: ControlProps): VNode {
     );
   }
   return <input {...common} type="text" value={text} placeholder={placeholder} autocomplete="off" />;
+}
+
+function Preview({ texts, entry, html }: Pick<AddPageProps, 'texts' | 'entry' | 'html'>): VNode {
+  const locale = canonicalLocale(texts.locale?.trim() ?? '') ?? interfaceLanguage;
+  return (
+    <>
+      <h2>{messages.addPreview}</h2>
+      <Prose locale={locale} text={entry.page} html={html} />
+    </>
+  );
 }
 
 /** The file, where it goes, and the way to get it there. */

@@ -1,28 +1,36 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../bot/id.ts';
+import { Problem } from '../http/problem.ts';
+import { fieldsOf } from '../http/query.ts';
 import { type BodyRules, readText } from '../http/request-body.ts';
 import { type AddEntry, addEntry } from './add-entry.ts';
 import { addFields, type FieldTexts } from './add-fields.ts';
 import { AddPage } from './add-page.tsx';
 import type { Site, Viewer } from './layout.tsx';
+import type { Markdown } from './markdown.ts';
 import { sendOnce } from './page-answer.ts';
 
 export interface AddOptions {
   readonly site: Site;
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly isListed: (id: BotId) => boolean;
+  readonly markdown: Markdown;
 }
 
 /**
  * `/add`: a form that comes to a bot's file. Sending it changes nothing; it only shows the file and what is
  * wrong with it, or gives the file to be kept.
  */
-export function addAddRoutes(router: Router, { site, viewerOf, isListed }: AddOptions): void {
+export function addAddRoutes(router: Router, { site, viewerOf, isListed, markdown }: AddOptions): void {
   const entryOf = (texts: FieldTexts): AddEntry => addEntry(texts, Date.now(), isListed);
   const show = async (ctx: Context, texts: FieldTexts, sent: boolean): Promise<void> => {
     const viewer = await viewerOf(ctx);
-    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry: entryOf(texts), sent }} />);
+    const entry = entryOf(texts);
+    const name = texts.name?.trim() ?? '';
+    const text = entry.faults.page === undefined ? entry.page : '';
+    const html = await markdown.preview({ text, name, pictures: {} });
+    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry, html, sent }} />);
   };
   router.get('/add', async (ctx) => {
     const viewer = await viewerOf(ctx);
@@ -52,12 +60,18 @@ const formRules: BodyRules = {
   whenTooLarge: 'shorten the page',
 };
 
-/** @throws {Problem} unsupported-type, too-large */
+/** Characters: more than twenty addresses, or a page, have. */
+const longestField = 45_000;
+
+/** @throws {Problem} unsupported-type, too-large, bad-request */
 async function readTexts(ctx: Context): Promise<FieldTexts> {
-  const params = new URLSearchParams(await readText(ctx, formRules));
+  const params = fieldsOf(await readText(ctx, formRules));
   const texts = addFields.flat().flatMap(({ name }) => {
     const text = params.get(name);
-    return text === null ? [] : [[name, text] as const];
+    if (text === null) return [];
+    if (text.length > longestField)
+      throw new Problem('too-large', `${name} is longer than ${longestField} characters: shorten it`);
+    return [[name, text] as const];
   });
   return Object.fromEntries(texts);
 }

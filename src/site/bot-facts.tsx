@@ -142,7 +142,7 @@ function TokenAdvice({ bot }: { readonly bot: BotRecord }): VNode {
     <>
       <p class="muted">{messages.noLoginAdvice}</p>
       <p>
-        <code>botshelf token {bot.id}</code>
+        <code>npx botshelf token {bot.id}</code>
       </p>
     </>
   );

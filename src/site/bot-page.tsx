@@ -10,6 +10,7 @@ import { Layout, type Site, type Viewer } from './layout.tsx';
 import { directionOf } from './locales.ts';
 import type { Html } from './markdown.ts';
 import { messages } from './messages.ts';
+import { Prose } from './prose.tsx';
 
 export interface BotPageProps {
   readonly site: Site;
@@ -67,7 +68,7 @@ export function BotPage(props: BotPageProps): VNode {
         </header>
         <div class="bot-body">
           {veiled && <Veil bot={bot} locale={locale} />}
-          <Prose {...props} name={shown.name} />
+          <Prose {...props} text={bot.contents[locale]?.page ?? ''} />
           <Previews {...props} name={shown.name} />
         </div>
         <BotFacts {...props} />
@@ -104,30 +105,6 @@ function Actions({ bot }: { readonly bot: BotRecord }): VNode {
 
 interface NamedProps extends BotPageProps {
   readonly name: string;
-}
-
-function Prose({ bot, locale, html, veiled }: NamedProps): VNode {
-  const language = { lang: locale, dir: directionOf(locale) };
-  if (html === null) {
-    return (
-      <div class="prose">
-        <p class="notice" dir="ltr">
-          {messages.tooLong}
-        </p>
-        <pre class="plain" {...language}>
-          {bot.contents[locale]?.page}
-        </pre>
-      </div>
-    );
-  }
-  if (html === '')
-    return (
-      <p class="prose muted" dir="ltr">
-        {messages.noPage}
-      </p>
-    );
-  const names = veiled ? 'prose veiled-pictures' : 'prose';
-  return <div class={names} {...language} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 /** Says why the pictures are blurred, and leads to them. */

@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Problem } from '../http/problem.ts';
 import { problemOf } from '../http/problem-answer.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
@@ -18,6 +19,7 @@ export function showProblems(
       const problem = problemOf(error);
       if (problem.kind === 'unexpected' || !wantsPage(ctx)) throw error;
       const viewer = await viewerOf(ctx);
+      await new TimeSlice().next();
       sendOnce(ctx, <FaultPage {...{ site, viewer, problem }} />, problem.status);
       ctx.set({ ...problem.headers });
     }

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { assets } from './assets.ts';
 import { interfaceLanguage, messages } from './messages.ts';
+import { OperatorContact } from './operator.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** Somebody who is logged in. */
@@ -16,6 +17,8 @@ export interface Site {
   readonly login: boolean;
   /** The web pages of the catalogue's repository; null where it has none. */
   readonly repository: RepositoryLinks | null;
+  /** How to reach who runs this service; null where nobody says. */
+  readonly contact: string | null;
   /** Whether an open page is to follow the files of the catalogue. */
   readonly live: boolean;
 }
@@ -75,6 +78,12 @@ export function Layout(props: LayoutProps): VNode {
         <footer class="wide bottom">
           <p>
             {messages.footer} {site.repository && <a href={site.repository.home}>{messages.source}</a>}
+            {site.contact !== null && (
+              <>
+                {' '}
+                {messages.operator} <OperatorContact contact={site.contact} />
+              </>
+            )}
           </p>
         </footer>
       </body>

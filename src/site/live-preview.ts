@@ -26,6 +26,8 @@ export class LivePreview {
       this.#streams.add(stream);
       stream.once('close', () => this.#streams.delete(stream));
       stream.write('retry: 500\n\n');
+      // Nothing is sent for as long as nobody edits.
+      ctx.req.setTimeout(0);
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'text/event-stream';
       ctx.body = stream;

@@ -1,18 +1,20 @@
 import { canonicalLocale, type Locale } from '../bot/locale.ts';
 
 /**
- * The language to show a bot in: the one that the address asks for, else the best that the reader's browser
- * asks for (RFC 4647, look-up), else the bot's default.
- * @param available what the bot speaks, the default first
+ * What a reader wants to read, most wanted first: what the address asks for, then what the browser does. Only the first
+ * twenty: each bot of a list is held against all of them.
  * @param asked the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
-export function chooseLocale(
-  available: readonly Locale[],
-  asked: string | undefined,
-  accepted: string,
-): Locale | undefined {
-  const wanted = [...(asked === undefined ? [] : [asked]), ...languageRanges(accepted)];
+export function wantedRanges(asked: string | undefined, accepted: string): string[] {
+  return [...(asked === undefined ? [] : [asked]), ...languageRanges(accepted)].slice(0, 20);
+}
+
+/**
+ * The language to show a bot in: the best of those wanted (RFC 4647, look-up), else the bot's default.
+ * @param available what the bot speaks, the default first
+ */
+export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
   for (const range of wanted) {
     if (range === '*') break;
     const found = lookUp(available, range);

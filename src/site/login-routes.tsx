@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { readCookie, setCookie } from '../http/cookies.ts';
 import { refuseCrossSite } from '../http/cross-site.ts';
+import { queryOf } from '../http/query.ts';
 import type { RateLimit } from '../http/rate-limits.ts';
 import { callbackPath, type Login } from '../login/login.ts';
 import { LoginFault, type LoginFaultKind } from '../login/login-fault.ts';
@@ -40,10 +41,12 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   };
   router.get('/login', async (ctx) => {
     await limit(ctx);
-    const { to, account } = ctx.query;
+    const query = queryOf(ctx);
     try {
-      const path = typeof to === 'string' ? to : undefined;
-      const { url, cookie } = await login.begin(path, account === 'other');
+      const { url, cookie } = await login.begin(
+        query.get('to') ?? undefined,
+        query.get('account') === 'other',
+      );
       setCookie(ctx, loginCookie, cookie);
       leadTo(ctx, url);
     } catch (error) {
@@ -55,7 +58,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     const cookie = readCookie(ctx, loginCookie);
     setCookie(ctx, loginCookie, null);
     try {
-      const { session, to } = await login.finish(new URLSearchParams(ctx.querystring), cookie);
+      const { session, to } = await login.finish(queryOf(ctx), cookie);
       setCookie(ctx, sessionCookie, session);
       leadTo(ctx, to);
     } catch (error) {

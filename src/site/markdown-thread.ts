@@ -9,7 +9,8 @@ export interface MarkdownJob {
 
 export interface MarkdownResult {
   readonly turn: number;
-  readonly html: string;
+  /** Null for a text that is too much to lay out. */
+  readonly html: string | null;
 }
 
 parentPort?.on('message', ({ turn, source }: MarkdownJob) => {

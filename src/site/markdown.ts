@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { MarkdownSource } from './markdown-renderer.ts';
 import type { MarkdownJob, MarkdownResult } from './markdown-thread.ts';
 
-/** A rendered text; null where it took too long: show the text as it was written. */
+/** A rendered text; null where it takes too long or is too much to lay out: show the text as it was written. */
 export type Html = string | null;
 
 /**
@@ -21,6 +21,7 @@ export class Markdown {
   #worker: Worker | undefined;
   #turn = 0;
   #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
   /** @param limit how long a text may take, in ms */
   constructor(limit = 1000) {
@@ -34,6 +35,15 @@ export class Markdown {
     return (await this.#rendered.forceFetch(key, { context: source })).html;
   }
 
+  /**
+   * The text of a page that is still being written, as safe HTML. It is kept nowhere, and null too while several
+   * others wait: the pages of listed bots come first.
+   */
+  async preview(source: MarkdownSource): Promise<Html> {
+    if (source.text === '') return '';
+    return this.#waiting < mostWaitingForPreview ? await this.#inTurn(source) : null;
+  }
+
   /** Ends the thread; another text starts one again. */
   async close(): Promise<void> {
     const worker = this.#worker;
@@ -43,7 +53,8 @@ export class Markdown {
 
   async #inTurn(source: MarkdownSource): Promise<Html> {
     const before = this.#last;
-    const html = before.then(async () => await this.#ask(source));
+    this.#waiting += 1;
+    const html = before.then(async () => await this.#ask(source)).finally(() => (this.#waiting -= 1));
     this.#last = html.catch(() => {});
     return await html;
   }
@@ -51,8 +62,8 @@ export class Markdown {
   async #ask(source: MarkdownSource): Promise<Html> {
     const worker = (this.#worker ??= await startThread());
     const turn = (this.#turn += 1);
-    const html = await new Promise<Html>((resolve) => {
-      const settle = (value: Html): void => {
+    const html = await new Promise<Html | undefined>((resolve) => {
+      const settle = (value: Html | undefined): void => {
         clearTimeout(timer);
         worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
         resolve(value);
@@ -60,15 +71,18 @@ export class Markdown {
       const onMessage = (result: MarkdownResult): void => {
         if (result.turn === turn) settle(result.html);
       };
-      const onEnd = (): void => settle(null);
+      const onEnd = (): void => settle(undefined);
       const timer = setTimeout(onEnd, this.#limit);
       worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
       worker.postMessage({ turn, source } satisfies MarkdownJob);
     });
-    if (html === null) await this.close();
-    return html;
+    if (html !== undefined) return html;
+    await this.close();
+    return null;
   }
 }
+
+const mostWaitingForPreview = 4;
 
 /** Resolves when it is up: its start counts for no text. */
 async function startThread(): Promise<Worker> {

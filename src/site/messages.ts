@@ -19,6 +19,7 @@ export const messages = {
   logOut: 'Log out',
   signedInAs: 'Logged in as',
   footer: 'Every bot here is a markdown file in a Git repository.',
+  operator: 'Operator:',
   source: 'The catalogue’s repository',
 
   searchLabel: 'Search bots',
@@ -96,6 +97,7 @@ export const messages = {
   choose: 'Choose one',
   addCheck: 'Check',
   addFile: 'The file',
+  addPreview: 'The page',
   addBegin: 'What you fill in appears here.',
   addReady: 'This file keeps every rule.',
   addFaults: (faults: number) =>
@@ -134,7 +136,7 @@ export const messages = {
     cover: 'The address of a picture, wide.',
     preview: 'Addresses of up to 20 pictures, one a line.',
     prefix: 'Up to 10, one a line, each up to 32 characters; a space at its end is part of it.',
-    page: 'Markdown: what the bot does, and how to use it.',
+    page: 'Markdown, and some HTML: what the bot does, and how to use it.',
   },
 
   notFoundText: 'The address may be mistyped, or what was here has moved.',

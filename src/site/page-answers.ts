@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
-import { LRUCache } from 'lru-cache';
 import type { VNode } from 'preact';
+import { TimeSlice } from '../concurrency/time-slice.ts';
+import { CurrentCache } from '../http/current-cache.ts';
 import type { Site, Viewer } from './layout.tsx';
 import { type RenderedPage, renderPage, sendOnce, sendPage } from './page-answer.ts';
 
@@ -19,10 +20,7 @@ export interface PageRecipe {
 export class PageAnswers {
   readonly #site: Site;
   readonly #viewerOf: (ctx: Context) => Promise<Viewer | null>;
-  readonly #pages = new LRUCache<string, RenderedPage>({
-    maxSize: 64 * 1024 * 1024,
-    sizeCalculation: ({ body }, key) => body.length + key.length + 500,
-  });
+  readonly #pages = new CurrentCache<RenderedPage>(64 * 1024 * 1024, ({ body }) => body.length);
 
   constructor(site: Site, viewerOf: (ctx: Context) => Promise<Viewer | null>) {
     this.#site = site;
@@ -32,12 +30,16 @@ export class PageAnswers {
   async answer(ctx: Context, { key, current, make }: PageRecipe): Promise<void> {
     const viewer = ctx.get('Cookie') === '' ? null : await this.#viewerOf(ctx);
     if (viewer !== null || this.#site.live) {
-      sendOnce(ctx, await make(viewer));
+      const page = await make(viewer);
+      await new TimeSlice().next();
+      sendOnce(ctx, page);
       return;
     }
-    const known = this.#pages.get(key);
-    const page = known?.current() ? known : renderPage(await make(null), current);
-    if (page !== known) this.#pages.set(key, page);
+    const page = await this.#pages.get(key, async () => {
+      const page = await make(null);
+      await new TimeSlice().next();
+      return renderPage(page, current);
+    });
     await sendPage(ctx, page);
   }
 }

@@ -10,6 +10,7 @@ import type { Counts } from '../catalogue/orders.ts';
 import type { BotLists } from '../http/bot-lists.ts';
 import { Problem } from '../http/problem.ts';
 import { openApi } from '../http/openapi.ts';
+import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/read-routes.ts';
 import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
@@ -17,11 +18,11 @@ import { BotPage } from './bot-page.tsx';
 import type { CardProps } from './card.tsx';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './faults.tsx';
-import { frontList } from './front-list.ts';
+import { FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { frontPath, readFrontQuery } from './front-query.ts';
 import type { Site, Viewer } from './layout.tsx';
-import { chooseLocale, languageRanges } from './locales.ts';
+import { chooseLocale, wantedRanges } from './locales.ts';
 import { markdownPictures } from './markdown-pictures.ts';
 import type { Markdown } from './markdown.ts';
 import { categoryNames } from './messages.ts';
@@ -47,7 +48,11 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
   addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });
   const pages = new PageAnswers(options.site, options.viewerOf);
-  router.get('/', async (ctx) => await pages.answer(ctx, listRecipe(ctx, options, undefined)));
+  const { bots, counts } = options;
+  const lists = new FrontLists(options.lists, () => `${bots.version} ${counts.version}`);
+  const sendList = async (ctx: Context, category: Category | undefined): Promise<void> =>
+    await pages.answer(ctx, await listRecipe(ctx, options, lists, category));
+  router.get('/', async (ctx) => await sendList(ctx, undefined));
   const document = openApi(options.baseUrl);
   router.get('/docs', async (ctx) => {
     const { site, baseUrl } = options;
@@ -57,12 +62,12 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
     await pages.answer(ctx, { key: 'docs', current: () => true, make });
   });
   router.get('/categories/:category', async (ctx) => {
-    await pages.answer(ctx, listRecipe(ctx, options, knownCategory(ctx.params['category'] ?? '')));
+    await sendList(ctx, knownCategory(ctx.params['category'] ?? ''));
   });
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, options, parseBotId(id))) {
-      await pages.answer(ctx, botRecipe(ctx, options, knownBot(options.bots, id)));
+      await pages.answer(ctx, botRecipe(ctx, options, knownBot(bots, id)));
     }
   });
 }
@@ -81,41 +86,39 @@ function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: Bot
   return faults.length > 0;
 }
 
-function listRecipe(ctx: Context, options: SiteOptions, category: Category | undefined): PageRecipe {
-  const { site, bots, counts, lists } = options;
-  const query = readFrontQuery(new URLSearchParams(ctx.querystring), category);
+/** The page of a list depends on the languages that its bots are shown in, not on the many ways to ask for them. */
+async function listRecipe(
+  ctx: Context,
+  { site, counts }: SiteOptions,
+  lists: FrontLists,
+  category: Category | undefined,
+): Promise<PageRecipe> {
+  const query = readFrontQuery(queryOf(ctx), category);
   const { locale: asked } = query;
-  const { accepted } = wantedLanguages(ctx);
-  const [version, countsVersion] = [bots.version, counts.version];
-  let fresh = 0;
+  const list = await lists.get(query);
+  const wanted = wantedRanges(asked, ctx.get('Accept-Language'));
+  const locales = list.bots.map(({ facts }) => chooseLocale(facts.locales, wanted) as Locale);
   return {
-    key: JSON.stringify(['list', frontPath(query), languageRanges(accepted)]),
-    current: () =>
-      (bots.version === version && counts.version === countsVersion) || performance.now() < fresh,
+    key: JSON.stringify(['list', frontPath(query), locales]),
+    current: list.current,
     make: async (viewer) => {
-      const start = performance.now();
-      const list = await frontList(lists, query);
-      const cards = list.bots.map(({ id, element, facts }): CardProps => {
-        const locale = chooseLocale(facts.locales, asked, accepted);
+      const cards = list.bots.map(({ id, element }, i): CardProps => {
         const bot = JSON.parse(element.toString()) as BotListElement;
-        return { bot, locale: locale as Locale, count: counts.count(id), asked };
+        return { bot, locale: locales[i] as Locale, count: counts.count(id), asked };
       });
-      fresh = performance.now() + (performance.now() - start) * restraint;
       return <FrontPage site={site} viewer={viewer} query={query} cards={cards} {...list} />;
     },
   };
 }
 
-/** However often the catalogue changes, a list is not made anew for more than a part of the time. */
-const restraint = 20;
-
 function botRecipe(ctx: Context, options: SiteOptions, indexed: IndexedBot): PageRecipe {
   const { site, bots, counts, markdown, baseUrl } = options;
   const { id, facts } = indexed;
-  const { asked, accepted } = wantedLanguages(ctx);
-  const locale = chooseLocale(facts.locales, asked, accepted) as Locale;
+  const params = queryOf(ctx);
+  const wanted = wantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
+  const locale = chooseLocale(facts.locales, wanted) as Locale;
   const count = counts.count(id);
-  const veiled = facts.nsfw && ctx.query['pictures'] !== 'shown';
+  const veiled = facts.nsfw && params.get('pictures') !== 'shown';
   return {
     key: JSON.stringify(['bot', id, locale, veiled]),
     current: () => bots.get(id) === indexed && counts.count(id) === count,
@@ -128,9 +131,4 @@ function botRecipe(ctx: Context, options: SiteOptions, indexed: IndexedBot): Pag
       return <BotPage {...{ site, viewer, bot, locale, count, html, veiled, faults, canonical }} />;
     },
   };
-}
-
-function wantedLanguages(ctx: Context): { asked: string | undefined; accepted: string } {
-  const asked = ctx.query['locale'];
-  return { asked: typeof asked === 'string' ? asked : undefined, accepted: ctx.get('Accept-Language') };
 }

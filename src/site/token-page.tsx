@@ -89,7 +89,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
           {state.obstacle !== null && <p>{state.obstacle}</p>}
           <p>{messages.operator}</p>
           <pre tabIndex={0} role="region" aria-label={messages.command}>
-            <code>botshelf token {bot.id}</code>
+            <code>npx botshelf token {bot.id}</code>
           </pre>
         </Panel>
       );

@@ -10,7 +10,7 @@ import { sampleBot } from '../support/sample-bot.ts';
 const noCounts: Counts = { version: 0, count: () => undefined };
 
 describe('orders', () => {
-  it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', () => {
+  it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', async () => {
     const change = fc.record({
       id: fc.integer({ min: 0, max: 30 }),
       name: fc.constantFrom('a', 'B', 'c', 'é', '…'),
@@ -18,24 +18,24 @@ describe('orders', () => {
       removed: fc.boolean(),
       look: fc.boolean(),
     });
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 60 }), async (changes) => {
         const bots = new MutableBotIndex();
         const orders = new Orders(bots, noCounts);
         for (const { id, name, created, removed, look } of changes) {
           if (removed) bots.delete(botId(String(id)));
           else bots.set(sampleBot(String(id), { en: [name, 'x'] }, { created, edited: created }));
-          if (look) for (const key of sortKeys) orders.by(key);
+          if (look) for (const key of sortKeys) await orders.by(key);
         }
         for (const key of sortKeys) {
-          const fresh = new Orders(bots, noCounts).by(key).bots.map(({ id }) => id);
+          const fresh = (await new Orders(bots, noCounts).by(key)).bots.map(({ id }) => id);
           deepStrictEqual(
-            orders.by(key).bots.map(({ id }) => id),
+            (await orders.by(key)).bots.map(({ id }) => id),
             fresh,
           );
         }
         deepStrictEqual(
-          orders.by('id').bots.map(({ id }) => id),
+          (await orders.by('id')).bots.map(({ id }) => id),
           bots
             .all()
             .map(({ id }) => id)
@@ -45,17 +45,17 @@ describe('orders', () => {
     );
   });
 
-  it('are the same object until something changes', () => {
+  it('are the same object until something changes', async () => {
     const bots = new MutableBotIndex();
     bots.set(sampleBot('1'));
     const orders = new Orders(bots, noCounts);
-    const first = orders.by('name');
-    strictEqual(orders.by('name'), first);
+    const first = await orders.by('name');
+    strictEqual(await orders.by('name'), first);
     bots.set(sampleBot('2'));
-    notStrictEqual(orders.by('name').version, first.version);
+    notStrictEqual((await orders.by('name')).version, first.version);
   });
 
-  it('by count put bots that have none first', () => {
+  it('by count put bots that have none first', async () => {
     const bots = new MutableBotIndex();
     for (const id of ['1', '2', '3']) bots.set(sampleBot(id));
     const counts = new Map([
@@ -64,7 +64,7 @@ describe('orders', () => {
     ]);
     const orders = new Orders(bots, { version: 1, count: (id) => counts.get(id) });
     deepStrictEqual(
-      orders.by('count').bots.map(({ id }) => id),
+      (await orders.by('count')).bots.map(({ id }) => id),
       ['3', '2', '1'],
     );
   });

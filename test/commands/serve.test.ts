@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
@@ -9,6 +9,7 @@ import { newToken } from '../../src/bot/token.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { clearedLock } from '../support/service-log.ts';
 import { mainFile, startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -177,24 +178,41 @@ describe('botshelf serve', () => {
       const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
       strictEqual(status, 2);
       strictEqual(lines.length, 1);
-      match(lines[0] ?? '', new RegExp(`another botshelf, process ${service.process.pid}, runs on ${root}`));
+      match(
+        lines[0] ?? '',
+        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
+      );
     }
     strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
     await service.end('SIGTERM');
   });
+
+  it('refuses a second container on the same volume, which does not see the process of the first one', async () => {
+    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
+    const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
+    const service = await startServiceProcess(root, {}, ['unshare', ...container]);
+    for (const varFolder of ['', tempFolder()]) {
+      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
+      strictEqual(status, 2);
+      match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
+    }
+    await service.end('SIGKILL');
+    const next = await startServiceProcess(root);
+    next.allowLog(clearedLock);
+    strictEqual(await next.end('SIGTERM'), 0);
+  });
 });
 
 describe('botshelf token', () => {
-  const token = (
-    root: string,
-    ...args: string[]
-  ): { status: number | null; stdout: string; stderr: string } =>
-    spawnSync(process.execPath, [mainFile, 'token', ...args], {
+  const botshelf = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, [mainFile, ...args], {
       env: { ...process.env, BOTSHELF_CATALOGUE: root },
       encoding: 'utf8',
     });
+  const token = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
+    botshelf(root, 'token', ...args);
 
-  it('prints the token alone, and it works at once in a running service; --revoke ends it at once', async () => {
+  it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startServiceProcess(folder);
     const post = async (authorization: string): Promise<number> => {
@@ -217,6 +235,11 @@ describe('botshelf token', () => {
     strictEqual(revoked.status, 0);
     strictEqual(revoked.stdout, '');
     strictEqual(await post(second.stdout.trim()), 401);
+    const third = botshelf(folder, 'token', '1');
+    strictEqual(await post(third.stdout.trim()), 200);
+    const ended = botshelf(folder, 'revoke', '1');
+    deepStrictEqual([ended.status, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
+    strictEqual(await post(third.stdout.trim()), 401);
     strictEqual(await service.end('SIGTERM'), 0);
   });
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { Housekeeping } from '../../src/git/housekeeping.ts';
@@ -44,6 +44,23 @@ describe('housekeeping', () => {
     strictEqual(repository.git('cat-file', '-t', lost), 'commit', 'what no ref reaches stays');
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
+  });
+
+  it('waits for the gc of a person, but not for ever for one that was killed', async () => {
+    const repository = testRepository({ [path]: 'name: One\n' });
+    const door = new RepositoryDoor(repository.folder);
+    const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
+    const pid = join(repository.folder, '.git/gc.pid');
+    const packedRefs = join(repository.folder, '.git/packed-refs');
+    writeFileSync(pid, '1 elsewhere');
+    await housekeeping.run();
+    strictEqual(existsSync(packedRefs), false);
+    const yesterday = Date.now() / 1000 - 24 * 60 * 60;
+    utimesSync(pid, yesterday, yesterday);
+    await housekeeping.run();
+    strictEqual(existsSync(packedRefs), true);
+    await housekeeping.close();
+    door.close();
   });
 
   it('prunes what was thinned out of the state, but nothing that was reached yesterday', async () => {

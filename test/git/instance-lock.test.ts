@@ -1,9 +1,10 @@
-import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AlreadyRunning, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { AlreadyRunning, type InstanceLock, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const module = new URL('../../src/git/instance-lock.js', import.meta.url).href;
@@ -15,6 +16,31 @@ const holding = `
   process.stdin.resume();
 `;
 
+/** A process that has taken the lock of `folder`. */
+async function holder(folder: string, ...within: string[]): Promise<ChildProcess> {
+  const [program, ...args] = [...within, process.execPath, '--input-type=module', '-e', holding, folder];
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  strictEqual(String(said), 'taken\n');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function takeAtOnce(folder: string, many: number): Promise<InstanceLock[]> {
+  const starters = await Promise.allSettled(
+    Array.from({ length: many }, async () => await takeInstanceLock(folder)),
+  );
+  return starters.flatMap((starter) => {
+    if (starter.status === 'fulfilled') return [starter.value];
+    ok(starter.reason instanceof AlreadyRunning, String(starter.reason));
+    return [];
+  });
+}
+
 describe('the instance lock', () => {
   it('refuses a second service on the folder, naming the first one', async () => {
     const folder = join(tempFolder(), 'var');
@@ -22,45 +48,64 @@ describe('the instance lock', () => {
     await rejects(takeInstanceLock(folder), (error) => {
       match(
         String(error),
-        new RegExp(`another botshelf, process ${process.pid}, runs on ${folder}: stop it first`),
+        new RegExp(`another botshelf, process ${process.pid} on .+, runs on ${folder}: stop it first`),
       );
-      return error instanceof AlreadyRunning && error.pid === process.pid;
+      return error instanceof AlreadyRunning;
     });
     await lock.release();
     await (await takeInstanceLock(folder)).release();
     deepStrictEqual(readdirSync(folder), []);
   });
 
+  it('refuses a service in another process namespace, which does not see the process of the first one', async () => {
+    const folder = tempFolder();
+    const first = await holder(folder, 'unshare', '-Urpf', '--mount-proc', '--kill-child');
+    await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on .+, runs on/);
+    await kill(first);
+    await eventually(async () => await (await takeInstanceLock(folder)).release());
+  });
+
   it('is taken over from a process that was killed', async () => {
     const folder = tempFolder();
-    const first = spawn('node', ['--input-type=module', '-e', holding, folder]);
-    await once(first.stdout, 'data');
+    const first = await holder(folder);
     await rejects(takeInstanceLock(folder), AlreadyRunning);
-    first.kill('SIGKILL');
-    await once(first, 'exit');
+    await kill(first);
+    await (await takeInstanceLock(folder)).release();
+    deepStrictEqual(readdirSync(folder), []);
+  });
+
+  it('is not taken over from a process that is stopped and does not answer', async () => {
+    const folder = tempFolder();
+    const first = await holder(folder);
+    first.kill('SIGSTOP');
+    await rejects(takeInstanceLock(folder), /another botshelf, a process that does not answer, runs on/);
+    await kill(first);
+  });
+
+  it('is taken over when a file that is no socket stands where one should', async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'botshelf.lock'));
+    writeFileSync(join(folder, 'botshelf.lock/1'), '');
     await (await takeInstanceLock(folder)).release();
   });
 
-  it('is taken over when its number is another process now', async () => {
-    const folder = tempFolder();
-    writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: process.pid, born: 'long ago', nonce: '' }));
+  it('works in a folder whose path is too long for the address of a socket', async () => {
+    const folder = join(tempFolder(), 'long'.repeat(40), 'path'.repeat(40));
+    const first = await holder(folder);
+    await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on .+, runs on/);
+    await kill(first);
     await (await takeInstanceLock(folder)).release();
-  });
-
-  it('is taken over when a power loss has torn it', async () => {
-    const folder = tempFolder();
-    writeFileSync(join(folder, 'lock'), '');
-    await (await takeInstanceLock(folder)).release();
+    deepStrictEqual(readdirSync(folder), []);
   });
 
   it('goes to one of many that start at once on a dead lock', async () => {
     const folder = tempFolder();
-    const dead = spawnSync('true').pid;
-    writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: dead, born: 'long ago', nonce: '' }));
-    const starters = await Promise.allSettled(
-      Array.from({ length: 12 }, async () => await takeInstanceLock(folder)),
-    );
-    strictEqual(starters.filter(({ status }) => status === 'fulfilled').length, 1);
-    deepStrictEqual(readdirSync(folder), ['lock']);
+    await kill(await holder(folder));
+    const [lock, ...others] = await takeAtOnce(folder, 12);
+    deepStrictEqual(others, []);
+    deepStrictEqual(readdirSync(folder), ['botshelf.lock']);
+    strictEqual(readdirSync(join(folder, 'botshelf.lock')).length, 1);
+    deepStrictEqual(await takeAtOnce(folder, 3), []);
+    await lock?.release();
   });
 });

@@ -104,10 +104,8 @@ describe('a remote behind HTTP', () => {
 
   async function nothingIsLeft(): Promise<void> {
     await eventually(async () => {
-      const running = (await gitProcessesIn(opened)) ?? [];
-      return !running.some(({ args }) =>
-        args.some((arg) => arg.includes('ls-remote') || arg.includes('http')),
-      );
+      const { seen } = await gitProcessesIn(opened);
+      return !seen.some(({ args }) => args.some((arg) => arg.includes('ls-remote') || arg.includes('http')));
     });
   }
 });

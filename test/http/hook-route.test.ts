@@ -24,7 +24,12 @@ describe('POST /hooks/push', () => {
     const app = new Koa();
     app.use(answerProblems(silentLog));
     app.use(router.routes());
-    server = await listen(app, { host: '127.0.0.1', port: 0 });
+    server = await listen(app, {
+      host: '127.0.0.1',
+      port: 0,
+      maxConnections: 100,
+      log: silentLog,
+    });
   });
   after(async () => await server.close());
   beforeEach(() => {

@@ -1,4 +1,5 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
@@ -6,7 +7,7 @@ import { codeOf } from '../../src/system-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { mainFile, startServiceProcess } from '../support/service-process.ts';
+import { mainFile, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type Answer, startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -102,11 +103,7 @@ describe('while nothing can be written', () => {
       mainFile,
     ]);
     const inside = join(`/proc/${service.process.pid}/root`, disk);
-    const request = async (path: string, init?: RequestInit): Promise<Answer> => {
-      const response = await fetch(service.address + path, init);
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
-    };
+    const request = requester(service);
     const post = poster(request, token);
     strictEqual((await post({ count: 1, category: 'music' })).status, 200);
 
@@ -134,4 +131,66 @@ describe('while nothing can be written', () => {
     strictEqual((await request('/api/v2/bots/1')).json.category, 'news');
     strictEqual(await service.end('SIGTERM'), 0);
   });
+
+  it('because the clone is read-only, /readyz says so before the first post, posts get 503, and reads go on', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(folder, '1');
+    const script =
+      'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$1" "$2" serve';
+    const service = await startServiceProcess(folder, { BOTSHELF_VAR: join(tempFolder(), 'var') }, [
+      'unshare',
+      '-Urm',
+      'sh',
+      '-c',
+      script,
+      folder,
+      process.execPath,
+      mainFile,
+    ]);
+    const request = requester(service);
+    const { parts } = (await request('/readyz')).json;
+    match(
+      parts.repository.faults.join(),
+      /^the repository is on a read-only file system .*: mount it writable$/,
+    );
+    service.expectLog(/the repository is on a read-only file system/);
+    refused(await poster(request, token)({ category: 'music' }), /cannot be saved now/);
+    service.expectLog(/"msg":"git could not write/);
+    service.expectLog(/requests are refused: .*read-only file system/i);
+    strictEqual((await request('/api/v2/bots/1')).json.category, 'fun');
+    strictEqual(await service.end('SIGTERM'), 0);
+  });
+
+  it('because the disk has become read-only, /readyz says so, and SIGTERM ends the service with 1 and the reason', async () => {
+    const template = testRepository({ [pagePath('1')]: mainPage() });
+    const disk = tempFolder();
+    const script =
+      'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
+    const service = await startServiceProcess(disk, {}, [
+      'unshare',
+      '-Urm',
+      'sh',
+      '-c',
+      script,
+      disk,
+      template.folder,
+      process.execPath,
+      mainFile,
+    ]);
+    const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
+    execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]);
+    const { parts } = (await requester(service)('/readyz')).json;
+    match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
+    strictEqual(await service.end('SIGTERM'), 1);
+    service.expectLog(/the index could not be kept/);
+    service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);
+  });
 });
+
+function requester({ address }: ServiceProcess): (path: string, init?: RequestInit) => Promise<Answer> {
+  return async (path, init) => {
+    const response = await fetch(address + path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+  };
+}

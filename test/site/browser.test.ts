@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { testBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
+import { fixtureLines } from '../support/fixture-lines.ts';
 import { testRepository } from '../support/repository.ts';
 import { keepPictures } from '../support/pictures.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
@@ -37,6 +38,10 @@ files[pagePath('10')] = mainPage(
   { name: 'Gallery', description: 'Has 20 pictures and 25 languages.', images: pictures },
   `![cover](${pictures.cover})`,
 );
+files[pagePath('11')] = mainPage(
+  { name: 'Showcase', images: pictures },
+  fixtureLines('all-html.md').join('\n'),
+);
 for (const locale of 'ar bg cs da de el es fi fr he hi hu it ja ko nb nl pl pt-BR ro ru sv tr uk'.split(' '))
   files[pagePath('10', locale)] = translation(`Gallery ${locale}`, 'Has 20 pictures.');
 for (let i = 100; i < 130; i++)
@@ -53,6 +58,7 @@ const paths = [
   '/bots/9',
   '/bots/10',
   '/bots/10?locale=he',
+  '/bots/11',
   '/add',
   '/docs',
   '/nothing',

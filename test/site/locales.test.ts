@@ -1,10 +1,16 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../src/bot/locale.ts';
-import { chooseLocale, directionOf, languageRanges, nameOfLocale } from '../../src/site/locales.ts';
+import {
+  chooseLocale,
+  directionOf,
+  languageRanges,
+  nameOfLocale,
+  wantedRanges,
+} from '../../src/site/locales.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (asked: string | undefined, accepted = ''): string | undefined =>
-  chooseLocale(available, asked, accepted);
+  chooseLocale(available, wantedRanges(asked, accepted));
 
 describe('the language of a page', () => {
   it('is the one that the address asks for', () => strictEqual(choose('fr', 'en'), 'fr'));

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { token } from './token.ts';
+
+/** Registers `botshelf revoke`. */
+export function addRevoke(program: Command): void {
+  program
+    .command('revoke')
+    .description("end a bot's token and give no new one")
+    .argument('<id>', "the bot's id")
+    .addHelpText('after', '\nExit code: 0 it has no token now, 2 it could not be ended.')
+    .action(async (id: string) => await token(id, { revoke: true }));
+}

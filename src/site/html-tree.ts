@@ -1,0 +1,86 @@
+import {
+  type DefaultTreeAdapterTypes,
+  type DefaultTreeAdapterMap,
+  defaultTreeAdapter,
+  html as standard,
+  parseFragment,
+  serialize,
+  type TreeAdapter,
+} from 'parse5';
+
+export type Fragment = DefaultTreeAdapterTypes.DocumentFragment;
+export type Element = DefaultTreeAdapterTypes.Element;
+export type Node = DefaultTreeAdapterTypes.ChildNode;
+export type Text = DefaultTreeAdapterTypes.TextNode;
+export type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** HTML of more elements, or of deeper nesting, than a page may have. */
+export class HtmlLimitError extends Error {
+  override readonly name = 'HtmlLimitError';
+}
+
+/**
+ * Parses HTML as a browser does inside of a `div`. A short text can become millions of elements in a browser: each
+ * paragraph opens again what was left open in the one before.
+ * @throws HtmlLimitError when there are more than `most` elements
+ */
+export function parseHtml(text: string, most = Infinity): Fragment {
+  let count = 0;
+  const treeAdapter: TreeAdapter<DefaultTreeAdapterMap> = {
+    ...defaultTreeAdapter,
+    createElement: (...parts) => {
+      count += 1;
+      if (count > most) throw new HtmlLimitError();
+      return defaultTreeAdapter.createElement(...parts);
+    },
+  };
+  return parseFragment(element('div', {}), text, { treeAdapter });
+}
+
+export function serialiseHtml(tree: Fragment): string {
+  return serialize(tree);
+}
+
+/** An element of HTML; attributes that are undefined are left out. */
+export function element(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
+  const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, attributesOf(attributes));
+  made.childNodes = childNodes;
+  return made;
+}
+
+export function textNode(value: string): Text {
+  return defaultTreeAdapter.createTextNode(value);
+}
+
+export function isElement(node: Node | undefined): node is Element {
+  return node !== undefined && defaultTreeAdapter.isElementNode(node);
+}
+
+export function isText(node: Node | undefined): node is Text {
+  return node !== undefined && defaultTreeAdapter.isTextNode(node);
+}
+
+/** Whether an element is of HTML, not of SVG or MathML. */
+export function isHtml({ namespaceURI }: Element): boolean {
+  return namespaceURI === standard.NS.HTML;
+}
+
+export function attribute({ attrs }: Element, name: string): string | undefined {
+  return attrs.find((attribute) => attribute.name === name)?.value;
+}
+
+/** Replaces all attributes of an element. */
+export function setAttributes(node: Element, attributes: Attributes): void {
+  node.attrs = attributesOf(attributes);
+}
+
+export function textOf(node: Node): string {
+  if (isText(node)) return node.value;
+  return isElement(node) ? node.childNodes.map(textOf).join('') : '';
+}
+
+function attributesOf(attributes: Attributes): Element['attrs'] {
+  return Object.entries(attributes).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value }],
+  );
+}

@@ -1,0 +1,162 @@
+import { nameToEmoji } from 'gemoji';
+import { codeHighlighter } from './highlight-code.ts';
+import {
+  attribute,
+  element,
+  type Element,
+  type Fragment,
+  isElement,
+  isText,
+  type Node,
+  parseHtml,
+  setAttributes,
+  textNode,
+  textOf,
+} from './html-tree.ts';
+
+export interface PageLayout {
+  /** The name of the bot: a first heading that only repeats it is left out. */
+  readonly name: string;
+  /** Address of a picture → path of our own copy. No other picture is shown. */
+  readonly pictures: Readonly<Record<string, string>>;
+}
+
+/**
+ * Makes a part of our page of a sanitised tree: headings below the page's own, links that recommend nothing, our
+ * copies of pictures, classes for what is aligned, tables and code that scroll, emoji for their names.
+ */
+export function layOutPage(tree: Fragment, { name, pictures }: PageLayout): void {
+  dropTitle(tree, name);
+  lowerHeadings(tree);
+  tree.childNodes = laidOut(tree.childNodes, {
+    pictures,
+    highlight: codeHighlighter(),
+    inLink: false,
+    inCode: false,
+  });
+}
+
+interface Place {
+  readonly pictures: PageLayout['pictures'];
+  readonly highlight: ReturnType<typeof codeHighlighter>;
+  readonly inLink: boolean;
+  readonly inCode: boolean;
+}
+
+function dropTitle(tree: Fragment, name: string): void {
+  const first = tree.childNodes.findIndex((node) => !isText(node) || node.value.trim() !== '');
+  const title = tree.childNodes[first];
+  if (isElement(title) && title.tagName === 'h1' && textOf(title).trim() === name.trim()) {
+    tree.childNodes = tree.childNodes.slice(first + 1);
+    const [next] = tree.childNodes;
+    if (isText(next)) next.value = next.value.trimStart();
+  }
+}
+
+/** The highest heading becomes an `h2`, as the page has its `h1`, and none is more than one below that before it. */
+function lowerHeadings(tree: Fragment): void {
+  const headings = headingsIn(tree.childNodes);
+  const levels = headings.map(({ tagName }) => Number(tagName.slice(1)));
+  const highest = Math.min(...levels);
+  let before = 1;
+  headings.forEach((heading, i) => {
+    before = Math.min((levels[i] ?? 1) - highest + 2, before + 1, 6);
+    heading.tagName = heading.nodeName = `h${before}`;
+  });
+}
+
+function headingsIn(nodes: readonly Node[]): Element[] {
+  return nodes.filter(isElement).flatMap((node) => {
+    const inside = headingsIn(node.childNodes);
+    return isHeading(node) ? [node, ...inside] : inside;
+  });
+}
+
+function isHeading({ tagName }: Element): boolean {
+  return /^h[1-6]$/.test(tagName);
+}
+
+function laidOut(nodes: readonly Node[], place: Place): Node[] {
+  return nodes.flatMap((node) => {
+    if (isElement(node)) return laidOutElement(node, place);
+    if (isText(node) && !place.inCode) node.value = withEmoji(node.value);
+    return [node];
+  });
+}
+
+function laidOutElement(node: Element, place: Place): Node[] {
+  const { tagName } = node;
+  if (tagName === 'img') return picture(node, place);
+  const inCode = place.inCode || ['code', 'kbd', 'pre', 'samp', 'tt'].includes(tagName);
+  if (tagName === 'pre') highlightCode(node, place);
+  node.childNodes = laidOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
+  const { align, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
+  setAttributes(node, {
+    ...others,
+    ...(align !== undefined && { class: alignmentClass(align) }),
+    ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
+    ...(tagName === 'code' && { class: undefined }),
+    // What scrolls is reached with the keyboard.
+    ...(tagName === 'pre' && { tabindex: '0' }),
+  });
+  if (tagName !== 'table') return [node];
+  return [element('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, [node])];
+}
+
+/** Our copy of a picture; a link in place of any other. */
+function picture(node: Element, { pictures, inLink }: Place): Node[] {
+  const url = attribute(node, 'src') ?? '';
+  const alt = attribute(node, 'alt') ?? '';
+  const title = attribute(node, 'title');
+  const copy = Object.hasOwn(pictures, url) ? pictures[url] : undefined;
+  if (copy !== undefined) {
+    const align = attribute(node, 'align');
+    const classes = [sized(node) && 'sized', align && alignmentClass(align)].filter(Boolean).join(' ');
+    const size = sizeOf(node);
+    return [element('img', { src: copy, alt, title, ...size, loading: 'lazy', class: classes || undefined })];
+  }
+  const words = textNode(alt.trim() === '' ? url : alt);
+  return [inLink ? words : element('a', { href: url, title, rel: 'nofollow ugc noopener' }, [words])];
+}
+
+function sized(node: Element): boolean {
+  return attribute(node, 'width') !== undefined || attribute(node, 'height') !== undefined;
+}
+
+/** As the author wants it, else 16:9, so that nothing moves when the picture comes. */
+function sizeOf(node: Element): { width: string; height: string } {
+  const width = Number(attribute(node, 'width') ?? 0);
+  const height = Number(attribute(node, 'height') ?? 0);
+  if (width === 0 && height === 0) return { width: '640', height: '360' };
+  return {
+    width: String(width || Math.round((height * 16) / 9)),
+    height: String(height || Math.round((width * 9) / 16)),
+  };
+}
+
+function highlightCode({ childNodes: [code] }: Element, { highlight }: Place): void {
+  if (!isElement(code) || code.tagName !== 'code') return;
+  const language = /^language-(.+)$/.exec(attribute(code, 'class') ?? '')?.[1];
+  const html = language === undefined ? undefined : highlight(textOf(code), language);
+  if (html !== undefined) code.childNodes = parseHtml(html).childNodes;
+}
+
+function alignmentClass(align: string): string | undefined {
+  return { left: 'start', center: 'middle', right: 'end' }[align];
+}
+
+/** `:ok_hand:` becomes its emoji; what is between colons and no name stays. */
+function withEmoji(text: string): string {
+  const [first = '', ...parts] = text.split(':');
+  let result = first;
+  for (let i = 0; i < parts.length; i++) {
+    const [part = '', next] = [parts[i], parts[i + 1]];
+    if (next !== undefined && Object.hasOwn(nameToEmoji, part)) {
+      result += `${nameToEmoji[part]}${next}`;
+      i += 1;
+    } else {
+      result += `:${part}`;
+    }
+  }
+  return result;
+}

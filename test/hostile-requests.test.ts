@@ -1,0 +1,291 @@
+import { ok } from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as rest } from 'node:timers/promises';
+import { type Cost, costOf } from './support/process-cost.ts';
+import { testRepository } from './support/repository.ts';
+import { mainPage, pagePath } from './support/sample.ts';
+import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
+import { issueTestToken } from './support/token.ts';
+
+/** One request of a stranger's, the `i`th of its kind. */
+interface HostileRequest {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string;
+}
+
+const header = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const page = { Accept: 'text/html' };
+
+/** Requests that are as bad as a stranger can make them, by what is bad about them. */
+const requests: Readonly<Record<string, (i: number, token: string) => HostileRequest>> = {
+  'a thousand headers': () => ({
+    path: '/healthz',
+    headers: Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`x${n}`, 'x'])),
+  }),
+  'one header a thousand times': () => ({
+    path: '/healthz',
+    headers: { 'x-a': Array.from({ length: 1000 }, () => 'x') },
+  }),
+  'an Accept of thousands of types': (i) => ({
+    path: '/api/v2/bots/7',
+    headers: { Accept: `x/${i},${header('a/b,')}` },
+  }),
+  'an Accept with an open quote': (i) => ({
+    path: '/api/v2/bots/7',
+    headers: { Accept: `x/${i};q="${header(',')}` },
+  }),
+  'an Accept of parameters': (i) => ({
+    path: '/api/v2/bots/7',
+    headers: { Accept: `x/${i}${header(';a=b')}` },
+  }),
+  'an Accept-Encoding of thousands': (i) => ({
+    path: '/api/v2/bots/7',
+    headers: { 'Accept-Encoding': `x${i},${header('a,')}` },
+  }),
+  'an Accept-Language of thousands': (i) => ({
+    path: '/',
+    headers: { ...page, 'Accept-Language': `x${i},${header('a-b,')}` },
+  }),
+  'an Accept-Language of its own': (i) => ({
+    path: '/',
+    headers: { ...page, 'Accept-Language': `de-x-a${i},fr;q=0.${i},en;q=0.1` },
+  }),
+  'an If-None-Match of thousands': () => ({
+    path: '/api/v2/bots/7',
+    headers: { 'If-None-Match': header('"a",') },
+  }),
+  'an If-Modified-Since that is no date': () => ({
+    path: '/api/v2/bots/7',
+    headers: { 'If-Modified-Since': header('9') },
+  }),
+  'thousands of cookies': () => ({ path: '/', headers: { ...page, Cookie: header('a=b; ') } }),
+  'an X-Forwarded-For of thousands': () => ({
+    path: '/api/v2/bots/7',
+    method: 'POST',
+    headers: { 'X-Forwarded-For': header('1.2.3.4,'), Authorization: 'x' },
+  }),
+  'an Authorization of 15 KB': () => ({
+    path: '/api/v2/bots/7',
+    method: 'POST',
+    headers: { Authorization: header('bearer ') },
+  }),
+  'a Content-Type of parameters': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: { 'Content-Type': `application/x-www-form-urlencoded${header(';a="b"')}` },
+    body: 'name=x',
+  }),
+  'thousands of empty parameters on a page': () => ({ path: `/bots/7?${header('a&')}` }),
+  'thousands of names on a list': () => ({
+    path: `/api/v2/bots?${Array.from({ length: 2800 }, (_, n) => n).join('&')}`,
+  }),
+  'a hundred names that are not there': (i) => ({
+    path: `/api/v2/bots?${Array.from({ length: 99 }, (_, n) => `${i}x${n}`).join('&')}`,
+  }),
+  'a hundred long values': (i) => ({
+    path: `/api/v2/bots?${Array.from({ length: 99 }, () => `category=${i}${'%41'.repeat(40)}`).join('&')}`,
+  }),
+  'a field thousands of times': (i) => ({ path: `/api/v2/bots?limit=${i + 1}&fields=${header('id,')}id` }),
+  'a search of a hundred words': (i) => ({
+    path: `/api/v2/bots?q=${i}${Array.from({ length: 95 }, () => '+a').join('')}`,
+  }),
+  'a search in a script without spaces': (i) => ({
+    path: `/api/v2/bots?q=${encodeURIComponent('天気予報知'.repeat(39))}${i}`,
+  }),
+  'a search on the front page': (i) => ({ path: `/?q=bot+${i}`, headers: page }),
+  'a cursor of 15 KB': () => ({ path: `/api/v2/bots?after=${header('WyJh')}` }),
+  'a list of its own, compressed': (i) => ({
+    path: `/api/v2/bots?limit=${i + 1}&fields=id,contents`,
+    headers: { 'Accept-Encoding': 'br' },
+  }),
+  'a page of the list that is not there': (i) => ({ path: `/?page=${i + 2000}`, headers: page }),
+  'a path of 15 KB': () => ({ path: `/api/v2/bots/${header('1')}` }),
+  'a path of slashes': () => ({ path: header('/') }),
+  'a path of escapes': () => ({ path: `/bots/${header('%2e%2e%2f')}` }),
+  'a path of escapes that are none': () => ({ path: `/bots/${header('%zz')}` }),
+  'a page that is not there': (i) => ({ path: `/nothing/${i}`, headers: page }),
+  'a method that is not there': () => ({ path: '/api/v2/bots/7', method: 'PROPFIND' }),
+  'a form of a hundred thousand fields': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: 'a&'.repeat(100_000),
+  }),
+  'a form with a page of 200 KB': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&page=${'a\n'.repeat(100_000)}`,
+  }),
+  'a form with a hundred thousand authors': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&authors=${'1+'.repeat(100_000)}`,
+  }),
+  'a form with twenty thousand pictures': () => ({
+    path: '/add',
+    method: 'POST',
+    headers: form,
+    body: `name=x&preview=${'x+'.repeat(20_000)}`,
+  }),
+  'a post of 64 KB without a token': () => ({
+    path: '/api/v2/bots/7',
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: ' '.repeat(64 * 1024),
+  }),
+  ...Object.fromEntries(
+    Object.entries({
+      'thousands of unknown keys': `{"bot":{${Array.from({ length: 5000 }, (_, n) => `"k${n}":1`).join()}}}`,
+      'thousands of flat keys': `{${Array.from({ length: 5000 }, (_, n) => `"bot.${n}":1`).join()}}`,
+      'a deep nest': `{"bot":${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
+      'one key thousands of times': `{"bot":{${Array.from({ length: 5000 }, () => '"count":1').join()}}}`,
+      'thousands of syntax errors': `{"bot":${'}{,:'.repeat(15_000)}`,
+      'a long string': `{"bot":{"support":"https://${'a'.repeat(60_000)}"}}`,
+    }).map(([name, body]) => [
+      `a post of ${name}`,
+      (_i: number, token: string): HostileRequest => ({
+        path: '/api/v2/bots/7',
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: token },
+        body,
+      }),
+    ]),
+  ),
+};
+
+/** Connections that are as bad, and how many requests each makes. */
+const connections: Readonly<Record<string, (open: () => Promise<Socket>) => Promise<number>>> = {
+  'in 64 KB of requests that do not wait for responses': async (open) => {
+    const sockets = await openAll(5, open);
+    const get = 'GET /api/v2/bots HTTP/1.1\r\nHost: x\r\n\r\n';
+    const times = Math.floor((64 * 1024) / get.length);
+    for (const socket of sockets) socket.pause().write(get.repeat(times));
+    await rest(1000);
+    for (const socket of sockets) socket.destroy();
+    return times * sockets.length;
+  },
+  'of clients that do not read': async (open) => {
+    const sockets = await openAll(50, open);
+    const get = 'GET /api/v2/bots?sort=-id HTTP/1.1\r\nHost: x\r\nIf-Modified-Since: x\r\n\r\n';
+    for (const socket of sockets) socket.pause().write(get.repeat(20));
+    await rest(300);
+    for (const socket of sockets) socket.destroy();
+    return 20 * sockets.length;
+  },
+  'that comes byte by byte': async (open) => {
+    const sockets = await openAll(50, open);
+    for (const byte of 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n') {
+      for (const socket of sockets) socket.write(byte);
+      await rest(1);
+    }
+    await Promise.all(sockets.map(async (socket) => await once(socket, 'data')));
+    for (const socket of sockets) socket.destroy();
+    return sockets.length;
+  },
+};
+
+async function openAll(count: number, open: () => Promise<Socket>): Promise<Socket[]> {
+  return await Promise.all(Array.from({ length: count }, open));
+}
+
+/**
+ * What a stranger's request costs the service, as a ratio to what a plain one costs it on the same machine at the same time:
+ * CPU and memory of its process, the CPU of the best of several rounds, so that other work on the machine does not matter.
+ */
+describe('a hostile request costs less than twenty plain ones:', () => {
+  let service: ServiceProcess;
+  let token: string;
+  let plain: Cost;
+  const agent = new Agent({ keepAlive: true, maxSockets: 10 });
+
+  before(async () => {
+    const files = Array.from(
+      { length: 200 },
+      (_, i) => [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}` })] as const,
+    );
+    const { folder } = testRepository(Object.fromEntries(files));
+    token = await issueTestToken(folder, '7');
+    service = await startServiceProcess(folder, {
+      BOTSHELF_BAD_TOKEN_LIMIT: '0',
+      BOTSHELF_TRUST_PROXY: 'on',
+    });
+    plain = await measure(plainRound);
+  });
+  after(() => agent.destroy());
+
+  for (const [name, attack] of Object.entries(connections)) {
+    it(`one ${name}`, async () => {
+      const { hostname, port } = new URL(service.address);
+      const open = async (): Promise<Socket> => {
+        const socket = connect(Number(port), hostname).on('error', () => {});
+        await once(socket, 'connect');
+        return socket;
+      };
+      await compare(async () => await attack(open));
+    });
+  }
+
+  for (const [name, make] of Object.entries(requests)) {
+    it(`one with ${name}`, async () => {
+      await compare(async (round) => await sendAll((i) => make(i, token), 100, round));
+    });
+  }
+
+  /** Requests that the response cache leaves to the application. */
+  async function plainRound(round: number): Promise<number> {
+    const headers = { 'If-Modified-Since': 'x' };
+    return await sendAll(() => ({ path: '/api/v2/bots/7', headers }), 500, round);
+  }
+
+  /** Compares a round with plain requests; where it seems to cost too much, with plain ones of the same moment. */
+  async function compare(round: (round: number) => Promise<number>): Promise<void> {
+    let cost = await measure(round);
+    for (let again = 0; again < 2 && cost.cpu >= 20 * plain.cpu; again++) {
+      plain = await measure(plainRound);
+      cost = { ...(await measure(round)), memory: cost.memory };
+    }
+    const { cpu, memory } = cost;
+    ok(cpu < 20 * plain.cpu, `CPU: ${cpu.toFixed(2)} ms, ${plain.cpu.toFixed(2)} ms for a plain request`);
+    const most = 20 * Math.max(plain.memory, leastMemory);
+    ok(memory < most, `memory: grew by ${memory} bytes, by ${plain.memory} with plain requests`);
+  }
+
+  /** The CPU of a request in the round that took least of it, and by how much memory grew. @param round resolves with how many requests it made */
+  async function measure(round: (round: number) => Promise<number>): Promise<Cost> {
+    const costs: Cost[] = [];
+    for (let i = 0; i < rounds; i++) {
+      let count = 0;
+      const { cpu, memory } = await costOf(service.process.pid ?? 0, async () => (count = await round(i)));
+      costs.push({ cpu: cpu / count, memory });
+    }
+    // Memory that one round took is there for the next.
+    return {
+      cpu: Math.min(...costs.map(({ cpu }) => cpu)),
+      memory: Math.max(...costs.map(({ memory }) => memory)),
+    };
+  }
+
+  async function sendAll(make: (i: number) => HostileRequest, count: number, round: number): Promise<number> {
+    await Promise.all(Array.from({ length: count }, async (_, i) => await send(make(round * count + i))));
+    return count;
+  }
+
+  async function send({ path, method = 'GET', headers = {}, body }: HostileRequest): Promise<void> {
+    const sent = request(service.address, { path, method, headers, agent }).end(body);
+    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream];
+    response.resume();
+    await once(response, 'end');
+  }
+});
+
+const rounds = 3;
+
+/** Bytes; the garbage of plain requests is about that much, and differs from round to round. */
+const leastMemory = 5 * 1024 * 1024;

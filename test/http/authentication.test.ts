@@ -1,0 +1,37 @@
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { newToken } from '../../src/bot/token.ts';
+import { loginEnv } from '../login/shelf.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+
+describe('a post without a valid token, where nobody can log in', () => {
+  it('is told how tokens are issued here and whom to ask, not to press a button that is not there', async () => {
+    const { folder } = testRepository({ [pagePath('7')]: mainPage() });
+    const env = { BOTSHELF_CONTACT: 'ops@example.org' };
+    const { address, request } = await startTestService({}, { root: folder, env });
+    for (const authorization of ['', 'bsh_x', newToken()]) {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const { status, json } = await request('/api/v2/bots/7', { method: 'POST', headers, body: '{}' });
+      strictEqual(status, 401);
+      match(json.detail, /the operator \(ops@example\.org\) issues one with "npx botshelf token 7"/);
+      ok(!json.detail.includes('button'));
+    }
+    for (const path of ['/', '/bots/7', '/bots/7/token']) {
+      const page = await (await fetch(address + path)).text();
+      match(page, /Operator: <a href="mailto:ops@example\.org">ops@example\.org<\/a>/, path);
+    }
+  });
+});
+
+describe('a post without a token, where authors log in', () => {
+  it('is told where the Token button is', async () => {
+    const provider = { kind: 'discord', issuer: 'https://discord.com', idClaim: 'id' } as const;
+    const env = loginEnv({ ...provider, clientId: '1', clientSecret: 'secret' }, [
+      'a-secret-of-the-tests-which-is-long-enough',
+    ]);
+    const service = await startTestService({ [pagePath('7')]: mainPage() }, { env });
+    const { json } = await service.request('/api/v2/bots/7', { method: 'POST' });
+    match(json.detail, /the Token button at https:\/\/bots\.example\.org\/bots\/7 gives one/);
+  });
+});

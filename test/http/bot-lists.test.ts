@@ -1,0 +1,68 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
+import { Orders } from '../../src/catalogue/orders.ts';
+import { TextSearch } from '../../src/catalogue/search.ts';
+import { QueueFullError } from '../../src/concurrency/serial-queue.ts';
+import { BotLists } from '../../src/http/bot-lists.ts';
+import { problemOf } from '../../src/http/problem-answer.ts';
+import { sampleBot } from '../support/sample-bot.ts';
+
+describe('lists that many ask for at once', () => {
+  const bots = new MutableBotIndex();
+  for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
+  const orders = new Orders(bots, { version: 0, count: () => undefined });
+  const fresh = (): BotLists => new BotLists(bots, new TextSearch(bots), orders);
+
+  it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
+    const lists = fresh();
+    const searches = Array.from({ length: 150 }, async (_, i) => await lists.select({ q: `bot ${i}` }));
+    const results = await Promise.allSettled(searches);
+    const refused = results
+      .filter((result) => result.status === 'rejected')
+      .map(({ reason }) => reason as unknown);
+    strictEqual(results.length - refused.length, 65);
+    ok(refused.every((error) => error instanceof QueueFullError));
+    const problem = problemOf(refused[0]);
+    deepStrictEqual([problem.kind, problem.status, problem.headers], ['busy', 503, { 'Retry-After': '2' }]);
+    strictEqual((await lists.select({ q: 'bot 3' })).total > 0, true);
+  });
+
+  it('are made once when they are the same', async () => {
+    const lists = fresh();
+    const same = await Promise.all(
+      Array.from({ length: 150 }, async () => await lists.elements({ q: 'bot' })),
+    );
+    strictEqual(new Set(same).size, 1);
+  });
+
+  const works: Record<string, (lists: BotLists) => Promise<unknown>> = {
+    'a search': async (lists) => await lists.elements({ q: 'bot' }),
+    'a sorted list': async (lists) => await lists.elements({ sort: { key: 'name', descending: true } }),
+    'a list of some fields': async (lists) => await lists.elements({ fields: ['id'] }),
+    'the beginning of a list': async (lists) => await lists.first({}, 24),
+    'the sizes of categories': async (lists) => await lists.categories(true),
+    'the list of files': async (lists) => await lists.files(),
+  };
+  for (const [name, work] of Object.entries(works)) {
+    it(`let the event loop have its turn while ${name} is made`, async () => {
+      const now = performance.now.bind(performance);
+      // A clock by which each look at a bot takes a millisecond.
+      let time = now();
+      performance.now = () => (time += 1);
+      let rounds = 0;
+      let counting = true;
+      const count = (): void => {
+        rounds++;
+        if (counting) setImmediate(count);
+      };
+      setImmediate(count);
+      try {
+        await work(fresh());
+      } finally {
+        performance.now = now;
+        counting = false;
+      }
+      ok(rounds > 2000 / 10, `${rounds} rounds of the event loop`);
+    });
+  }
+});

@@ -1,0 +1,114 @@
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import Koa, { type Context } from 'koa';
+import { type ListeningServer, listen } from '../../src/http/server.ts';
+import { silentLog } from '../../src/log.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('requests on one connection that do not wait for responses', () => {
+  let server: ListeningServer;
+  let connection: Socket;
+  let said: string;
+  let ended: boolean;
+  /** The requests that are being handled or were, each with the path as its body until it is told otherwise. */
+  let handled: { readonly ctx: Context; readonly done: () => void }[];
+
+  before(async () => {
+    const app = new Koa();
+    app.on('error', () => {});
+    app.use(async (ctx) => {
+      ctx.body = ctx.path;
+      await new Promise<void>((resolve) => handled.push({ ctx, done: resolve }));
+    });
+    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+  });
+  beforeEach(async () => {
+    [handled, said, ended] = [[], '', false];
+    connection = connect(server.port, '127.0.0.1').setEncoding('latin1');
+    connection.on('data', (chunk) => (said += String(chunk)));
+    connection.on('error', () => {}).on('close', () => (ended = true));
+    await once(connection, 'connect');
+  });
+  afterEach(() => connection.destroy());
+  after(async () => await server.close());
+
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const statuses = (): string[] => said.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+
+  it('are handled one by one and in order, each once the response to the one before is sent', async () => {
+    const paths = Array.from({ length: 32 }, (_, i) => `/${i}`);
+    connection.write(paths.map(get).join(''));
+    for (const [i, path] of paths.entries()) {
+      await eventually(() => handled.length > i);
+      strictEqual(handled.length, i + 1, 'no other is handled yet');
+      strictEqual(handled[i]?.ctx.path, path);
+      handled[i]?.done();
+    }
+    await eventually(() => statuses().length === 32);
+    deepStrictEqual(said.match(/(?<=\r\n\r\n)\/\d+/g), paths);
+    connection.write(get('/again'));
+    await eventually(() => handled.length === 33);
+  });
+
+  it('are refused where more than 32 come at once: the one under way is responded to, and no other', async () => {
+    connection.write(get('/x').repeat(1000));
+    await eventually(() => handled.length === 1);
+    handled[0]?.done();
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), ['200', '429']);
+    match(said, /Connection: close\r\n[^]*"status":429,"detail":"more than 32 requests came at once/);
+    strictEqual(handled.length, 1);
+  });
+
+  it('end the connection where more than 32 come and the response under way is not read', async () => {
+    connection.write(get('/x').repeat(1000));
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), []);
+  });
+
+  it('get no 400 into the middle of a response for nonsense that follows', async () => {
+    connection.write(get('/x'));
+    await eventually(() => handled.length === 1);
+    const body = new PassThrough();
+    if (handled[0]) handled[0].ctx.body = body;
+    handled[0]?.done();
+    body.write('the first half');
+    await eventually(() => said.includes('the first half'));
+    connection.write('NONSENSE\r\n\r\n');
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), ['200']);
+    doesNotMatch(said, /problem/);
+  });
+
+  it('get no 400 for nonsense that follows ahead of the response to a request before it', async () => {
+    connection.write(`${get('/x')}${get('/y')}NONSENSE\r\n\r\n`);
+    await eventually(() => ended);
+    strictEqual(said, '');
+  });
+
+  it('get a 400 where the nonsense is all there is to respond to', async () => {
+    connection.write(get('/x'));
+    await eventually(() => handled.length === 1);
+    handled[0]?.done();
+    await eventually(() => statuses().length === 1);
+    connection.write('NONSENSE\r\n\r\n');
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), ['200', '400']);
+  });
+
+  it('get a 400 where the body of the request that waits is nonsense', async () => {
+    connection.write('POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n');
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), ['400']);
+  });
+
+  it('may follow for longer than proxies keep a connection', async () => {
+    connection.write(get('/x'));
+    await eventually(() => handled.length === 1);
+    handled[0]?.done();
+    await eventually(() => statuses().length === 1);
+    match(said, /^Keep-Alive: timeout=75\r$/m);
+  });
+});

@@ -1,0 +1,239 @@
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { type DefaultTreeAdapterTypes, html as standard, parse, parseFragment, serialize } from 'parse5';
+import { renderMarkdown } from '../../src/site/markdown-renderer.ts';
+import { hostileHtml } from '../support/hostile-html.ts';
+import { hostilePages } from '../support/hostile-pages.ts';
+
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+
+const picture = 'https://example.org/a.png';
+const copy = '/appdata/a.webp';
+const render = (text: string): string | null =>
+  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: copy } });
+
+/** Every attribute that a page of a stranger's may have in the end, with all values that are possible. */
+const attributes: Readonly<Record<string, RegExp>> = {
+  'a href': /^(https?:\/\/|mailto:)/i,
+  'a rel': /^nofollow ugc noopener$/,
+  'a title': /^/,
+  'abbr title': /^/,
+  'img title': /^/,
+  'img alt': /^/,
+  'img src': /^\/appdata\/a\.webp$/,
+  'img width': /^\d{1,4}$/,
+  'img height': /^\d{1,4}$/,
+  'img loading': /^lazy$/,
+  'img class': /^(sized )?(start|middle|end)$|^sized$/,
+  'details open': /^$/,
+  'ol start': /^\d{1,9}$/,
+  'td colspan': /^\d{1,3}$/,
+  'td rowspan': /^\d{1,3}$/,
+  'th colspan': /^\d{1,3}$/,
+  'th rowspan': /^\d{1,3}$/,
+  'pre tabindex': /^0$/,
+  'span class': /^hljs-[\w -]+$/,
+  'div class': /^(table|start|middle|end)$/,
+  'div tabindex': /^0$/,
+  'div role': /^group$/,
+  'div aria-label': /^Table$/,
+  ...Object.fromEntries(
+    'caption h2 h3 h4 h5 h6 p table td th tr'
+      .split(' ')
+      .map((tag) => [`${tag} class`, /^(start|middle|end)$/]),
+  ),
+};
+const tags = new Set(
+  'a abbr b bdi blockquote br caption cite code dd del details dfn div dl dt em h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strike strong sub summary sup table tbody td tfoot th thead tr tt u ul var wbr'.split(
+    ' ',
+  ),
+);
+
+/** What a browser would make of the HTML that may not be there, and whether it stays in its place. */
+function wrongs(html: string): string[] {
+  const found: string[] = [];
+  const look = (node: Node): void => {
+    if (node.nodeName === '#text' || node.nodeName === '#document-fragment') {
+      for (const child of 'childNodes' in node ? node.childNodes : []) look(child);
+      return;
+    }
+    if (!('tagName' in node)) {
+      found.push(node.nodeName);
+      return;
+    }
+    if (!tags.has(node.tagName) || node.namespaceURI !== standard.NS.HTML) found.push(node.tagName);
+    for (const { name, value } of node.attrs) {
+      if (attributes[`${node.tagName} ${name}`]?.test(value) !== true)
+        found.push(`${node.tagName} ${name}=${value}`);
+    }
+    for (const child of node.childNodes) look(child);
+  };
+  const inside = body(parse(`<!doctype html><body><div class="prose">${html}</div><footer></footer>`));
+  const [prose, ...behind] = inside.childNodes;
+  if (prose) for (const child of (prose as Element).childNodes) look(child);
+  if (behind.map(({ nodeName }) => nodeName).join() !== 'footer')
+    found.push('what is behind it is not in its place');
+  const context = parseFragment('<div></div>').childNodes[0] as Element;
+  if (serialize(parseFragment(context, html, {})) !== html) found.push('a browser nests it otherwise');
+  return found;
+}
+
+function body(document: DefaultTreeAdapterTypes.Document): Element {
+  const html = document.childNodes.find(({ nodeName }) => nodeName === 'html') as Element;
+  return html.childNodes.find(({ nodeName }) => nodeName === 'body') as Element;
+}
+
+const rendered = (text: string): string => render(text) ?? 'null';
+
+describe('HTML of strangers', () => {
+  describe('leaves nothing that runs, loads or leaves its place by', () => {
+    for (const [name, text] of Object.entries(hostileHtml)) {
+      it(name, () => {
+        deepStrictEqual(wrongs(rendered(text)), []);
+        deepStrictEqual(wrongs(rendered(`<div>\n${text}\n</div>`)), []);
+        deepStrictEqual(wrongs(rendered(`- **a** ${text}\n- b`)), []);
+      });
+    }
+  });
+
+  it('leaves nothing when it is hostile by its size', () => {
+    for (const [name, text] of Object.entries(hostilePages)) {
+      const html = render(text);
+      if (html !== null && html.length < 60_000) deepStrictEqual(wrongs(html), [], name);
+    }
+  });
+
+  it('leaves nothing whatever it is put together from', () => {
+    const pieces = [
+      ...'a b button caption center code dd details div dl dt form h1 h2 i li math mglyph mi noscript object ol option p plaintext pre ruby rt script section select span style summary svg table tbody td template textarea th title tr ul x-a xmp'
+        .split(' ')
+        .flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
+      ...Object.values(hostileHtml),
+      '<a href="https://a.example/">',
+      '<p align=center>',
+      `<img src="${picture}" width=32 align=right>`,
+      '<br>',
+      '<!--',
+      '-->',
+      '<![CDATA[',
+      ']]>',
+      '\n\n',
+      '\n',
+      '> ',
+      '- ',
+      '# ',
+      '|a|b|\n|-|-|\n|',
+      '**',
+      '`',
+      '```\n',
+      '[a](',
+      ')',
+      '"',
+      '&lt;',
+      '&#0;',
+      '\0',
+      'text',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 40 }), (parts) => {
+        const html = render(parts.join(''));
+        if (html !== null) deepStrictEqual(wrongs(html), []);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is shown where it is allowed', () => {
+    const all =
+      '<p><b>b</b> <kbd>k</kbd> <sub>1</sub> <sup>2</sup> <del>d</del> <mark>m</mark> <abbr title="t">a</abbr><br>x</p>' +
+      '<hr><ul><li>i</li></ul><ol start="3"><li>i</li></ol><dl><dt>t</dt><dd>d</dd></dl>' +
+      '<blockquote>q</blockquote><details open=""><summary>s</summary>d</details>';
+    strictEqual(render(all), all);
+  });
+
+  it('loses comments, and style, script and iframe with their content', () => {
+    const text = 'a<!-- b --><style>c</style><script>d</script><iframe>e</iframe>f';
+    strictEqual(render(text), '<p>af</p>\n');
+    strictEqual(render(`<div>${text}</div>`), '<div>af</div>');
+  });
+
+  it('loses the tags that are not allowed, but not what they hold', () => {
+    strictEqual(
+      render('<section><font color=red>a</font> <marquee>b</marquee> <blink>c</blink></section>'),
+      'a b c',
+    );
+  });
+
+  it('ends with what it is in, be it left open', () => {
+    strictEqual(render('<div><b>a'), '<div><b>a</b></div>');
+    strictEqual(render('<table><tr><td>a'), render('<table><tr><td>a</td></tr></table>'));
+  });
+
+  it('has its items in lists, be they in none', () => {
+    strictEqual(
+      render('<li>a</li>\n<li>b</li><p>c</p><dt>d</dt><dd>e</dd>'),
+      '<ul><li>a</li><li>b</li></ul>\n<p>c</p><dl><dt>d</dt><dd>e</dd></dl>',
+    );
+    strictEqual(render('<ol><font><li>a</li></font></ol>'), '<ol><li>a</li></ol>');
+  });
+
+  it('keeps alignment as classes', () => {
+    strictEqual(render('<center>a</center>'), '<div class="middle">a</div>');
+    strictEqual(
+      render('<h2 align="center">a</h2><p align=RIGHT>b</p>'),
+      '<h2 class="middle">a</h2><p class="end">b</p>',
+    );
+    strictEqual(render('<p align="justify" style="text-align:center">a</p>'), '<p>a</p>');
+  });
+
+  it('has its headings below that of the page, together with those of markdown', () => {
+    const html = rendered('<h1 align="center">A</h1>\n\n## B\n\n<div><h5>C</h5></div>\n\n# D');
+    strictEqual((html.match(/<h\d/g) ?? []).join(''), '<h2<h3<h4<h2');
+  });
+
+  it('does not repeat the name of the bot', () => {
+    strictEqual(render('<h1 align="center"><b>Homer</b></h1>\n\nText.'), '<p>Text.</p>\n');
+  });
+
+  it('has no link and no heading without words', () => {
+    strictEqual(render('<a href="https://example.org/"></a>[](https://example.org) b'), '<p> b</p>\n');
+    strictEqual(render('<h2> </h2><p>a</p>'), ' <p>a</p>');
+  });
+
+  it('shows our copy of a picture in the size that its author asks for, within bounds', () => {
+    const tag = (more: string): string => rendered(`<img src="${picture}" alt="a" ${more}>`);
+    match(tag(''), /<img src="\/appdata\/a\.webp" alt="a" width="640" height="360" loading="lazy">/);
+    match(tag('width=64 height=32'), /width="64" height="32" loading="lazy" class="sized"/);
+    match(tag('width="160"'), /width="160" height="90"/);
+    match(tag('height="90"'), /width="160" height="90"/);
+    for (const size of ['width=99999', 'width="100%"', 'width=-1', 'width=0', 'width="1e3"', 'height=1e999'])
+      match(tag(size), /width="640" height="360"/, size);
+    match(tag('align=right'), /class="end"/);
+  });
+
+  it('has a link in place of a picture that we have no copy of', () => {
+    match(
+      rendered('<img src="https://example.org/b.png" alt="B">'),
+      /<a href="https:\/\/example\.org\/b\.png" rel="[^"]*">B<\/a>/,
+    );
+    doesNotMatch(
+      rendered('<a href="https://example.org"><img src="https://example.org/b.png" alt="B"></a>'),
+      /<a [^>]*>[^<]*<a /,
+    );
+    strictEqual(render('x <img src="data:image/png;base64,AAAA" alt="B"> y'), '<p>x B y</p>\n');
+  });
+
+  it('highlights the code of its author, but takes no class from it', () => {
+    match(
+      rendered('<pre><code class="language-js">let a;</code></pre>'),
+      /<code><span class="hljs-keyword">/,
+    );
+    strictEqual(render('<p><span class="hljs-keyword button">a</span></p>'), '<p><span>a</span></p>');
+  });
+
+  it('survives a line end that a browser drops at the beginning of a pre', () => {
+    strictEqual(render('<pre>\n\n\n a</pre>'), '<pre tabindex="0"> a</pre>');
+    ok(render('<pre>\r\r&#10;&#13;a</pre>')?.includes('a'));
+  });
+});

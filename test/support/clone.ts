@@ -1,0 +1,22 @@
+import { cpSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commitAll } from './command-line.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** The folder of this package. */
+export const packageFolder = dirname(fileURLToPath(import.meta.resolve('#package')));
+
+/** A copy of this package in a temp folder, as a person has it after `git clone` and `npm ci`. It is not built. */
+export function cloneOfPackage(): string {
+  const folder = join(tempFolder(), 'botshelf');
+  cpSync(packageFolder, folder, {
+    recursive: true,
+    filter: (path) => !notCloned.has(relative(packageFolder, path)),
+  });
+  commitAll(folder);
+  symlinkSync(join(packageFolder, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const notCloned = new Set(['.git', 'node_modules', 'dist', 'var', 'catalogue', 'coverage']);
