@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { ServerProcess } from './child.ts';
-import { getBot, type LoadRequest, postBot, takeNumbers } from './request.ts';
+import { getBot, type LoadRequest, postBot, postCount, takeNumbers } from './request.ts';
 import { milliseconds, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import { editPage, type Stage, type StageBot } from './stage.ts';
@@ -109,15 +109,26 @@ async function* largeMerge(service: ServerProcess, stage: Stage, person: string)
     target: '≤ 500 ms more than alone',
     met: longest - longestAlone <= 500,
   };
+  const counts = percentile(beside.counts, 0.99);
+  const countsAlone = percentile(alone.counts, 0.99);
+  yield {
+    name: 'counts then, 99th percentile',
+    measured: milliseconds(counts),
+    peer: `alone ${milliseconds(countsAlone)}`,
+    ratio: countsAlone / counts,
+    target: '≤ 50 ms more than alone',
+    met: counts - countsAlone <= 50,
+  };
 }
 
 interface Waiting {
-  /** Milliseconds that each read, and each post, took. */
+  /** Milliseconds that each read, each post of content and each count took. */
   readonly reads: readonly number[];
   readonly posts: readonly number[];
+  readonly counts: readonly number[];
 }
 
-/** Reads and posts, one after the other each, until `end` resolves. */
+/** Reads and posts, each one after the other, until `end` resolves. */
 async function probe(
   { address }: ServerProcess,
   read: StageBot,
@@ -140,12 +151,13 @@ async function probe(
     }
     return times;
   };
-  const [reads, posts] = await Promise.all([
+  const [reads, posts, counts] = await Promise.all([
     time(getBot(read), 2),
     time(postBot(posted, '{"website":"https://example.org/{n}"}'), 20),
+    time(postCount(posted), 5),
     ended,
   ]);
-  return { reads, posts };
+  return { reads, posts, counts };
 }
 
 /** Edits the bots' pages in one commit of a person, and pushes it. */

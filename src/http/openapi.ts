@@ -101,7 +101,7 @@ const paths = {
           ref('UpdateAnswer'),
         ),
         ...Object.fromEntries(
-          [400, 401, 403, 404, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
+          [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
         ),
       },
     },
