@@ -128,6 +128,8 @@ export class Committer {
   async #locked<T>(work: (writer: BranchWriter) => Promise<T>): Promise<T> {
     const writer = await this.#open();
     const { repository } = writer;
+    // A rebase, which needs the lock itself, must not meet ours for a change that is refused anyway.
+    repository.branch();
     try {
       return await withIndexLock(repository, lockPatience, async () => {
         for (let attempt = 1; ; attempt++) {

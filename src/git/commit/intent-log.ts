@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../../system-error.ts';
 import { fsyncFiles, writeDurably } from '../durable.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from './file-change.ts';
@@ -31,7 +32,9 @@ export class IntentLog {
 
   /** What a crash has left. Once, before the first change; a torn line was not acted upon. @throws a system error */
   async read(): Promise<FileChange[]> {
-    await mkdir(dirname(this.#path), { recursive: true });
+    await mkdir(dirname(this.#path)).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
     this.#file = await open(this.#path, 'a+');
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so that two
+ * cores are busy with three of them. What a mocha prints is printed when it ends; the last lines are the totals of all.
+ */
+const top = fileURLToPath(new URL('../', import.meta.url));
+const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
+const files = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.js'))
+  .toSorted()
+  .map((name) => `dist/test/${name}`);
+const totals = new Map<string, number>([
+  ['passing', 0],
+  ['failing', 0],
+  ['pending', 0],
+]);
+const filesAtOnce = 4;
+const started = performance.now();
+
+await Promise.all(Array.from({ length: availableParallelism() + 1 }, runChunks));
+
+const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+process.stdout.write('\n');
+for (const [what, many] of totals)
+  if (many > 0 || what === 'passing')
+    process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
+
+async function runChunks(): Promise<void> {
+  for (;;) {
+    const chunk = files.splice(0, filesAtOnce);
+    if (chunk.length === 0) return;
+    await runChunk(chunk);
+  }
+}
+
+async function runChunk(chunk: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [mocha, ...process.argv.slice(2), ...chunk], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (printed += String(piece)));
+  await once(child, 'close');
+  process.stdout.write(printed);
+  for (const [, many, what] of printed.matchAll(/^ {2}(\d+) (passing|failing|pending)\b.*$/gm))
+    if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
+  if (child.exitCode === 0) return;
+  process.exitCode = 1;
+  process.stdout.write(`\nmocha ended with ${child.exitCode ?? child.signalCode}: ${chunk.join(' ')}\n`);
+}
