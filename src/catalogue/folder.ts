@@ -15,6 +15,7 @@ export interface Stamp {
 
 /** The names in `bots/`; folders of bots and whatever else lies there. @throws when it cannot be read. */
 export function listTop(root: string): string[] {
+  if (isLink(root)) throw new Error(`${botsFolder} is a symbolic link: make it a folder`);
   return readdirSync(join(root, botsFolder))
     .filter((name) => name !== keeper || !isEmptyFile(join(root, botsFolder, keeper)))
     .toSorted();
@@ -51,6 +52,7 @@ export function countNames(root: string, folder: string): number {
 
 /** Whether `bots/<name>` is a folder, and no link to one that could be anywhere. */
 export function isFolder(root: string, name: string): boolean {
+  if (isLink(root)) return false;
   return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
@@ -102,13 +104,18 @@ export function groupByBot(
 /** A folder that is gone has no names, nor has a link; that `bots/` is gone with it is another matter. */
 function namesIn(root: string, folder: string): string[] {
   try {
-    if (lstatSync(folder).isDirectory()) return readdirSync(folder);
+    if (!isLink(root) && lstatSync(folder).isDirectory()) return readdirSync(folder);
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
   listTop(root);
   return [];
+}
+
+/** Whether `bots` is a symbolic link, which may lead anywhere. */
+function isLink(root: string): boolean {
+  return lstatSync(join(root, botsFolder), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function isEmptyFile(path: string): boolean {

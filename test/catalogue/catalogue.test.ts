@@ -1,12 +1,12 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
-import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 function named(name: string, page = 'The page.'): string {
@@ -64,6 +64,23 @@ describe('a catalogue', () => {
     });
     write({ [pagePath('7')]: named('New') });
     await eventually(() => name('7') === 'New');
+  });
+
+  it('keeps what it served while bots/ is a symbolic link, reads nothing through it, and says so', async () => {
+    const { root, catalogue, name } = await openCatalogue(
+      { [pagePath('7')]: named('Seven') },
+      { roundSeconds: 1 },
+    );
+    renameSync(join(root, 'bots'), join(root, 'away'));
+    writeFiles(root, { [pagePath('8').replace('bots', 'elsewhere')]: named('Eight') });
+    symlinkSync('elsewhere', join(root, 'bots'));
+    await eventually(() => catalogue.status.folderFault?.includes('bots is a symbolic link') ?? false);
+    await rest(300);
+    deepStrictEqual([name('7'), name('8')], ['Seven', undefined]);
+    rmSync(join(root, 'bots'));
+    renameSync(join(root, 'away'), join(root, 'bots'));
+    await eventually(() => catalogue.status.folderFault === null);
+    strictEqual(name('7'), 'Seven');
   });
 
   describe('tells of its changes', () => {

@@ -1,7 +1,9 @@
+import { newToken, tokenDigest } from '../../src/bot/token.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/git/state-ref.ts';
 import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/committed-state.ts';
+import { shardNumber, shardPath, writeShard } from '../../src/state/shards.ts';
 import { State } from '../../src/state/state.ts';
 import { issueToken } from '../../src/state/tokens.ts';
 import { botId } from './sample.ts';
@@ -17,4 +19,24 @@ export async function issueTestToken(folder: string, id: string): Promise<string
   } finally {
     door.close();
   }
+}
+
+/** Gives many bots a token each, in one commit of the state ref of `folder`. */
+export async function issueTestTokens(folder: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const tokens = new Map(ids.map((id) => [id, newToken()]));
+  const state = new State();
+  for (const [id, token] of tokens)
+    state.merge(botId(id), { token: { digest: tokenDigest(token), at: Date.now(), generation: 1 } });
+  const numbers = new Set(ids.map((id) => shardNumber(botId(id))));
+  const files = [...numbers].map((number) => {
+    const text = writeShard(state.botsOf(number), (id) => state.facts(id));
+    return [shardPath(number), text] as const;
+  });
+  const door = new RepositoryDoor(folder);
+  try {
+    await createStateRef(door, silentLog).commit(null, new Map(files), `Issue ${ids.length} tokens`);
+  } finally {
+    door.close();
+  }
+  return tokens;
 }
