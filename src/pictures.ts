@@ -5,7 +5,6 @@ import type { IndexedBot } from './catalogue/bot-index.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { BotIndex } from './catalogue/bot-index.ts';
 import { type ImageCache, openImageCache } from './images/cache.ts';
-import { ImageConnector } from './images/connector.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 
@@ -14,6 +13,8 @@ export async function openPictures(
   { var: folder, baseUrl }: Config,
   log: Log,
 ): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
+  // Loaded where pictures are fetched: its HTTP client takes a sixth of a start.
+  const { ImageConnector } = await import('./images/connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
     folder: join(folder, 'appdata'),

@@ -20,7 +20,7 @@ import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { Metrics } from './metrics.ts';
-import { Login } from './login/login.ts';
+import type { Login } from './login/login.ts';
 import { readSecretFile } from './login/secret-file.ts';
 import { followPictures, openPictures } from './pictures.ts';
 import type { Site } from './site/layout.tsx';
@@ -221,6 +221,8 @@ async function openLogin(config: Config, log: Log): Promise<Login | null> {
   const { login: settings, baseUrl } = config;
   if (settings === null) return null;
   const secrets = config.secrets.length > 0 ? config.secrets : [await readSecretFile(config.var)];
+  // Loaded where people can log in, as most of it is libraries.
+  const { Login } = await import('./login/login.ts');
   return new Login({ settings, secrets, baseUrl, log });
 }
 

@@ -6,7 +6,7 @@ import { LoginFault } from './login-fault.ts';
 import { type PendingLogin, Provider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 import { type SealedText, Sessions } from './sessions.ts';
-import { isSecureOrigin, type LoginSettings } from './settings.ts';
+import { callbackPath, isSecureOrigin, type LoginSettings } from './settings.ts';
 
 export interface LoginOptions {
   readonly settings: LoginSettings;
@@ -18,9 +18,6 @@ export interface LoginOptions {
   /** What an answer of the provider may cost. */
   readonly bounds?: Bounds;
 }
-
-/** The path that the provider sends people back to. */
-export const callbackPath = '/login/callback';
 
 /** Logging in at the provider, from the first click to the session. */
 export class Login {

@@ -1,3 +1,6 @@
+/** The path that the provider sends people back to. */
+export const callbackPath = '/login/callback';
+
 /** Which provider people log in at, and who we are there. */
 export interface LoginSettings {
   readonly kind: 'discord' | 'oidc';
