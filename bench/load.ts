@@ -35,7 +35,7 @@ export const loadProgram = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' 
 export async function sendLoad(load: Load): Promise<LoadResult> {
   const { answers, seconds, latency, failures } =
     loadProgram === 'wrk' ? await wrkLoad(load) : await autocannonLoad(load);
-  if (failures > 0) {
+  if (failures > 0 || answers === 0) {
     const [first] = load.requests;
     if (first) await send(load.address, first);
     throw new Error(`${failures} of ${answers} answers were errors or did not come`);
