@@ -1,7 +1,6 @@
-import { changeHistory, type FileVersion } from '../git/change-history.ts';
+import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
 import { largestFile, objectFacts, streamObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
-import { TooMuchOutput } from '../git/run-git.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';
 import { asError, type Finding } from './check.ts';
@@ -23,7 +22,7 @@ export async function findingsOfHistory(
   try {
     history = await changeHistory(root, range, mostHistory);
   } catch (error) {
-    if (!(error instanceof TooMuchOutput)) throw error;
+    if (!(error instanceof OutputLimitError)) throw error;
     return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));

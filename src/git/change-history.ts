@@ -1,6 +1,6 @@
 import { type ChangedFile, kindOfMode } from './changed-files.ts';
 import type { RevisionRange } from './revision-range.ts';
-import { runGit, type RunGitOptions } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** A version of a file that a commit brought. */
 export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
@@ -19,20 +19,44 @@ export interface ChangeHistory {
 /**
  * The commits of a range and the file versions that they brought below `folder`. What a merge took from a
  * parent is that parent's.
- * @throws {TooMuchOutput} when it takes more than `most` bytes to tell.
+ * @throws {OutputLimitError} when it takes more than `most` bytes to tell.
  */
 export async function changeHistory(
   folder: string,
   { base, head }: RevisionRange,
   most: number,
 ): Promise<ChangeHistory> {
-  const limit: RunGitOptions = { most };
-  const output = await runGit(folder, ['rev-list', `${base}..${head}`, '--'], limit);
-  const commits = output.toString().split('\n').slice(0, -1);
+  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], most);
+  const commits = output.split('\n').slice(0, -1);
   if (commits.length === 0) return { commits, versions: [] };
   const input = commits.map((id) => `${id}\n`).join('');
-  const diffs = await runGit(folder, ['diff-tree', ...diffOptions], { ...limit, input });
-  return { commits, versions: parseVersions(diffs.toString()) };
+  const diffs = await runLimited(folder, ['diff-tree', ...diffOptions], most, input);
+  return { commits, versions: parseVersions(diffs) };
+}
+
+/** Git printed more than it was allowed to. */
+export class OutputLimitError extends Error {
+  constructor(most: number) {
+    super(`git printed more than ${most} bytes`);
+    this.name = 'OutputLimitError';
+  }
+}
+
+async function runLimited(
+  folder: string,
+  args: readonly string[],
+  most: number,
+  input?: string,
+): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > most) throw new OutputLimitError(most);
+    pieces.push(piece);
+  };
+  await runCommandLineGit(folder, args, { take, ...(input !== undefined && { input }) });
+  return Buffer.concat(pieces).toString();
 }
 
 const diffOptions = [

@@ -1,5 +1,5 @@
 import type { RevisionRange } from './revision-range.ts';
-import { runGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** A file that is not as it was in a revision. Paths are relative to the folder asked about, with `/`. */
 export interface ChangedFile {
@@ -26,11 +26,11 @@ export async function changesInWorkTree(
   watched: string,
 ): Promise<ChangedFile[]> {
   const [diff, untracked] = await Promise.all([
-    runGit(folder, ['diff', ...diffOptions, before, '--']),
-    runGit(folder, ['ls-files', '--others', '-z', '--', watched]),
+    runCommandLineGit(folder, ['diff', ...diffOptions, before, '--']),
+    runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', watched]),
   ]);
-  const files = parseRawDiff(diff.toString());
-  for (const path of untracked.toString().split('\0')) {
+  const files = parseRawDiff(diff);
+  for (const path of untracked.split('\0')) {
     const known = files.get(path);
     // An untracked repository within ours is listed as a folder, with a slash at its end.
     const kind = path.endsWith('/') ? 'submodule' : 'file';
@@ -41,8 +41,8 @@ export async function changesInWorkTree(
 
 /** What differs below `folder` between two commits or trees. Neither the working tree nor the index is looked at. */
 export async function changesInTrees(folder: string, before: string, after: string): Promise<ChangedFile[]> {
-  const diff = await runGit(folder, ['diff', ...diffOptions, before, after, '--']);
-  return [...parseRawDiff(diff.toString()).values()];
+  const diff = await runCommandLineGit(folder, ['diff', ...diffOptions, before, after, '--']);
+  return [...parseRawDiff(diff).values()];
 }
 
 const added = { previousPath: null, previousBlob: null, blob: null };

@@ -27,7 +27,7 @@ export class Integration {
   /**
    * Takes in the remote's branch, as it was fetched; null where the remote has no such branch.
    * @throws {WritesUnavailable} when that cannot or must not be done
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async takeIn(theirs: string | null): Promise<void> {
     const repository = await this.#options.door.open();

@@ -28,7 +28,7 @@ export class KeyWriters {
     this.#commits = commits;
   }
 
-  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitExit} */
+  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
   static async of(
     repository: Repository,
     tip: string,
@@ -42,7 +42,7 @@ export class KeyWriters {
   /**
    * The writer of `value`, the one that the key has at the tip. Undefined where no commit of this side set it: then it
    * is from before the sides parted.
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
     for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {

@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { GitExit } from './git-exit.ts';
-import { spawnGit } from './git-process.ts';
+import { GitError } from './process/git-error.ts';
+import { largeInPieces } from './process/settings.ts';
+import { spawnGit } from './process/spawn-git.ts';
 import { largestFile } from './objects.ts';
 
 /** An object as Git stores it. */
@@ -26,7 +27,7 @@ export class ObjectReader {
    * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
    * is none, or a file of more than `largestFile`, which is not taken into memory.
    * @throws {MissingObjectError} for an id, or the tree of one: whoever has an id relies on its object
-   * @throws {GitExit} when git ends before it has answered; the next call starts another.
+   * @throws {GitError} when git ends before it has answered; the next call starts another.
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
@@ -39,12 +40,12 @@ export class ObjectReader {
     return await this.#process.ask(names);
   }
 
-  /** What read gives for one name. @throws {GitExit} */
+  /** What read gives for one name. @throws {GitError} */
   async readOne(name: string): Promise<GitObject | undefined> {
     return (await this.read([name]))[0];
   }
 
-  /** Whether there is an object of this id that can be read. @throws {GitExit} */
+  /** Whether there is an object of this id that can be read. @throws {GitError} */
   async has(id: string): Promise<boolean> {
     try {
       return (await this.readOne(id)) !== undefined;
@@ -82,8 +83,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** A large object is read from the disk in pieces, as it may not be wanted. */
-const command = ['-c', 'core.bigFileThreshold=1m', 'cat-file', '--batch'];
+const args = [...largeInPieces, 'cat-file', '--batch'];
 
 class Process {
   asked = 0;
@@ -120,13 +120,13 @@ class Process {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#folder, command);
+    const child = spawnGit({ folder: this.#folder, args });
     // One that another has taken over from may still have something to say.
     const now = (act: () => void): void => {
       if (child === this.#child) act();
     };
-    child.on('error', (error) => now(() => this.#fail(new GitExit(command, -1, error.message))));
-    child.on('close', (code) => now(() => this.#fail(new GitExit(command, code, this.#stderr))));
+    child.on('error', (error) => now(() => this.#fail(new GitError(args, -1, error.message))));
+    child.on('close', (code) => now(() => this.#fail(new GitError(args, code, this.#stderr))));
     child.stdin.on('error', () => undefined);
     child.stderr.on('data', (chunk) => now(() => (this.#stderr = String(chunk))));
     child.stdout.on('data', (chunk: Buffer) => now(() => this.#take(chunk)));
@@ -171,7 +171,7 @@ class Process {
     if (this.ended) this.#child.stdin.end();
   }
 
-  #fail(error: GitExit): void {
+  #fail(error: GitError): void {
     this.ended = true;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

@@ -1,4 +1,4 @@
-import { runGit, streamGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** A file may have so many bytes, wherever it is: every clone carries it for good, and the service reads no larger one. */
 export const largestFile = 10 * 1024 * 1024;
@@ -14,8 +14,8 @@ export interface ObjectFacts {
 export async function objectFacts(folder: string, ids: readonly string[]): Promise<Map<string, ObjectFacts>> {
   const facts = new Map<string, ObjectFacts>();
   if (ids.length === 0) return facts;
-  const output = await runGit(folder, ['cat-file', '--batch-check'], { input: lines(ids) });
-  for (const line of output.toString('latin1').split('\n')) {
+  const output = await runCommandLineGit(folder, ['cat-file', '--batch-check'], { input: lines(ids) });
+  for (const line of output.split('\n')) {
     const [id = '', type = '', size] = line.split(' ');
     if (size !== undefined) facts.set(id, { type, size: Number(size) });
   }
@@ -58,7 +58,8 @@ export async function streamObjects(
 ): Promise<void> {
   if (ids.length === 0) return;
   const parser = new BatchParser(sinkOf);
-  await streamGit(folder, ['cat-file', '--batch'], (piece) => parser.push(piece), lines(ids));
+  const take = (piece: Buffer): void => parser.push(piece);
+  await runCommandLineGit(folder, ['cat-file', '--batch'], { input: lines(ids), take });
 }
 
 function lines(ids: readonly string[]): string {

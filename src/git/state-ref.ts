@@ -8,7 +8,6 @@ import type { Log } from '../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
 import { fsyncFolders } from './durable.ts';
-import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
 import { readTipEntries } from './commit/tip-files.ts';
@@ -54,18 +53,13 @@ interface NewState {
 async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
   const commit = await readRef(repository, stateRef);
   const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit, known);
-  const files = new Map<string, string>();
-  if (blobs.size > 0) {
-    let answers = await repository.catFile([...blobs.values()].map((id) => `${id}\n`).join(''));
-    for (const path of blobs.keys()) {
-      const answer = parseAnswer(answers);
-      if (typeof answer === 'number' || !answer.object)
-        throw new Error(`${path} of the state is missing: run "git fsck"`);
-      files.set(path, answer.object.content.toString());
-      answers = answers.subarray(answer.length);
-    }
-  }
-  return { commit, files };
+  const objects = await repository.objects.read([...blobs.values()]);
+  const files = [...blobs.keys()].map((path, i): [string, string] => {
+    const object = objects[i];
+    if (object === undefined) throw new Error(`${path} of the state is too large: run "git fsck"`);
+    return [path, object.content.toString()];
+  });
+  return { commit, files: new Map(files) };
 }
 
 async function listBlobs(

@@ -1,4 +1,4 @@
-import { runGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** What lies in a folder of a commit. */
 export interface ListedEntry {
@@ -19,9 +19,8 @@ export async function listTrees(
 ): Promise<ListedEntry[]> {
   if (folders.length === 0) return [];
   const paths = folders.map((folder) => `${folder}/`);
-  const output = await runGit(root, ['ls-tree', '-z', '--long', commit, '--', ...paths]);
+  const output = await runCommandLineGit(root, ['ls-tree', '-z', '--long', commit, '--', ...paths]);
   return output
-    .toString()
     .split('\0')
     .slice(0, -1)
     .map((line) => {

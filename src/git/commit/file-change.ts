@@ -16,7 +16,7 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
-/** What differs between two commits or trees, a rename as a removal and a new file. @throws {GitExit} */
+/** What differs between two commits or trees, a rename as a removal and a new file. @throws {GitError} */
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
   const options = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
   const fields = (await repository.run(['diff-tree', ...options, from, to])).split('\0');
