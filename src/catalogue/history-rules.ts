@@ -1,5 +1,5 @@
 import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
-import { largestFile, objectFacts, streamObjects } from '../git/objects.ts';
+import { largestFile, readHeaders, streamObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';
@@ -27,7 +27,7 @@ export async function findingsOfHistory(
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));
   const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
-  const sizes = new Map([...(await objectFacts(root, blobs))].map(([id, { size }]) => [id, size]));
+  const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
   const large = versions.filter((version) => isTooLarge(version, sizes));
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > largestChange) {

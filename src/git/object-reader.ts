@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { BatchParser, type ObjectHeader, type ObjectSink } from './batch-parser.ts';
 import { GitError } from './process/git-error.ts';
 import { largeInPieces } from './process/settings.ts';
 import { spawnGit } from './process/spawn-git.ts';
@@ -91,11 +92,6 @@ class Process {
   readonly #folder: string;
   #child: ChildProcessWithoutNullStreams;
   readonly #waiting: Asked[] = [];
-  #chunks: Buffer[] = [];
-  #length = 0;
-  /** So many bytes must be there before it is worth looking again. */
-  #needed = 1;
-  #stderr = '';
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -104,14 +100,14 @@ class Process {
 
   async ask(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     this.asked += names.length;
-    const answers = names.map(
+    const objects = names.map(
       async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
           this.#waiting.push({ name, resolve, reject });
         }),
     );
     this.#child.stdin.write(`${names.join('\n')}\n`);
-    return await Promise.all(answers);
+    return await Promise.all(objects);
   }
 
   end(): void {
@@ -121,50 +117,39 @@ class Process {
 
   #start(): ChildProcessWithoutNullStreams {
     const child = spawnGit({ folder: this.#folder, args });
-    // One that another has taken over from may still have something to say.
+    // One that was replaced may still have something to say.
     const now = (act: () => void): void => {
       if (child === this.#child) act();
     };
+    let stderr = '';
+    const parser = new BatchParser((header) => this.#begin(header));
     child.on('error', (error) => now(() => this.#fail(new GitError(args, -1, error.message))));
-    child.on('close', (code) => now(() => this.#fail(new GitError(args, code, this.#stderr))));
+    child.on('close', (code) => now(() => this.#fail(new GitError(args, code, stderr))));
     child.stdin.on('error', () => undefined);
-    child.stderr.on('data', (chunk) => now(() => (this.#stderr = String(chunk))));
-    child.stdout.on('data', (chunk: Buffer) => now(() => this.#take(chunk)));
+    child.stderr.on('data', (chunk) => (stderr = String(chunk)));
+    child.stdout.on('data', (chunk: Buffer) => now(() => parser.push(chunk)));
     return child;
   }
 
-  #take(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length < this.#needed) return;
-    let bytes = Buffer.concat(this.#chunks);
-    for (;;) {
-      const answer = parseAnswer(bytes);
-      if (typeof answer === 'number') {
-        if (isLargeFile(bytes)) {
-          this.#goOnWithoutFirst();
-          return;
-        }
-        this.#needed = answer;
-        break;
-      }
-      bytes = bytes.subarray(answer.length);
+  #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
+    if (header === undefined || (header.type === 'blob' && header.size > largestFile)) {
       const asked = this.#waiting.shift();
-      if (asked && answer.object === undefined && reliedOn.test(asked.name))
-        asked.reject(new MissingObjectError(asked.name));
-      else asked?.resolve(answer.object);
+      if (header) this.#replace();
+      else if (asked && reliedOn.test(asked.name)) asked.reject(new MissingObjectError(asked.name));
+      asked?.resolve(undefined);
+      return undefined;
     }
-    this.#chunks = [bytes];
-    this.#length = bytes.length;
+    const { id, type } = header;
+    const pieces: Buffer[] = [];
+    return {
+      push: (piece) => void pieces.push(piece),
+      end: () => this.#waiting.shift()?.resolve({ id, type, content: Buffer.concat(pieces) }),
+    };
   }
 
-  /** Git would print all of the object, which can take seconds: another git answers what else was asked. */
-  #goOnWithoutFirst(): void {
-    this.#waiting.shift()?.resolve(undefined);
+  /** Git would print all of a large object, which can take seconds: another git is asked for what is still awaited. */
+  #replace(): void {
     this.#child.kill('SIGKILL');
-    this.#chunks = [];
-    this.#length = 0;
-    this.#needed = 1;
     this.#child = this.#start();
     if (this.#waiting.length > 0)
       this.#child.stdin.write(this.#waiting.map(({ name }) => `${name}\n`).join(''));
@@ -175,21 +160,4 @@ class Process {
     this.ended = true;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
-}
-
-function isLargeFile(bytes: Buffer): boolean {
-  const [, digits] = /^[0-9a-f]+ blob (\d+)\n/.exec(bytes.toString('latin1', 0, 100)) ?? [];
-  return Number(digits ?? 0) > largestFile;
-}
-
-/** The first answer in `bytes` and its length there; or how many bytes it takes to know more. */
-export function parseAnswer(bytes: Buffer): { object: GitObject | undefined; length: number } | number {
-  const end = bytes.indexOf(10);
-  if (end === -1) return bytes.length + 1;
-  const header = bytes.toString('utf8', 0, end);
-  const [, id, type, digits] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(header) ?? [];
-  if (id === undefined || type === undefined) return { object: undefined, length: end + 1 };
-  const length = end + 1 + Number(digits) + 1;
-  if (bytes.length < length) return length;
-  return { object: { id, type, content: Buffer.from(bytes.subarray(end + 1, length - 1)) }, length };
 }
