@@ -1,4 +1,5 @@
-import { type ChangedFile, kindOfMode } from './changed-files.ts';
+import { type ChangedFile, kindOf } from './changed-files.ts';
+import { parseRawDiff } from './raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runCommandLineGit } from './command-line-git.ts';
 
@@ -31,7 +32,11 @@ export async function changeHistory(
   if (commits.length === 0) return { commits, versions: [] };
   const input = commits.map((id) => `${id}\n`).join('');
   const diffs = await runLimited(folder, ['diff-tree', ...diffOptions], most, input);
-  return { commits, versions: parseVersions(diffs) };
+  const versions = parseRawDiff(diffs).flatMap(({ header, path, after }) => {
+    const kind = kindOf(after);
+    return after === null ? [] : { commit: header.trim(), path, kind, blob: after.id };
+  });
+  return { commits, versions };
 }
 
 /** Git printed more than it was allowed to. */
@@ -70,23 +75,3 @@ const diffOptions = [
   '--no-renames',
   '--relative',
 ];
-
-/** Takes `<commit>\0:<modes> <ids> <status>\0<path>\0…` apart; a merge has a colon, a mode and an id more for each parent. */
-function parseVersions(diffs: string): FileVersion[] {
-  const versions: FileVersion[] = [];
-  let commit = '';
-  const fields = diffs.split('\0').values();
-  for (const field of fields) {
-    const parents = /^:+/.exec(field)?.[0].length;
-    if (parents === undefined) {
-      commit = field.trim();
-      continue;
-    }
-    const path = fields.next().value ?? '';
-    const words = field.slice(parents).split(' ');
-    const [mode = '', blob = ''] = [words[parents], words[2 * parents + 1]];
-    const kind = kindOfMode(mode);
-    if (kind !== 'gone') versions.push({ commit, path, kind, blob });
-  }
-  return versions;
-}

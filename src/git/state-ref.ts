@@ -10,6 +10,7 @@ import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
 import { fsyncFolders } from './durable.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
+import { listFiles } from './tree-listing.ts';
 import { readTipEntries } from './commit/tip-files.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
@@ -71,13 +72,7 @@ async function listBlobs(
     const files = await diffTrees(repository, known, commit);
     return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
   }
-  const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
-  return new Map(
-    lines.map((line) => {
-      const tab = line.indexOf('\t');
-      return [line.slice(tab + 1), line.slice(0, tab).split(' ')[2] ?? ''];
-    }),
-  );
+  return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
 }
 
 async function commitState(
