@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
-import { directClient, type GitClient, type GitCommand } from './process/run-git.ts';
+import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError } from './process/git-error.ts';
 import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
@@ -35,16 +35,13 @@ export interface Repository {
    * Runs one git command and gives its standard output.
    * @throws {GitError} when it fails or is killed.
    */
-  run(args: readonly string[], options?: RunOptions): Promise<string>;
+  run(args: readonly string[], options?: GitOptions): Promise<string>;
 
   /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailable} when none is. */
   branch(): string;
 }
 
-export interface RunOptions extends Omit<GitCommand, 'folder' | 'args'> {
-  /** Kills a command that runs in the background, or on the network. */
-  readonly signal?: AbortSignal;
-}
+export interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
