@@ -6,7 +6,7 @@ import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
 import { connectionLimit } from './connection-limit.ts';
 import { Committer } from './git/commit/committer.ts';
-import { GitRunner } from './git/git-runner.ts';
+import { GitRunner } from './git/process/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
 import { takeCloneLock, takeInstanceLock } from './git/instance-lock.ts';
 import { readOrigin } from './git/origin.ts';

@@ -1,7 +1,6 @@
-import { changeHistory, type FileVersion } from '../git/change-history.ts';
-import { largestFile, objectFacts, streamObjects } from '../git/objects.ts';
+import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
+import { largestFile, readHeaders, streamObjects } from '../git/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
-import { TooMuchOutput } from '../git/run-git.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';
 import { asError, type Finding } from './check.ts';
@@ -23,12 +22,12 @@ export async function findingsOfHistory(
   try {
     history = await changeHistory(root, range, mostHistory);
   } catch (error) {
-    if (!(error instanceof TooMuchOutput)) throw error;
+    if (!(error instanceof OutputLimitError)) throw error;
     return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));
   const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
-  const sizes = new Map([...(await objectFacts(root, blobs))].map(([id, { size }]) => [id, size]));
+  const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
   const large = versions.filter((version) => isTooLarge(version, sizes));
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > largestChange) {

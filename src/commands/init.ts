@@ -3,7 +3,8 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { botsFolder, keeper } from '../catalogue/layout.ts';
-import { GitFailure, runGit } from '../git/run-git.ts';
+import { runCommandLineGit } from '../git/command-line-git.ts';
+import { GitError } from '../git/process/git-error.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
 
@@ -34,8 +35,8 @@ async function init(name: string, { samples = false, branch }: InitOptions): Pro
   try {
     await commitAll(folder, branch);
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error;
-    throw new OperatorFault(`git could not make the repository in ${folder}: ${error.detail}`);
+    if (!(error instanceof GitError)) throw error;
+    throw new OperatorFault(`git could not make the repository in ${folder}: ${error.reason}`);
   }
   process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder));
 }
@@ -67,22 +68,21 @@ function copyTemplate(folder: string, samples: boolean): void {
 }
 
 async function commitAll(folder: string, branch: string): Promise<void> {
-  await runGit(folder, ['init', '--quiet']);
-  await runGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
-  await runGit(folder, ['add', '--all']);
+  await runCommandLineGit(folder, ['init', '--quiet']);
+  await runCommandLineGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await runCommandLineGit(folder, ['add', '--all']);
   const identity = (await hasIdentity(folder))
     ? []
     : ['-c', 'user.name=Botshelf', '-c', 'user.email=botshelf@localhost'];
-  const commit = ['-c', 'commit.gpgSign=false', 'commit', '--quiet', '--message=Begin the catalogue'];
-  await runGit(folder, [...identity, ...commit]);
+  await runCommandLineGit(folder, [...identity, 'commit', '--quiet', '--message=Begin the catalogue']);
 }
 
 async function hasIdentity(folder: string): Promise<boolean> {
   try {
-    await runGit(folder, ['config', '--get', 'user.email']);
+    await runCommandLineGit(folder, ['config', '--get', 'user.email']);
     return true;
   } catch (error) {
-    if (error instanceof GitFailure) return false;
+    if (error instanceof GitError) return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
-import { type ChangedFile, kindOfMode } from './changed-files.ts';
+import { type ChangedFile, kindOf } from './changed-files.ts';
+import { parseRawDiff } from './raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import { runGit, type RunGitOptions } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** A version of a file that a commit brought. */
 export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
@@ -19,20 +20,48 @@ export interface ChangeHistory {
 /**
  * The commits of a range and the file versions that they brought below `folder`. What a merge took from a
  * parent is that parent's.
- * @throws {TooMuchOutput} when it takes more than `most` bytes to tell.
+ * @throws {OutputLimitError} when it takes more than `most` bytes to tell.
  */
 export async function changeHistory(
   folder: string,
   { base, head }: RevisionRange,
   most: number,
 ): Promise<ChangeHistory> {
-  const limit: RunGitOptions = { most };
-  const output = await runGit(folder, ['rev-list', `${base}..${head}`, '--'], limit);
-  const commits = output.toString().split('\n').slice(0, -1);
+  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], most);
+  const commits = output.split('\n').slice(0, -1);
   if (commits.length === 0) return { commits, versions: [] };
   const input = commits.map((id) => `${id}\n`).join('');
-  const diffs = await runGit(folder, ['diff-tree', ...diffOptions], { ...limit, input });
-  return { commits, versions: parseVersions(diffs.toString()) };
+  const diffs = await runLimited(folder, ['diff-tree', ...diffOptions], most, input);
+  const versions = parseRawDiff(diffs).flatMap(({ header, path, after }) => {
+    const kind = kindOf(after);
+    return after === null ? [] : { commit: header.trim(), path, kind, blob: after.id };
+  });
+  return { commits, versions };
+}
+
+/** Git printed more than it was allowed to. */
+export class OutputLimitError extends Error {
+  constructor(most: number) {
+    super(`git printed more than ${most} bytes`);
+    this.name = 'OutputLimitError';
+  }
+}
+
+async function runLimited(
+  folder: string,
+  args: readonly string[],
+  most: number,
+  input?: string,
+): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > most) throw new OutputLimitError(most);
+    pieces.push(piece);
+  };
+  await runCommandLineGit(folder, args, { take, ...(input !== undefined && { input }) });
+  return Buffer.concat(pieces).toString();
 }
 
 const diffOptions = [
@@ -46,23 +75,3 @@ const diffOptions = [
   '--no-renames',
   '--relative',
 ];
-
-/** Takes `<commit>\0:<modes> <ids> <status>\0<path>\0…` apart; a merge has a colon, a mode and an id more for each parent. */
-function parseVersions(diffs: string): FileVersion[] {
-  const versions: FileVersion[] = [];
-  let commit = '';
-  const fields = diffs.split('\0').values();
-  for (const field of fields) {
-    const parents = /^:+/.exec(field)?.[0].length;
-    if (parents === undefined) {
-      commit = field.trim();
-      continue;
-    }
-    const path = fields.next().value ?? '';
-    const words = field.slice(parents).split(' ');
-    const [mode = '', blob = ''] = [words[parents], words[2 * parents + 1]];
-    const kind = kindOfMode(mode);
-    if (kind !== 'gone') versions.push({ commit, path, kind, blob });
-  }
-  return versions;
-}

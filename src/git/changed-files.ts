@@ -1,5 +1,7 @@
+import { parseRawDiff } from './raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import { runGit } from './run-git.ts';
+import type { GitFile } from './commit/file-change.ts';
+import { runCommandLineGit } from './command-line-git.ts';
 
 /** A file that is not as it was in a revision. Paths are relative to the folder asked about, with `/`. */
 export interface ChangedFile {
@@ -26,11 +28,11 @@ export async function changesInWorkTree(
   watched: string,
 ): Promise<ChangedFile[]> {
   const [diff, untracked] = await Promise.all([
-    runGit(folder, ['diff', ...diffOptions, before, '--']),
-    runGit(folder, ['ls-files', '--others', '-z', '--', watched]),
+    runCommandLineGit(folder, ['diff', ...diffOptions, before, '--']),
+    runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', watched]),
   ]);
-  const files = parseRawDiff(diff.toString());
-  for (const path of untracked.toString().split('\0')) {
+  const files = changesIn(diff);
+  for (const path of untracked.split('\0')) {
     const known = files.get(path);
     // An untracked repository within ours is listed as a folder, with a slash at its end.
     const kind = path.endsWith('/') ? 'submodule' : 'file';
@@ -41,8 +43,8 @@ export async function changesInWorkTree(
 
 /** What differs below `folder` between two commits or trees. Neither the working tree nor the index is looked at. */
 export async function changesInTrees(folder: string, before: string, after: string): Promise<ChangedFile[]> {
-  const diff = await runGit(folder, ['diff', ...diffOptions, before, after, '--']);
-  return [...parseRawDiff(diff.toString()).values()];
+  const diff = await runCommandLineGit(folder, ['diff', ...diffOptions, before, after, '--']);
+  return [...changesIn(diff).values()];
 }
 
 const added = { previousPath: null, previousBlob: null, blob: null };
@@ -59,34 +61,29 @@ const diffOptions = [
   '-l1000',
 ];
 
-/** Takes `:100644 100644 <old> <new> R095\0old path\0new path\0…` apart; the last word on a path counts. */
-function parseRawDiff(diff: string): Map<string, ChangedFile> {
-  const changes = new Map<string, ChangedFile>();
-  const fields = diff.split('\0').values();
-  for (const head of fields) {
-    const [, mode = '', before = '', after = '', status = ''] = head.split(' ');
-    if (!head.startsWith(':')) continue;
-    const first = fields.next().value ?? '';
-    const path = /^[RC]/.test(status) ? (fields.next().value ?? '') : first;
-    const isNew = status.startsWith('A') || status.startsWith('C');
-    changes.set(path, {
-      path,
-      previousPath: isNew ? null : first,
-      kind: kindOfMode(mode),
-      previousBlob: isNew ? null : before,
-      blob: /^0+$/.test(after) ? null : after,
-    });
-  }
-  return changes;
+/** The last word on a path counts. */
+function changesIn(diff: string): Map<string, ChangedFile> {
+  return new Map(
+    parseRawDiff(diff).map(({ path, previousPath, before, after, status }) => {
+      const isNew = /^[AC]/.test(status);
+      const file: ChangedFile = {
+        path,
+        previousPath: isNew ? null : previousPath,
+        kind: kindOf(after),
+        previousBlob: isNew ? null : (before[0]?.id ?? null),
+        blob: after === null || /^0+$/.test(after.id) ? null : after.id,
+      };
+      return [path, file];
+    }),
+  );
 }
 
-/** What an entry of a Git tree with this mode is; 000000 is what Git writes where there is none. */
-export function kindOfMode(mode: string): ChangedFile['kind'] {
-  return kinds[mode] ?? 'file';
+/** What a file of a Git tree or of the working tree is. */
+export function kindOf(file: GitFile | null): ChangedFile['kind'] {
+  return file === null ? 'gone' : (kinds[file.mode] ?? 'file');
 }
 
 const kinds: Readonly<Record<string, ChangedFile['kind']>> = {
-  '000000': 'gone',
   '120000': 'symlink',
   '160000': 'submodule',
 };

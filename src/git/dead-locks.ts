@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { removeStaleIndexLock } from './commit/index-lock.ts';
-import { gitSettings } from './git-process.ts';
-import { GitExit } from './git-exit.ts';
+import { gitSettings } from './process/settings.ts';
+import { GitError } from './process/git-error.ts';
 import { type GitProcess, gitProcessesIn } from './git-processes.ts';
 import type { Repository } from './repository.ts';
 
@@ -19,9 +19,9 @@ export async function mayWorkAgain(
   error: unknown,
   log: Log,
 ): Promise<boolean> {
-  if (!(error instanceof GitExit) || error.notStarted) return false;
+  if (!(error instanceof GitError) || error.notStarted) return false;
   const cleared = await clearDeadLocks(repository, refs, log);
-  return cleared > 0 || error.exitCode === null;
+  return cleared > 0 || error.status === null;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { GitFailure, streamGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
+import { GitError } from './process/git-error.ts';
 
 /**
  * Hands `take` each line in `folder` below `root` that has one of `words`, with its file's path relative to `root`:
@@ -22,14 +23,15 @@ export async function grepLines(
     }
   };
   try {
-    await streamGit(root, ['grep', ...args], (piece) => {
+    const take = (piece: Buffer): void => {
       const bytes = Buffer.concat([rest, piece]);
       const end = bytes.lastIndexOf(newline) + 1;
       takeLines(bytes.subarray(0, end));
       rest = Buffer.from(bytes.subarray(end));
-    });
+    };
+    await runCommandLineGit(root, ['grep', ...args], { take });
   } catch (error) {
-    const noneFound = error instanceof GitFailure && error.code === 1 && error.detail === '';
+    const noneFound = error instanceof GitError && error.status === 1 && error.stderr === '';
     if (!noneFound) throw error;
   }
 }

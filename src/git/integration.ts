@@ -9,6 +9,7 @@ import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.
 import { remoteRefs } from './remote.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { stampsDue } from './stamp.ts';
+import { listFiles } from './tree-listing.ts';
 
 export interface IntegrationOptions {
   readonly door: RepositoryDoor;
@@ -27,7 +28,7 @@ export class Integration {
   /**
    * Takes in the remote's branch, as it was fetched; null where the remote has no such branch.
    * @throws {WritesUnavailable} when that cannot or must not be done
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async takeIn(theirs: string | null): Promise<void> {
     const repository = await this.#options.door.open();
@@ -110,9 +111,9 @@ export class Integration {
 /** Whether two commits have a commit, or at least an unchanged page, in common. */
 async function isSameCatalogue(repository: Repository, a: string, b: string): Promise<boolean> {
   if ((await mergeBase(repository, a, b)) !== undefined) return true;
-  const pages = (await repository.run(['ls-tree', '-r', '-z', '--name-only', a])).split('\0');
+  const files = await listFiles(repository, a);
   const moved = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
-  return pages.some((path) => botOf(repository, path) !== undefined && !moved.has(path));
+  return files.some(({ path }) => botOf(repository, path) !== undefined && !moved.has(path));
 }
 
 const branchGone =

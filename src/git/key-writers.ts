@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parsePage } from '../catalogue/page.ts';
+import type { GitFile } from './commit/file-change.ts';
+import { parseRawDiff } from './raw-diff.ts';
 import type { Repository } from './repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
@@ -13,9 +15,9 @@ interface PageCommit {
   readonly time: number;
   /** The bots that it names, if a service has made it. */
   readonly bots: readonly string[];
-  /** The blob, and those of the parents that have another one. Zeros where there is no file. */
-  readonly after: string;
-  readonly before: string[];
+  /** The page, and those of the parents that have another one. */
+  readonly after: GitFile | null;
+  readonly before: (GitFile | null)[];
 }
 
 /** The commits of one side of a parted branch that changed some pages, asked for who wrote what. */
@@ -28,7 +30,7 @@ export class KeyWriters {
     this.#commits = commits;
   }
 
-  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitExit} */
+  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
   static async of(
     repository: Repository,
     tip: string,
@@ -42,7 +44,7 @@ export class KeyWriters {
   /**
    * The writer of `value`, the one that the key has at the tip. Undefined where no commit of this side set it: then it
    * is from before the sides parted.
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
     for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {
@@ -58,9 +60,14 @@ export class KeyWriters {
     return undefined;
   }
 
-  async #read(path: string, ids: readonly string[]): Promise<(Data | undefined)[]> {
-    const blobs = await this.#repository.objects.read(ids);
-    return blobs.map((blob) => blob && parsePage(path, blob.content).page?.data);
+  async #read(path: string, files: readonly (GitFile | null)[]): Promise<(Data | undefined)[]> {
+    const { objects } = this.#repository;
+    return await Promise.all(
+      files.map(async (file) => {
+        const blob = file === null ? undefined : await objects.readOne(file.id);
+        return blob && parsePage(path, blob.content).page?.data;
+      }),
+    );
   }
 }
 
@@ -86,24 +93,18 @@ const log = [
 /** Path → its commits by id, newest first. A merge is printed once for each parent that it differs from. */
 function parseLog(text: string): Map<string, Map<string, PageCommit>> {
   const commits = new Map<string, Map<string, PageCommit>>();
-  const fields = text.split('\0');
-  let id = '';
-  let header: Pick<PageCommit, 'parents' | 'time' | 'bots'> = { parents: 0, time: 0, bots: [] };
-  for (let i = 0; i < fields.length; i++) {
-    const field = fields[i] ?? '';
-    const [, before, after] = /^\n?:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) /.exec(field) ?? [];
-    if (before === undefined || after === undefined) {
-      const [commit = '', parents = '', time = '', ...marks] = field.split('\n');
-      id = commit;
-      const count = parents === '' ? 0 : parents.split(' ').length;
-      header = { parents: count, time: Number(time), bots: botsUpdatedBy(marks) };
-    } else {
-      const path = fields[++i] ?? '';
-      const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
-      const commit = ofPath.get(id) ?? { ...header, after, before: [] };
-      commit.before.push(before);
-      commits.set(path, ofPath.set(id, commit));
-    }
+  for (const { header, path, before, after } of parseRawDiff(text)) {
+    const [id = '', parents = '', time = '', ...marks] = header.split('\n');
+    const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
+    const commit = ofPath.get(id) ?? {
+      parents: parents === '' ? 0 : parents.split(' ').length,
+      time: Number(time),
+      bots: botsUpdatedBy(marks),
+      after,
+      before: [],
+    };
+    commit.before.push(...before);
+    commits.set(path, ofPath.set(id, commit));
   }
   return commits;
 }

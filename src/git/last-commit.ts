@@ -4,7 +4,7 @@ import { parseTree } from './tree.ts';
 /**
  * The regular files of a folder as they are in the last commit, by name: those that `wanted` says.
  * @param folder from the catalogue's folder, without a slash at its end
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function readCommittedFiles(
   { objects, hash, prefix }: Pick<Repository, 'objects' | 'hash' | 'prefix'>,

@@ -39,7 +39,7 @@ export interface SetAside {
  * Makes a merge commit of both sides, theirs first. Pages that both changed are merged by meaning, whether Git saw a
  * conflict or not; of other files in conflict theirs stays. Of a key that both changed, what people committed wins over
  * a post, the later of two posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<Merged> {
   const { base, ours, theirs } = sides;
@@ -64,7 +64,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 /**
  * Makes what ours changed since `base` once more on top of theirs, which has left `base` out of its history: one
  * commit, with theirs as its only parent; theirs itself where nothing of ours is missing there.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function replayOnto(repository: Repository, { base, ours, theirs }: Sides): Promise<Merged> {
   const [mine, reviewed] = await Promise.all([
@@ -237,7 +237,7 @@ async function mergeTrees(
   ours: string,
   theirs: string,
 ): Promise<{ tree: string; conflicts: Map<string, Versions> }> {
-  const [tree = '', ...entries] = (await repository.run([...mergeTree, ours, theirs], { answers: 1 })).split(
+  const [tree = '', ...entries] = (await repository.run([...mergeTree, ours, theirs], { accepts: 1 })).split(
     '\0',
   );
   const conflicts = new Map<string, Versions>();

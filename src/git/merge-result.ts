@@ -1,5 +1,6 @@
 import { OperatorFault } from '../operator-fault.ts';
-import { GitFailure, runGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
+import { GitError } from './process/git-error.ts';
 
 /** What merging one commit into another comes to. */
 export interface MergeResult {
@@ -17,13 +18,13 @@ export interface MergeResult {
 export async function mergeResult(folder: string, ours: string, theirs: string): Promise<MergeResult> {
   let output: string;
   try {
-    output = (await runGit(folder, [...mergeTree, ours, theirs], { answers: 1 })).toString();
+    output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], { accepts: 1 });
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error;
+    if (!(error instanceof GitError)) throw error;
     throw new OperatorFault(
-      error.code === usageError
+      error.status === usageError
         ? 'this git cannot merge without a checkout: install Git 2.38 or later'
-        : `git could not merge the change: ${error.detail}`,
+        : `git could not merge the change: ${error.reason}`,
     );
   }
   // `<tree>\0`, and after a conflict `<path>\0…` and what Git says of it, an empty field between the two.

@@ -12,7 +12,7 @@ import { writeCommit, type CommitFile } from './commit/fast-import.ts';
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
  * bot it has what `mergeFacts` makes of both. Ours goes into its history with a commit of two parents, or with
  * none of its own where theirs is the same history thinned: then what was thinned away would come back with it.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function mergeStates(
   repository: Repository,

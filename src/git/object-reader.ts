@@ -1,6 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { GitExit } from './git-exit.ts';
-import { spawnGit } from './git-process.ts';
+import { BatchParser, type ObjectHeader, type ObjectSink } from './batch-parser.ts';
+import { GitError } from './process/git-error.ts';
+import { largeInPieces } from './process/settings.ts';
+import { spawnGit } from './process/spawn-git.ts';
 import { largestFile } from './objects.ts';
 
 /** An object as Git stores it. */
@@ -26,7 +28,7 @@ export class ObjectReader {
    * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
    * is none, or a file of more than `largestFile`, which is not taken into memory.
    * @throws {MissingObjectError} for an id, or the tree of one: whoever has an id relies on its object
-   * @throws {GitExit} when git ends before it has answered; the next call starts another.
+   * @throws {GitError} when git ends before it has answered; the next call starts another.
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
@@ -39,12 +41,12 @@ export class ObjectReader {
     return await this.#process.ask(names);
   }
 
-  /** What read gives for one name. @throws {GitExit} */
+  /** What read gives for one name. @throws {GitError} */
   async readOne(name: string): Promise<GitObject | undefined> {
     return (await this.read([name]))[0];
   }
 
-  /** Whether there is an object of this id that can be read. @throws {GitExit} */
+  /** Whether there is an object of this id that can be read. @throws {GitError} */
   async has(id: string): Promise<boolean> {
     try {
       return (await this.readOne(id)) !== undefined;
@@ -82,8 +84,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** A large object is read from the disk in pieces, as it may not be wanted. */
-const command = ['-c', 'core.bigFileThreshold=1m', 'cat-file', '--batch'];
+const args = [...largeInPieces, 'cat-file', '--batch'];
 
 class Process {
   asked = 0;
@@ -91,11 +92,6 @@ class Process {
   readonly #folder: string;
   #child: ChildProcessWithoutNullStreams;
   readonly #waiting: Asked[] = [];
-  #chunks: Buffer[] = [];
-  #length = 0;
-  /** So many bytes must be there before it is worth looking again. */
-  #needed = 1;
-  #stderr = '';
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -104,14 +100,14 @@ class Process {
 
   async ask(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     this.asked += names.length;
-    const answers = names.map(
+    const objects = names.map(
       async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
           this.#waiting.push({ name, resolve, reject });
         }),
     );
     this.#child.stdin.write(`${names.join('\n')}\n`);
-    return await Promise.all(answers);
+    return await Promise.all(objects);
   }
 
   end(): void {
@@ -120,76 +116,48 @@ class Process {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#folder, command);
-    // One that another has taken over from may still have something to say.
+    const child = spawnGit({ folder: this.#folder, args });
+    // One that was replaced may still have something to say.
     const now = (act: () => void): void => {
       if (child === this.#child) act();
     };
-    child.on('error', (error) => now(() => this.#fail(new GitExit(command, -1, error.message))));
-    child.on('close', (code) => now(() => this.#fail(new GitExit(command, code, this.#stderr))));
+    let stderr = '';
+    const parser = new BatchParser((header) => this.#begin(header));
+    child.on('error', (error) => now(() => this.#fail(new GitError(args, -1, error.message))));
+    child.on('close', (code) => now(() => this.#fail(new GitError(args, code, stderr))));
     child.stdin.on('error', () => undefined);
-    child.stderr.on('data', (chunk) => now(() => (this.#stderr = String(chunk))));
-    child.stdout.on('data', (chunk: Buffer) => now(() => this.#take(chunk)));
+    child.stderr.on('data', (chunk) => (stderr = String(chunk)));
+    child.stdout.on('data', (chunk: Buffer) => now(() => parser.push(chunk)));
     return child;
   }
 
-  #take(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length < this.#needed) return;
-    let bytes = Buffer.concat(this.#chunks);
-    for (;;) {
-      const answer = parseAnswer(bytes);
-      if (typeof answer === 'number') {
-        if (isLargeFile(bytes)) {
-          this.#goOnWithoutFirst();
-          return;
-        }
-        this.#needed = answer;
-        break;
-      }
-      bytes = bytes.subarray(answer.length);
+  #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
+    if (header === undefined || (header.type === 'blob' && header.size > largestFile)) {
       const asked = this.#waiting.shift();
-      if (asked && answer.object === undefined && reliedOn.test(asked.name))
-        asked.reject(new MissingObjectError(asked.name));
-      else asked?.resolve(answer.object);
+      if (header) this.#replace();
+      else if (asked && reliedOn.test(asked.name)) asked.reject(new MissingObjectError(asked.name));
+      asked?.resolve(undefined);
+      return undefined;
     }
-    this.#chunks = [bytes];
-    this.#length = bytes.length;
+    const { id, type } = header;
+    const pieces: Buffer[] = [];
+    return {
+      push: (piece) => void pieces.push(piece),
+      end: () => this.#waiting.shift()?.resolve({ id, type, content: Buffer.concat(pieces) }),
+    };
   }
 
-  /** Git would print all of the object, which can take seconds: another git answers what else was asked. */
-  #goOnWithoutFirst(): void {
-    this.#waiting.shift()?.resolve(undefined);
+  /** Git would print all of a large object, which can take seconds: another git is asked for what is still awaited. */
+  #replace(): void {
     this.#child.kill('SIGKILL');
-    this.#chunks = [];
-    this.#length = 0;
-    this.#needed = 1;
     this.#child = this.#start();
     if (this.#waiting.length > 0)
       this.#child.stdin.write(this.#waiting.map(({ name }) => `${name}\n`).join(''));
     if (this.ended) this.#child.stdin.end();
   }
 
-  #fail(error: GitExit): void {
+  #fail(error: GitError): void {
     this.ended = true;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
-}
-
-function isLargeFile(bytes: Buffer): boolean {
-  const [, digits] = /^[0-9a-f]+ blob (\d+)\n/.exec(bytes.toString('latin1', 0, 100)) ?? [];
-  return Number(digits ?? 0) > largestFile;
-}
-
-/** The first answer in `bytes` and its length there; or how many bytes it takes to know more. */
-export function parseAnswer(bytes: Buffer): { object: GitObject | undefined; length: number } | number {
-  const end = bytes.indexOf(10);
-  if (end === -1) return bytes.length + 1;
-  const header = bytes.toString('utf8', 0, end);
-  const [, id, type, digits] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(header) ?? [];
-  if (id === undefined || type === undefined) return { object: undefined, length: end + 1 };
-  const length = end + 1 + Number(digits) + 1;
-  if (bytes.length < length) return length;
-  return { object: { id, type, content: Buffer.from(bytes.subarray(end + 1, length - 1)) }, length };
 }

@@ -5,7 +5,7 @@ import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } f
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { stateRef } from './state-ref.ts';
 
-/** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitExit} */
+/** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitError} */
 export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {
   if (theirs === null) return false;
   for (let attempt = 1; ; attempt++) {
@@ -21,7 +21,7 @@ export async function mergeState(repository: Repository, theirs: string | null):
   }
 }
 
-/** Fetches the remote's state alone and merges it into ours. Returns whether ours has moved. @throws {GitExit} */
+/** Fetches the remote's state alone and merges it into ours. Returns whether ours has moved. @throws {GitError} */
 export async function fetchState(repository: Repository, network: Network): Promise<boolean> {
   return await mergeState(repository, await fetchRemoteState(repository, network));
 }
@@ -29,7 +29,7 @@ export async function fetchState(repository: Repository, network: Network): Prom
 /**
  * Pushes our state alone; that of a remote that was faster is merged first. Returns the commit that the remote has
  * then, null where there is none here.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function pushState(repository: Repository, network: Network): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {

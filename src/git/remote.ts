@@ -1,5 +1,4 @@
-import { GitExit } from './git-exit.ts';
-import { runOverNetwork } from './git-process.ts';
+import { GitError } from './process/git-error.ts';
 import { readRef } from './commit/refs.ts';
 import type { Repository } from './repository.ts';
 import { stateRef } from './state-ref.ts';
@@ -35,7 +34,7 @@ export const remoteRefs = {
 
 /**
  * Brings the remote's branch and state into `remoteRefs`, as they are there, rewritten or not.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function fetchRemote(repository: Repository, options: RemoteOptions): Promise<RemoteTips> {
   const { remote, branch } = options;
@@ -47,7 +46,7 @@ export async function fetchRemote(repository: Repository, options: RemoteOptions
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
   if (wanted.length === 0) return tips;
-  await runOverNetwork(repository.folder, [...fetch, remote, ...wanted], options);
+  await repository.run([...fetch, remote, ...wanted], limitsOf(options));
   const fetched = await knownTips(repository);
   return {
     branch: tips.branch === null ? null : fetched.branch,
@@ -55,7 +54,7 @@ export async function fetchRemote(repository: Repository, options: RemoteOptions
   };
 }
 
-/** The remote's branch and state as they were when it was last asked. @throws {GitExit} */
+/** The remote's branch and state as they were when it was last asked. @throws {GitError} */
 export async function knownTips(repository: Repository): Promise<RemoteTips> {
   return {
     branch: await readRef(repository, remoteRefs.branch),
@@ -65,12 +64,12 @@ export async function knownTips(repository: Repository): Promise<RemoteTips> {
 
 /**
  * Fetches the remote's state alone, into no ref. Returns its commit, null where the remote has none.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function fetchRemoteState(repository: Repository, network: Network): Promise<string | null> {
   const commit = (await listRefs(repository, [stateRef], network)).get(stateRef) ?? null;
   if (commit !== null && !(await repository.objects.has(commit)))
-    await runOverNetwork(repository.folder, [...fetch, network.remote, stateRef], network);
+    await repository.run([...fetch, network.remote, stateRef], limitsOf(network));
   return commit;
 }
 
@@ -79,7 +78,7 @@ async function listRefs(
   refs: readonly string[],
   network: Network,
 ): Promise<Map<string, string>> {
-  const said = await runOverNetwork(repository.folder, ['ls-remote', network.remote, ...refs], network);
+  const said = await repository.run(['ls-remote', network.remote, ...refs], limitsOf(network));
   return new Map(
     said.split('\n').map((line) => {
       const [id = '', ref = ''] = line.split('\t');
@@ -97,7 +96,7 @@ export interface PushedRef {
 
 /**
  * Pushes all of these, or none. Nothing is ever forced, but for a ref with a lease.
- * @throws {GitExit} also where the remote has moved
+ * @throws {GitError} also where the remote has moved
  */
 export async function pushRemote(
   repository: Repository,
@@ -108,14 +107,18 @@ export async function pushRemote(
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit}:${ref}`);
-  await runOverNetwork(repository.folder, [...push, ...leases, options.remote, ...specs], options);
+  await repository.run([...push, ...leases, options.remote, ...specs], limitsOf(options));
+}
+
+function limitsOf({ timeLimit, signal }: Network): Pick<Network, 'timeLimit' | 'signal'> {
+  return { timeLimit, signal };
 }
 
 /** What went wrong, in a sentence for the operator: in the remote's own words, where it said any. */
 export function remoteFault(error: unknown): string {
-  if (!(error instanceof GitExit)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
-  if (error.exitCode === null) return 'it did not answer in time: look at the network and the Git server';
+  if (error.status === null) return 'it did not answer in time: look at the network and the Git server';
   const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
   const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
-import { directClient, type GitClient, type GitCommand } from './git-client.ts';
-import { GitExit } from './git-exit.ts';
+import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
+import { GitError } from './process/git-error.ts';
 import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
 import { ownershipFault } from './ownership.ts';
@@ -33,21 +33,15 @@ export interface Repository {
 
   /**
    * Runs one git command and gives its standard output.
-   * @throws {GitExit} when it fails or is killed.
+   * @throws {GitError} when it fails or is killed.
    */
-  run(args: readonly string[], options?: RunOptions): Promise<string>;
-
-  /** The answer of one `git cat-file --batch` to `names`, one a line, in this or another index. @throws {GitExit} */
-  catFile(names: string, indexFile?: string): Promise<Buffer>;
+  run(args: readonly string[], options?: GitOptions): Promise<string>;
 
   /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailable} when none is. */
   branch(): string;
 }
 
-export interface RunOptions extends Pick<GitCommand, 'input' | 'indexFile' | 'answers' | 'background'> {
-  /** Kills a command that runs in the background. */
-  readonly signal?: AbortSignal;
-}
+export interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
@@ -72,12 +66,7 @@ export async function openRepository(
     objects,
     trees: new TreeCache(objects),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
-    run: async (args, { signal, ...options } = {}) =>
-      (await client.run({ folder, args, ...options }, signal)).toString(),
-    catFile: async (names, indexFile) => {
-      const options = { input: names, ...(indexFile === undefined ? {} : { indexFile }) };
-      return await client.run({ folder, args: ['cat-file', '--batch'], ...options });
-    },
+    run: async (args, { signal, ...options } = {}) => await client.run({ folder, args, ...options }, signal),
     branch: () => branchOf(gitDir),
   };
 }
@@ -158,7 +147,7 @@ export function unavailableBecause(error: unknown): WritesUnavailable {
 }
 
 function faultOf(error: unknown): string {
-  if (error instanceof GitExit) {
+  if (error instanceof GitError) {
     if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
     return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
@@ -199,9 +188,9 @@ interface Facts extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commo
 
 async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
   const ask = async (...args: string[]): Promise<string[]> =>
-    (await client.run({ folder: catalogue, args: ['rev-parse', '--path-format=absolute', ...args] }))
-      .toString()
-      .split('\n');
+    (await client.run({ folder: catalogue, args: ['rev-parse', '--path-format=absolute', ...args] })).split(
+      '\n',
+    );
   try {
     const [bare, inside, gitDir = '', commonDir = '', hash] = await ask(
       '--is-bare-repository',
@@ -225,10 +214,10 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
 }
 
 function noRepository(catalogue: string, error: unknown): string {
-  if (error instanceof GitExit && error.notStarted) return faultOf(error);
-  const foreign = error instanceof GitExit ? ownershipFault(error.stderr) : undefined;
+  if (error instanceof GitError && error.notStarted) return faultOf(error);
+  const foreign = error instanceof GitError ? ownershipFault(error.stderr) : undefined;
   if (foreign !== undefined) return foreign;
-  const said = error instanceof GitExit ? lastLine(error.stderr) : messageOf(error);
+  const said = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);
   return `${catalogue} is in no Git repository that can be written to (${said}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
 }
 
@@ -236,7 +225,6 @@ function noRepository(catalogue: string, error: unknown): string {
 async function readIdentity(folder: string, client: GitClient): Promise<string> {
   const read = async (key: string, fallback: string): Promise<string> =>
     (await client.run({ folder, args: ['config', '--local', '--default', fallback, '--get', key] }))
-      .toString()
       .replace(/[<>\n]/g, '')
       .trim();
   return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;

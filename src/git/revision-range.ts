@@ -1,6 +1,7 @@
 import { OperatorFault } from '../operator-fault.ts';
 import { mergeResult } from './merge-result.ts';
-import { GitFailure, runGit } from './run-git.ts';
+import { runCommandLineGit } from './command-line-git.ts';
+import { GitError } from './process/git-error.ts';
 
 /** What a change goes from and to. Commit ids, and tree ids where it says so. */
 export interface RevisionRange {
@@ -46,9 +47,9 @@ async function mergeBases(
   [base, head]: readonly [string, string],
 ): Promise<string[]> {
   try {
-    return (await runGit(folder, ['merge-base', '--all', target, tip])).toString().trim().split('\n');
+    return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error;
+    if (!(error instanceof GitError)) throw error;
     if (await isShallow(folder)) throw new OperatorFault(shallowMessage(base));
     throw new OperatorFault(
       `${head} and ${JSON.stringify(base)} have no commit in common: give a revision that this branch came from`,
@@ -64,18 +65,18 @@ function severalBasesMessage(base: string): string {
 async function commitOf(folder: string, revision: string): Promise<string> {
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-    return (await runGit(folder, args)).toString().trim();
+    return (await runCommandLineGit(folder, args)).trim();
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error;
+    if (!(error instanceof GitError)) throw error;
     throw await revisionFault(folder, revision, error);
   }
 }
 
-async function revisionFault(folder: string, revision: string, failure: GitFailure): Promise<OperatorFault> {
+async function revisionFault(folder: string, revision: string, failure: GitError): Promise<OperatorFault> {
   const shallow = await isShallow(folder);
   if (shallow === undefined) {
     return new OperatorFault(
-      `git cannot read ${folder}: ${failure.detail || 'it is in no Git repository'}; --base needs a clone`,
+      `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
     );
   }
   if (shallow) return new OperatorFault(shallowMessage(revision));
@@ -91,9 +92,9 @@ function shallowMessage(revision: string): string {
 /** Undefined where there is no repository that can be read. */
 async function isShallow(folder: string): Promise<boolean | undefined> {
   try {
-    return (await runGit(folder, ['rev-parse', '--is-shallow-repository'])).toString().trim() === 'true';
+    return (await runCommandLineGit(folder, ['rev-parse', '--is-shallow-repository'])).trim() === 'true';
   } catch (error) {
-    if (error instanceof GitFailure) return undefined;
+    if (error instanceof GitError) return undefined;
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { parseTree } from './tree.ts';
 /**
  * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without
  * raising it, to the time of the last commit that changed the bot. Any replica makes the same changes.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function stampsDue(repository: Repository, from: string, to: string): Promise<Change[]> {
   const touched = new Map<BotId, number>();

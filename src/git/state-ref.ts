@@ -8,9 +8,9 @@ import type { Log } from '../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
 import { fsyncFolders } from './durable.ts';
-import { parseAnswer } from './object-reader.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
+import { listFiles } from './tree-listing.ts';
 import { readTipEntries } from './commit/tip-files.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
@@ -54,18 +54,13 @@ interface NewState {
 async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
   const commit = await readRef(repository, stateRef);
   const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit, known);
-  const files = new Map<string, string>();
-  if (blobs.size > 0) {
-    let answers = await repository.catFile([...blobs.values()].map((id) => `${id}\n`).join(''));
-    for (const path of blobs.keys()) {
-      const answer = parseAnswer(answers);
-      if (typeof answer === 'number' || !answer.object)
-        throw new Error(`${path} of the state is missing: run "git fsck"`);
-      files.set(path, answer.object.content.toString());
-      answers = answers.subarray(answer.length);
-    }
-  }
-  return { commit, files };
+  const objects = await repository.objects.read([...blobs.values()]);
+  const files = [...blobs.keys()].map((path, i): [string, string] => {
+    const object = objects[i];
+    if (object === undefined) throw new Error(`${path} of the state is too large: run "git fsck"`);
+    return [path, object.content.toString()];
+  });
+  return { commit, files: new Map(files) };
 }
 
 async function listBlobs(
@@ -77,13 +72,7 @@ async function listBlobs(
     const files = await diffTrees(repository, known, commit);
     return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
   }
-  const lines = (await repository.run(['ls-tree', '-r', '-z', commit])).split('\0').slice(0, -1);
-  return new Map(
-    lines.map((line) => {
-      const tab = line.indexOf('\t');
-      return [line.slice(tab + 1), line.slice(0, tab).split(' ')[2] ?? ''];
-    }),
-  );
+  return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
 }
 
 async function commitState(

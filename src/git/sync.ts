@@ -4,7 +4,7 @@ import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../state/turns.ts';
 import type { Committer } from './commit/committer.ts';
 import { moveRefs, readRef } from './commit/refs.ts';
-import { GitExit } from './git-exit.ts';
+import { GitError } from './process/git-error.ts';
 import { countCommits } from './history.ts';
 import { Integration } from './integration.ts';
 import {
@@ -402,6 +402,6 @@ const lastPush = 5;
 
 /** What tells one fault from another. What git says has times and numbers in it that differ at each try. */
 function kindOf(error: unknown): string {
-  if (!(error instanceof GitExit)) return remoteFault(error);
+  if (!(error instanceof GitError)) return remoteFault(error);
   return error.command.includes(' push ') ? 'push' : 'fetch';
 }

@@ -1,7 +1,7 @@
 import type { Repository } from './repository.ts';
 import { fastImport } from './commit/fast-import.ts';
 import { readRef } from './commit/refs.ts';
-import { GitExit } from './git-exit.ts';
+import { GitError } from './process/git-error.ts';
 import { stateRef } from './state-ref.ts';
 
 /** A commit of the state's history. */
@@ -34,7 +34,7 @@ export function commitsThatStay<T extends { readonly time: number }>(
  * Thins the history of the state ref, which is made anew as one line of commits with the same trees; the tip's
  * tree is the same. Gives how many commits went. Nothing happens where the ref moves meanwhile. Content
  * history is never thinned.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function thinState(repository: Repository, since: number): Promise<number> {
   const tip = await readRef(repository, stateRef);
@@ -44,7 +44,7 @@ export async function thinState(repository: Repository, since: number): Promise<
   try {
     await repository.run(['update-ref', stateRef, thinned.commit, tip]);
   } catch (error) {
-    if (error instanceof GitExit && (await readRef(repository, stateRef)) !== tip) return 0;
+    if (error instanceof GitError && (await readRef(repository, stateRef)) !== tip) return 0;
     throw error;
   }
   return thinned.gone;
@@ -53,7 +53,7 @@ export async function thinState(repository: Repository, since: number): Promise<
 /**
  * Makes the thinned history of a state, on no ref: its last commit, and how many have gone. Undefined where none
  * has to go.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function makeThinned(
   repository: Repository,

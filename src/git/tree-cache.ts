@@ -18,7 +18,7 @@ export class TreeCache {
 
   /**
    * The trees that `names` (of trees, or `<commit>^{tree}`) stand for, empty where there is none.
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async read(names: readonly string[]): Promise<Buffer[]> {
     const missing = names.filter((name) => !this.#trees.has(name));

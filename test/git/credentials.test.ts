@@ -1,8 +1,7 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { withoutCredentials } from '../../src/git/credentials.ts';
-import { GitExit } from '../../src/git/git-exit.ts';
-import { GitFailure } from '../../src/git/run-git.ts';
+import { GitError } from '../../src/git/process/git-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGitServer } from '../support/git-server.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -64,11 +63,10 @@ describe('the password in the address of a remote', () => {
       ['file:///srv/a@b.git', 'file:///srv/a@b.git'],
     ] as const) {
       strictEqual(withoutCredentials(text), expected);
-      const exit = new GitExit(['fetch', text], 128, text);
-      const failure = new GitFailure(128, text);
-      const whole = [exit.message, exit.command, exit.stderr, exit.stack, failure.message, failure.detail];
+      const error = new GitError(['fetch', text], 128, text);
+      const whole = [error.message, error.command, error.stderr, error.stack, error.reason];
       strictEqual(whole.join().includes('cret@'), false);
-      strictEqual(exit.stderr, expected);
+      strictEqual(error.stderr, expected);
     }
   });
 });

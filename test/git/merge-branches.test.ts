@@ -179,6 +179,15 @@ describe('the merge of two branches', () => {
     }
   });
 
+  it('finds who wrote a key where one side took the page away and brought it back', async () => {
+    const theirs = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)), 'Edit');
+    commitOf(() => repository.git('rm', '-q', homer), 'Remove');
+    repository.write(homer, withWebsite('https://post.example/', 2));
+    const ours = repository.commit({}, ofService);
+    const { commit } = await mergeBranches(opened, { base, ours, theirs });
+    match(repository.git('show', `${commit}:${homer}`), /person\.example/);
+  });
+
   it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
     const ours = commitOf(() => {
       repository.write(homer, edited);

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { GitExit } from '../../src/git/git-exit.ts';
+import { GitError } from '../../src/git/process/git-error.ts';
 import { gitProcessesIn } from '../../src/git/git-processes.ts';
 import {
   fetchRemote,
@@ -50,7 +50,7 @@ describe('a remote behind HTTP', () => {
     clone.git('rebase', '-q', 'origin/main');
     const branch = { ref: 'refs/heads/main', commit: clone.git('rev-parse', 'HEAD') };
     const other = shared.mergePullRequest((person) => person.write('file', 'third'));
-    await rejects(pushRemote(opened, [{ ref: state, commit: tip }, branch], options), GitExit);
+    await rejects(pushRemote(opened, [{ ref: state, commit: tip }, branch], options), GitError);
     strictEqual(shared.git('for-each-ref', state), '');
     strictEqual(shared.git('rev-parse', 'main'), other);
     await pushRemote(opened, [{ ref: state, commit: tip }], options);
@@ -61,7 +61,7 @@ describe('a remote behind HTTP', () => {
     const before = shared.git('rev-parse', state);
     const thinned = clone.git('commit-tree', 'HEAD^{tree}', '-m', 'Thinned');
     const moved = clone.git('rev-parse', 'HEAD');
-    await rejects(pushRemote(opened, [{ ref: state, commit: thinned, lease: moved }], options), GitExit);
+    await rejects(pushRemote(opened, [{ ref: state, commit: thinned, lease: moved }], options), GitError);
     await pushRemote(opened, [{ ref: state, commit: thinned, lease: before }], options);
     strictEqual(shared.git('rev-parse', state), thinned);
   });
@@ -77,7 +77,7 @@ describe('a remote behind HTTP', () => {
     server.mode = 'hang';
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 100);
-    await rejects(fetchRemote(opened, { ...options, signal: stop.signal }), GitExit);
+    await rejects(fetchRemote(opened, { ...options, signal: stop.signal }), GitError);
     await nothingIsLeft();
   });
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastImport } from '../../src/git/commit/fast-import.ts';
-import { GitExit } from '../../src/git/git-exit.ts';
+import { GitError } from '../../src/git/process/git-error.ts';
 import { openRepository, RepositoryDoor, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 
@@ -11,7 +11,7 @@ describe('simple-git', () => {
   it('does not pass a git that was killed by a signal off as success', async () => {
     const { opened } = await open();
     const running = opened.run(['cat-file', '--batch-check']);
-    const rejected = rejects(running, (error) => error instanceof GitExit && error.exitCode === null);
+    const rejected = rejects(running, (error) => error instanceof GitError && error.status === null);
     await killChild('--batch-check');
     await rejected;
   });
@@ -19,7 +19,7 @@ describe('simple-git', () => {
   it('does not pass a git that failed without a word off as success', async () => {
     const { opened } = await open();
     const silent = opened.run(['rev-parse', '--verify', '--quiet', 'refs/heads/none']);
-    await rejects(silent, (error) => error instanceof GitExit && error.exitCode === 1 && error.stderr === '');
+    await rejects(silent, (error) => error instanceof GitError && error.status === 1 && error.stderr === '');
   });
 
   it('says which command failed, how, and what git said', async () => {

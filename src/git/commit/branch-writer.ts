@@ -66,7 +66,7 @@ export class BranchWriter {
 
   /**
    * Makes one commit of many changes.
-   * @throws {RefConflictError} {GitExit} or a system error: nothing was committed
+   * @throws {RefConflictError} {GitError} or a system error: nothing was committed
    * @throws {UnknownOutcomeError}
    */
   async commitBatch(batch: readonly Change[]): Promise<BatchResult> {

@@ -55,7 +55,7 @@ export interface CheckoutOptions {
 /**
  * Looks at index and work tree at these paths, with the index locked.
  * @param keep whether the bytes of files are kept
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function inspect(
   repository: Repository,

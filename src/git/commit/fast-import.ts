@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fsyncFolders } from '../durable.ts';
-import { GitExit } from '../git-exit.ts';
+import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { GitFile } from './file-change.ts';
 import { readRef, readAfterFailure, RefConflictError } from './refs.ts';
@@ -34,7 +34,7 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
  * its id; its objects and the ref are on disk, the names of new files in `importFolders` may not be yet. A commit
  * counts as made where git fails after it has moved the ref.
  * @throws {RefConflictError} when the ref is not at `onto`: nothing has changed
- * @throws {GitExit} when git fails for another reason: nothing has changed
+ * @throws {GitError} when git fails for another reason: nothing has changed
  * @throws {UnknownOutcomeError}
  */
 export async function importCommit(repository: Repository, commit: RefCommit): Promise<string> {
@@ -46,7 +46,7 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   try {
     return (await repository.run([...compression, ...fastImport], { input })).trim();
   } catch (error) {
-    if (!(error instanceof GitExit) || error.notStarted) throw error;
+    if (!(error instanceof GitError) || error.notStarted) throw error;
     const tip = await readAfterFailure(ref, error, async () => await repository.objects.readOne(ref));
     if ((tip?.id ?? null) === onto) throw error;
     if (tip !== undefined && isCommit(tip.content, { onto, committer, message })) return tip.id;
@@ -59,7 +59,7 @@ export function packFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
 }
 
-/** Makes a commit, durably, and returns its id. It is on no ref. @throws {GitExit} */
+/** Makes a commit, durably, and returns its id. It is on no ref. @throws {GitError} */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
   const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
   // Made below a ref that is forgotten at the end: only objects are written.

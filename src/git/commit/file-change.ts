@@ -1,3 +1,4 @@
+import { parseRawDiff } from '../raw-diff.ts';
 import type { Repository } from '../repository.ts';
 
 /** A file as a tree or the index has it. */
@@ -16,16 +17,9 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
-/** What differs between two commits or trees, a rename as a removal and a new file. @throws {GitExit} */
+/** What differs between two commits or trees, a rename as a removal and a new file. @throws {GitError} */
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
   const options = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
-  const fields = (await repository.run(['diff-tree', ...options, from, to])).split('\0');
-  return Array.from({ length: Math.floor(fields.length / 2) }, (_, i) => {
-    const [oldMode = '', mode = '', oldId = '', id = ''] = (fields[2 * i] ?? '').slice(1).split(' ');
-    return { path: fields[2 * i + 1] ?? '', before: fileOf(oldMode, oldId), after: fileOf(mode, id) };
-  });
-}
-
-function fileOf(mode: string, id: string): GitFile | null {
-  return mode === '000000' ? null : { mode, id };
+  const entries = parseRawDiff(await repository.run(['diff-tree', ...options, from, to]));
+  return entries.map(({ path, before: [before = null], after }) => ({ path, before, after }));
 }

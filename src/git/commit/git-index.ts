@@ -11,7 +11,7 @@ export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
 /** The entry of a path of which the index has several versions, as a person has to merge them. */
 export const unmerged = Symbol('unmerged');
 
-/** What the index has at these paths. Looks them up one by one, which takes as long for a thousand as for one. @throws {GitExit} */
+/** What the index has at these paths. Looks them up one by one, which takes as long for a thousand as for one. @throws {GitError} */
 export async function readIndex(repository: Repository, paths: readonly string[]): Promise<IndexEntries> {
   if (paths.length === 0) return new Map();
   const input = paths.map((path) => `:0:${path}\0`).join('');
@@ -46,7 +46,7 @@ async function listUnmerged(repository: Repository): Promise<string[]> {
 /**
  * Makes a copy of the index in which these files are as they become, and which `swapIndex` puts in the index's place.
  * To be called with the index locked. Entries lack the times of their files, so that git compares contents.
- * @throws {GitExit} and system errors
+ * @throws {GitError} and system errors
  */
 export async function copyIndex(
   repository: Repository,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../system-error.ts';
 import { foldersUpTo, fsyncFolders } from '../durable.ts';
-import { GitExit } from '../git-exit.ts';
+import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 
 /** A ref is at another commit than the caller planned on. */
@@ -17,7 +17,7 @@ export class RefConflictError extends Error {
 /**
  * The commit that a ref is at, null where it does not exist. Git says the same of a ref that it cannot read, and a branch
  * that is taken for an empty one would lose its files.
- * @throws {GitExit}
+ * @throws {GitError}
  * @throws {Error} where the ref is there and cannot be read
  */
 export async function readRef(repository: Repository, ref: string): Promise<string | null> {
@@ -54,7 +54,7 @@ export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; rea
 /**
  * Moves refs in one transaction, not yet durably. Resolves when they have moved, whatever git says of it.
  * @throws {RefConflictError} when one of them is elsewhere: nothing has changed
- * @throws {GitExit} nothing has changed
+ * @throws {GitError} nothing has changed
  * @throws {UnknownOutcomeError}
  */
 export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
@@ -63,7 +63,7 @@ export async function updateRefs(repository: Repository, updates: RefUpdates): P
   try {
     await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
   } catch (error) {
-    if (!(error instanceof GitExit) || error.notStarted) throw error;
+    if (!(error instanceof GitError) || error.notStarted) throw error;
     let moved = 0;
     for (const [ref, { from, to }] of updates) {
       const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));

@@ -11,7 +11,7 @@ import { unmerged } from './git-index.ts';
 /**
  * What the commit `tip` has at these paths, null being the empty history. Goes down from the top, level by level, so
  * that git opens each folder on the way once.
- * @throws {GitExit}
+ * @throws {GitError}
  */
 export async function readTipEntries(
   { trees, hash }: Repository,

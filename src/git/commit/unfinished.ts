@@ -63,7 +63,7 @@ export class Unfinished {
   /**
    * Brings index and work tree to what is checked out, as far as that can be done now; the index has to be locked.
    * @param torn whether a power loss may have torn files
-   * @throws {GitExit}
+   * @throws {GitError}
    */
   async finish(torn = false): Promise<void> {
     if (this.size === 0) return;

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
 import { blobId, type HashName, streamedBlobId } from '../object-id.ts';
 import { largestFile } from '../objects.ts';
+import { largeInPieces } from '../process/settings.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../tree.ts';
-import { writeBlob } from '../write-blob.ts';
 import type { FileChange, GitFile } from './file-change.ts';
 
 /** What the work tree has at a path. */
@@ -34,7 +34,7 @@ export async function readWorkFile(absolute: string, hash: HashName): Promise<Wo
 
 /** Writes what a file becomes to `staged`, with the mode that it is to have, not yet durably. @throws a system error */
 export async function stageFile(
-  { folder, objects }: Repository,
+  repository: Repository,
   staged: string,
   change: FileChange & { readonly after: GitFile },
   { stat }: WorkFile,
@@ -44,9 +44,9 @@ export async function stageFile(
   const permissions = stat?.isFile() ? modeOf(change, stat) : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
   const file = await open(staged, 'w', permissions);
   try {
-    const bytes = content ?? (await objects.readOne(after.id))?.content;
+    const bytes = content ?? (await repository.objects.readOne(after.id))?.content;
     if (bytes) await file.writeFile(bytes);
-    else await writeBlob(folder, after.id, file.fd);
+    else await repository.run([...largeInPieces, 'cat-file', 'blob', after.id], { outputFile: staged });
     if ((permissions & umask) !== 0) await file.chmod(permissions);
   } finally {
     await file.close();

@@ -1,16 +1,19 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { messageOf } from '../system-error.ts';
-import { directClient } from './git-client.ts';
-import { GitExit } from './git-exit.ts';
+import { messageOf } from '../../system-error.ts';
+import { GitError } from './git-error.ts';
 import { inputPipe, type RunnerAnswer, type RunnerRequest, type RunnerStop } from './git-runner.ts';
+import { runGit } from './run-git.ts';
 
 // The small process that git-runner.ts has git commands run in. It lives as long as the service does.
 process.on('message', (message: RunnerRequest | RunnerStop) => {
   if ('stop' in message) stops.get(message.id)?.abort();
   else void answer(message);
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => {
+  for (const stop of stops.values()) stop.abort();
+  process.exit();
+});
 
 const inputs = new Socket({ fd: inputPipe, writable: false });
 const stops = new Map<number, AbortController>();
@@ -22,10 +25,10 @@ async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void>
   let result: RunnerAnswer;
   try {
     const input = inputBytes === undefined ? {} : { input: await nextInput(inputBytes) };
-    result = { id, output: await directClient.run({ ...command, ...input }, stop.signal) };
+    result = { id, output: await runGit({ ...command, ...input }, { signal: stop.signal }) };
   } catch (error) {
-    const known = error instanceof GitExit;
-    result = { id, exitCode: known ? error.exitCode : -1, stderr: known ? error.stderr : messageOf(error) };
+    const known = error instanceof GitError;
+    result = { id, status: known ? error.status : -1, stderr: known ? error.stderr : messageOf(error) };
   }
   stops.delete(id);
   // The service may have been killed while the command ran: then nobody waits for the answer.

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { Socket } from 'node:net';
-import type { GitClient, GitCommand } from './git-client.ts';
-import { GitExit } from './git-exit.ts';
+import { GitError } from './git-error.ts';
+import type { GitClient, GitCommand } from './run-git.ts';
 
 /** A command on its way to the runner, and what comes back. */
 export interface RunnerRequest {
@@ -11,7 +11,7 @@ export interface RunnerRequest {
   readonly inputBytes: number | undefined;
 }
 
-/** Ends a command that runs in the background. */
+/** Kills a command that runs in the background, or on the network. */
 export interface RunnerStop {
   readonly id: number;
   readonly stop: true;
@@ -24,15 +24,15 @@ export interface RunnerStop {
 export const inputPipe = 4;
 
 export type RunnerAnswer =
-  | { readonly id: number; readonly output: Uint8Array }
-  | { readonly id: number; readonly exitCode: number | null; readonly stderr: string };
+  | { readonly id: number; readonly output: string }
+  | { readonly id: number; readonly status: number | null; readonly stderr: string };
 
 /** Under `node --watch` every forked process reports the modules that it loads over the same channel. */
 type NodeMessage = Readonly<Record<`watch:${string}`, unknown>>;
 
 interface Waiting {
   readonly command: GitCommand;
-  readonly resolve: (output: Buffer) => void;
+  readonly resolve: (output: string) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -54,12 +54,12 @@ export class GitRunner implements GitClient {
     return this.#process?.pid;
   }
 
-  async run(command: GitCommand, signal?: AbortSignal): Promise<Buffer> {
+  async run(command: GitCommand, signal?: AbortSignal): Promise<string> {
     const runner = (this.#process ??= this.#start());
     const id = ++this.#lastId;
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
     signal?.addEventListener('abort', stop);
-    return await new Promise<Buffer>((resolve, reject) => {
+    return await new Promise<string>((resolve, reject) => {
       this.#waiting.set(id, { command, resolve, reject });
       runner.channel?.ref();
       const { input, ...rest } = command;
@@ -73,10 +73,11 @@ export class GitRunner implements GitClient {
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
 
-  /** Ends the process; to be called when nothing is waited for. */
+  /** Ends the process, and fails what is waited for. */
   close(): void {
-    this.#process?.disconnect();
-    this.#process = undefined;
+    if (this.#process === undefined) return;
+    this.#process.disconnect();
+    this.#gone(this.#process);
   }
 
   #start(): ChildProcess {
@@ -103,12 +104,8 @@ export class GitRunner implements GitClient {
   }
 
   #take(answer: RunnerAnswer): void {
-    if ('exitCode' in answer) {
-      this.#fail(answer.id, answer.exitCode, answer.stderr);
-      return;
-    }
-    const { buffer, byteOffset, byteLength } = answer.output;
-    this.#settled(answer.id)?.resolve(Buffer.from(buffer, byteOffset, byteLength));
+    if ('status' in answer) this.#fail(answer.id, answer.status, answer.stderr);
+    else this.#settled(answer.id)?.resolve(answer.output);
   }
 
   #gone(child: ChildProcess): void {
@@ -117,9 +114,9 @@ export class GitRunner implements GitClient {
     for (const id of this.#waiting.keys()) this.#fail(id, null, 'the process that runs git has ended');
   }
 
-  #fail(id: number, exitCode: number | null, stderr: string): void {
+  #fail(id: number, status: number | null, stderr: string): void {
     const waiting = this.#settled(id);
-    waiting?.reject(new GitExit(waiting.command.args, exitCode, stderr));
+    waiting?.reject(new GitError(waiting.command.args, status, stderr));
   }
 
   #settled(id: number): Waiting | undefined {

@@ -1,0 +1,107 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { GitError } from './git-error.ts';
+import type { GitCommand, RunOptions } from './run-git.ts';
+import { gitEnvironment, gitSettings, networkSettings } from './settings.ts';
+
+/**
+ * Starts a git that is kept alive, that prints much, or that has to be killed with all that it has started: simple-git
+ * waits for the end and runs all others (run-git.ts).
+ */
+export function spawnGit({
+  folder,
+  args,
+  indexFile,
+  timeLimit,
+}: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
+  const onNetwork = timeLimit !== undefined;
+  const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
+  // In a group, and without a terminal, of its own: helpers such as ssh are killed with it and can't prompt.
+  const options = { cwd: folder, env: gitEnvironment(indexFile), detached: onNetwork };
+  return spawn('git', [...settings, ...args], options);
+}
+
+/**
+ * Runs git, and hands on its output where it is to go.
+ * @throws {GitError} when it fails or is killed, and what `take` throws
+ */
+export async function streamGit(command: GitCommand, { signal, take }: RunOptions): Promise<string> {
+  const { args, outputFile } = command;
+  if (signal?.aborted) throw new GitError(args, null, '');
+  if (outputFile === undefined) {
+    const pieces: Buffer[] = [];
+    await runToEnd(command, signal, take ?? ((piece) => void pieces.push(piece)));
+    return Buffer.concat(pieces).toString();
+  }
+  const file = openSync(outputFile, 'w');
+  try {
+    await runToEnd(command, signal, (piece) => writeFileSync(file, piece));
+    return '';
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function runToEnd(
+  command: GitCommand,
+  signal: AbortSignal | undefined,
+  take: (piece: Buffer) => void,
+): Promise<void> {
+  const { args, input, accepts = 0, background, timeLimit } = command;
+  const child = spawnGit(command);
+  if (background) lowerPriority(child.pid);
+  let stderr = '';
+  let failure: { readonly error: unknown } | undefined;
+  const stop = (error: unknown): void => {
+    failure ??= { error };
+    if (timeLimit === undefined) child.kill();
+    else killGroup(child.pid);
+  };
+  const abort = (): void => stop(new GitError(args, null, stderr));
+  const timer = timeLimit === undefined ? undefined : setTimeout(abort, timeLimit * 1000);
+  signal?.addEventListener('abort', abort);
+  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-mostWords)));
+  child.stdout.on('data', (piece: Buffer) => {
+    if (failure !== undefined) return;
+    try {
+      take(piece);
+    } catch (error) {
+      stop(error);
+    }
+  });
+  // A git that has failed does not read on; its exit code tells.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', (error) => reject(new GitError(args, -1, error.message)));
+    child.on('close', (status) => {
+      if (failure !== undefined) reject(failure.error);
+      else if (status === 0 || status === accepts) resolve();
+      else reject(new GitError(args, status, stderr));
+    });
+  }).finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  });
+}
+
+const mostWords = 10_000;
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, 19);
+  } catch {
+    // It has ended already.
+  }
+}

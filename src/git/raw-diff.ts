@@ -1,0 +1,47 @@
+import type { GitFile } from './commit/file-change.ts';
+
+/** A file in the output of `git diff`, `diff-tree` or `log` with `--raw -z --no-abbrev`. */
+export interface RawDiffEntry {
+  /** The text above it: of a log its format, of `diff-tree --stdin` the commit. */
+  readonly header: string;
+  readonly path: string;
+  /** Where it was; the same as `path` unless it was moved or copied. */
+  readonly previousPath: string;
+  /** What it was, null where it was none; of a merge that is compared with all its parents, one for each. */
+  readonly before: readonly (GitFile | null)[];
+  /** What it is now. Its id is zeros where it is in the working tree alone. */
+  readonly after: GitFile | null;
+  /** As git writes it, such as M, A or R095. */
+  readonly status: string;
+}
+
+/** Parses `<header>\0:<modes> <ids> <status>\0<path>\0…`; a move or a copy has two paths, a merge more modes and ids. */
+export function parseRawDiff(output: string): RawDiffEntry[] {
+  const entries: RawDiffEntry[] = [];
+  let header = '';
+  const fields = output.split('\0').values();
+  for (const field of fields) {
+    const [, colons, text = ''] = /^\n?(:+)(.*)$/.exec(field) ?? [];
+    if (colons === undefined) {
+      header = field;
+      continue;
+    }
+    const words = text.split(' ');
+    const count = colons.length + 1;
+    const files = words
+      .slice(0, count)
+      .map((mode, i) => (mode === '000000' ? null : { mode, id: words[count + i] ?? '' }));
+    const status = words[2 * count] ?? '';
+    const previousPath = fields.next().value ?? '';
+    const path = /^[RC]/.test(status) ? (fields.next().value ?? '') : previousPath;
+    entries.push({
+      header,
+      path,
+      previousPath,
+      before: files.slice(0, -1),
+      after: files.at(-1) ?? null,
+      status,
+    });
+  }
+  return entries;
+}
