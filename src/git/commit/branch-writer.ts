@@ -151,14 +151,16 @@ export class BranchWriter {
       throw error;
     }
     failpoint('advance.after-branch');
-    const confirming = this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
+    // What was asked for here is served first: the watcher then sees nothing new in the files. A merge is read from them.
+    if (contents) this.#tell({ commit, changes, contents });
     unfinished.add(changes, await checkout.apply());
     failpoint('advance.after-checkout');
     // A person may have been in the middle of a switch: then index and work tree are to be as on the other branch.
     if (!isCheckedOut(repository, branch)) unfinished.add(changes, 'is of a branch that is not checked out');
     await unfinished.retry(changes.map(({ path }) => path));
-    this.#tell({ commit, changes, contents });
-    return { commit, doubt: await confirming };
+    if (!contents) this.#tell({ commit, changes, contents });
+    const doubt = await this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
+    return { commit, doubt };
   }
 
   #tell(event: CommitEvent): void {

@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../../bot/errors.ts';
 import { LastingReasons } from '../../lasting-reasons.ts';
 import type { Log } from '../../log.ts';
@@ -33,6 +34,7 @@ export class Committer {
   readonly #turns = new Turns();
   readonly #reasons = new LastingReasons();
   #waiting: Waiting[] = [];
+  #lastSize = 0;
   #writer: BranchWriter | undefined;
   #timer: NodeJS.Timeout | undefined;
   #tidying: Promise<void> = Promise.resolve();
@@ -108,9 +110,9 @@ export class Committer {
   }
 
   async #commitWaiting(): Promise<void> {
-    // What comes in the same turn of the event loop is in the first batch together.
-    await Promise.resolve();
+    await this.#gather();
     const batch = this.#waiting.slice(0, batchSize);
+    this.#lastSize = batch.length;
     try {
       const changes = batch.map(({ change }) => change);
       answer(batch, await this.#locked(async (writer) => await writer.commitBatch(changes)));
@@ -122,6 +124,16 @@ export class Committer {
     }
     this.#waiting = this.#waiting.slice(batch.length);
     if (this.#waiting.length > 0) void this.#turns.take(async () => await this.#commitWaiting());
+  }
+
+  /** Waits while the senders of the last batch send their next change: alone, the first of them would be a batch of its own. */
+  async #gather(): Promise<void> {
+    // What comes in the same turn of the event loop is in the first batch together.
+    await Promise.resolve();
+    for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {
+      seen = this.#waiting.length;
+      await sleep(5);
+    }
   }
 
   /** Does `work` with the index locked. What may work again is tried again. */

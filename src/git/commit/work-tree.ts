@@ -1,5 +1,17 @@
-import { type Stats, lstatSync, readFileSync, readlinkSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
 import { blobId, type HashName, streamedBlobId } from '../object-id.ts';
@@ -42,15 +54,10 @@ export async function stageFile(
 ): Promise<void> {
   const { after } = change;
   const permissions = stat?.isFile() ? modeOf(change, stat) : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
-  const file = await open(staged, 'w', permissions);
-  try {
-    const bytes = content ?? (await repository.objects.readOne(after.id))?.content;
-    if (bytes) await file.writeFile(bytes);
-    else await repository.run([...largeInPieces, 'cat-file', 'blob', after.id], { outputFile: staged });
-    if ((permissions & umask) !== 0) await file.chmod(permissions);
-  } finally {
-    await file.close();
-  }
+  const bytes = content ?? (await repository.objects.readOne(after.id))?.content;
+  writeFileSync(staged, bytes ?? '', { mode: permissions });
+  if (!bytes) await repository.run([...largeInPieces, 'cat-file', 'blob', after.id], { outputFile: staged });
+  if ((permissions & umask) !== 0) chmodSync(staged, permissions);
 }
 
 /**
@@ -67,18 +74,18 @@ export async function placeFile(
   const { path, after } = change;
   const absolute = join(folder, path);
   const now = statOf(absolute);
-  if (seen.stat?.isDirectory() && now) await rmdir(absolute);
+  if (seen.stat?.isDirectory() && now) rmdirSync(absolute);
   else if (!seen.stat?.isDirectory() && !isSame(seen.stat, now)) return false;
-  if (after === null) await removeFile(absolute, folder);
-  else if (seen.id === after.id && seen.stat?.isFile()) await chmod(absolute, modeOf(change, seen.stat));
+  if (after === null) removeFile(absolute, folder);
+  else if (seen.id === after.id && seen.stat?.isFile()) chmodSync(absolute, modeOf(change, seen.stat));
   else {
-    if (!seen.stat?.isFile()) await mkdir(dirname(absolute), { recursive: true });
+    if (!seen.stat?.isFile()) mkdirSync(dirname(absolute), { recursive: true });
     if (after.mode === symbolicLink) {
       const beside = join(dirname(absolute), `.${basename(staged)}`);
-      await rm(beside, { force: true });
-      await symlink((await objects.readOne(after.id))?.content ?? '', beside);
-      await rename(beside, absolute);
-    } else await moveInto(staged, absolute);
+      rmSync(beside, { force: true });
+      symlinkSync((await objects.readOne(after.id))?.content ?? '', beside);
+      renameSync(beside, absolute);
+    } else moveInto(staged, absolute);
   }
   return true;
 }
@@ -87,8 +94,13 @@ export async function placeFile(
 export const submodule = '160000';
 
 /** Makes or removes the folder of a submodule. Where something else is there, that stays. */
-export async function placeSubmodule(absolute: string, after: GitFile | null): Promise<void> {
-  await (after ? mkdir(absolute, { recursive: true }) : rmdir(absolute)).catch(() => undefined);
+export function placeSubmodule(absolute: string, after: GitFile | null): void {
+  try {
+    if (after) mkdirSync(absolute, { recursive: true });
+    else rmdirSync(absolute);
+  } catch {
+    // Something else is there.
+  }
 }
 
 /** Whether a file that has its bytes already is to be made executable, or no longer so. */
@@ -108,25 +120,25 @@ function isExecutable({ mode }: GitFile): boolean {
 }
 
 /** Removes a file, and the folders below `top` that become empty. */
-async function removeFile(absolute: string, top: string): Promise<void> {
-  await rm(absolute, { force: true });
+function removeFile(absolute: string, top: string): void {
+  rmSync(absolute, { force: true });
   try {
     for (let folder = dirname(absolute); folder.length > top.length; folder = dirname(folder))
-      await rmdir(folder);
+      rmdirSync(folder);
   } catch {
     // Something else is in the folder.
   }
 }
 
 /** Git's folder may be on another file system than the work tree. */
-async function moveInto(staged: string, absolute: string): Promise<void> {
+function moveInto(staged: string, absolute: string): void {
   try {
-    await rename(staged, absolute);
+    renameSync(staged, absolute);
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error;
     const beside = join(dirname(absolute), `.${basename(staged)}`);
-    await copyFile(staged, beside);
-    await rename(beside, absolute);
+    copyFileSync(staged, beside);
+    renameSync(beside, absolute);
   }
 }
 
