@@ -1,7 +1,7 @@
 /** What a service has logged, and what of it a test has said to expect. */
 export class ServiceLog {
   readonly #lines: string[] = [];
-  readonly #allowed: RegExp[] = [...knownFaults];
+  readonly #allowed: RegExp[] = [];
   readonly #expected: RegExp[] = [];
   readonly #reported = new Set<string>();
 
@@ -43,12 +43,6 @@ export class ServiceLog {
     return this.#lines.filter(isComplaint);
   }
 }
-
-/**
- * Faults of the service that have yet to be fixed, allowed in every test: a batch of four edits or more cannot be
- * handed to the thread of the work tree, which is only seen by this line.
- */
-const knownFaults: readonly RegExp[] = [];
 
 /** What a service says that follows one that was killed, where that had a lock at that instant. */
 export const clearedLock = /cleared the (?:index )?lock of a (?:git|service) that was killed/;
