@@ -3,7 +3,7 @@
  *
  * FAULT_FOLDER is the folder, absolute, and FAULT_CONTROL a file of 4,096 bytes that the test shares with it:
  * int armed, int target (which call of a kind that is counted fails, from 1), int count, int error, int fired,
- * then the words that say what was made to fail.
+ * then the words that say what was made to fail. FAULT_ONLY, such as "rename of .git/index", counts such calls only.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,6 +28,7 @@ struct control {
 static volatile struct control *control;
 static char folder[PATH_MAX];
 static size_t folder_length;
+static const char *only;
 
 __attribute__((constructor)) static void start(void) {
   const char *file = getenv("FAULT_CONTROL"), *top = getenv("FAULT_FOLDER");
@@ -37,6 +38,7 @@ __attribute__((constructor)) static void start(void) {
   void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (memory == MAP_FAILED) return;
+  only = getenv("FAULT_ONLY");
   snprintf(folder, sizeof folder, "%s/", top);
   folder_length = strlen(folder);
   control = memory;
@@ -65,12 +67,14 @@ static int resolve(int at, const char *path, char *full) {
 /* Whether this call is the one that fails. */
 static int fails(const char *call, const char *path, int errors[4]) {
   if (control == NULL || !control->armed || !is_below(path)) return 0;
+  char words[PATH_MAX + 64];
+  snprintf(words, sizeof words, "%s of %s", call, path + folder_length);
+  if (only != NULL && strcmp(words, only) != 0) return 0;
   if (__sync_add_and_fetch(&control->count, 1) != control->target) return 0;
   int kinds = 0;
   while (kinds < 4 && errors[kinds] != 0) kinds++;
   int error = errors[control->error % kinds];
-  snprintf((char *)control->words, sizeof control->words, "%s of %s, %s", call, path + folder_length,
-           strerrorname_np(error));
+  snprintf((char *)control->words, sizeof control->words, "%s, %s", words, strerrorname_np(error));
   control->fired = 1;
   errno = error;
   return 1;

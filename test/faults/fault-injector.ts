@@ -16,9 +16,10 @@ export interface FaultInjector {
 
 /**
  * Prepares faults in calls on files below `folder`: open, write, fsync, truncate, rename, link, unlink and mkdir.
+ * @param only the calls that count, such as "rename of .git/index"; all where left out
  * @throws {Error} where there is no C compiler
  */
-export function faultInjector(folder: string): FaultInjector {
+export function faultInjector(folder: string, only?: string): FaultInjector {
   const control = join(tempFolder(), 'control');
   writeFileSync(control, Buffer.alloc(4096));
   const file = openSync(control, 'r+');
@@ -31,6 +32,7 @@ export function faultInjector(folder: string): FaultInjector {
       FAULT_FOLDER: folder,
       FAULT_CONTROL: control,
       UV_USE_IO_URING: '0',
+      ...(only !== undefined && { FAULT_ONLY: only }),
     },
     arm: (target, kind) => {
       write([0, target, 0, kind, 0]);

@@ -44,6 +44,20 @@ describe('a system call that fails once', function () {
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
   });
 
+  it('between the refs of a merge leaves none of its files behind', async () => {
+    const shared = sharedRepository({ [homer]: mainPage({ website: null }) });
+    const clone = shared.clone();
+    const injector = faultInjector(clone.folder, 'rename of .git/refs/botshelf/remote/base');
+    const service = await start(clone, injector, originRemote);
+    shared.mergePullRequest((person) => person.write(homer, mainPage({ website: websiteOf(1) })));
+    await eventually(async () => strictEqual(await servedWebsite(service), websiteOf(1)));
+    injector.arm(1, 0);
+    shared.mergePullRequest((person) => person.write(homer, mainPage({ website: websiteOf(2) })));
+    await eventually(async () => strictEqual(await servedWebsite(service), websiteOf(2)));
+    strictEqual(injector.disarm().failed, 'rename of .git/refs/botshelf/remote/base, ENOSPC');
+    await isClean(clone, service, 'the second ref');
+  });
+
   it('in a merge loses nothing, hides nothing and needs nobody', async () => {
     const shared = sharedRepository({ [homer]: mainPage({ website: null }), [pagePath('7')]: mainPage() });
     const clone = shared.clone();

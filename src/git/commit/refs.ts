@@ -52,25 +52,39 @@ async function readIfThere(path: string): Promise<string | undefined> {
 export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string }>;
 
 /**
- * Moves refs in one transaction, not yet durably. Resolves when they have moved, whatever git says of it.
+ * Moves refs in one transaction, not yet durably. Resolves when the first of them has moved, whatever git says of it: git
+ * moves one after the other, so that a failing disk can stop it in between. The others are then tried again.
  * @throws {RefConflictError} when one of them is elsewhere: nothing has changed
- * @throws {GitError} nothing has changed
+ * @throws {GitError} the first has not moved
  * @throws {UnknownOutcomeError}
  */
 export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
   const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
-  const lines = [...updates].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
-  try {
-    await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
-  } catch (error) {
-    if (!(error instanceof GitError) || error.notStarted) throw error;
-    let moved = 0;
-    for (const [ref, { from, to }] of updates) {
-      const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
-      if (now === to) moved++;
-      else if (now !== from) throw new RefConflictError(ref);
+  const [first] = updates.keys();
+  let missing = updates;
+  for (let attempt = 1; missing.size > 0; attempt++) {
+    const lines = [...missing].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
+    try {
+      await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
+      return;
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      const elsewhere: string[] = [];
+      const left = new Map<string, { readonly from: string | null; readonly to: string }>();
+      for (const [ref, update] of missing) {
+        const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
+        if (now === update.to) continue;
+        left.set(ref, update);
+        if (now !== update.from) elsewhere.push(ref);
+      }
+      const [conflict] = elsewhere;
+      if (conflict !== undefined && left.size === updates.size) throw new RefConflictError(conflict);
+      if (left.size === updates.size || attempt === 3) {
+        if (first !== undefined && left.has(first)) throw error;
+        return;
+      }
+      missing = left;
     }
-    if (moved < updates.size) throw error;
   }
 }
 
