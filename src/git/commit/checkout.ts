@@ -63,7 +63,7 @@ export async function inspect(
   keep = false,
 ): Promise<Inspection> {
   const reading = readIndex(repository, paths);
-  // What fails meanwhile is thrown below.
+  // A failure is thrown below, where it is awaited.
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
   const pace = new Pace();
