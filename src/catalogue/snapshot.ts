@@ -109,12 +109,12 @@ type StampMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: 
 const magic = nameOfCode();
 
 function nameOfCode(): string {
-  const code = ['../bot/', './'].flatMap((folder) => {
+  const code = ['../bot/', '../catalogue/'].flatMap((folder) => {
     const url = new URL(folder, import.meta.url);
-    return readdirSync(url)
+    return readdirSync(url, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js'))
       .toSorted()
-      .map((name) => readFileSync(new URL(name, url), 'utf8'));
+      .map((name) => [name, readFileSync(new URL(name, url), 'utf8')]);
   });
   const schemas = schemaNames.map((name) => JSON.stringify(readSchema(name)));
   const definitions = JSON.stringify(readSchema('definitions'));
