@@ -6,7 +6,7 @@ import { type Fault, fileFault } from './fault.ts';
 import { groupByBot, listNames, listTop } from './folder.ts';
 import { botsFolder, fileName, isFolderName } from './layout.ts';
 import { readPageFile } from './page-file.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from '../disk/replace-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import { fsyncFolders } from './durable.ts';
+import { fsyncFolders } from '../disk/durable.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';
 import { thinState } from './thinning.ts';
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
-import { makeFolder } from '../state/durable-folder.ts';
+import { makeFolder } from '../disk/durable-folder.ts';
 import { codeOf } from '../system-error.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 

@@ -7,7 +7,7 @@ import { mayWorkAgain } from './dead-locks.ts';
 import type { Log } from '../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
-import { fsyncFolders } from './durable.ts';
+import { fsyncFolders } from '../disk/durable.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
 import { blobId } from './object-id.ts';
 import { listFiles } from './tree-listing.ts';

@@ -5,7 +5,7 @@ import type { WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import { codeOf } from '../system-error.ts';
 import { diskRefusal } from './disk-fault.ts';
-import { makeFolder } from './durable-folder.ts';
+import { makeFolder } from '../disk/durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';

@@ -3,7 +3,7 @@ import { WritesUnavailable } from '../../bot/errors.ts';
 import { failpoint } from '../../failpoint.ts';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
-import { fsyncFolders } from '../durable.ts';
+import { fsyncFolders } from '../../disk/durable.ts';
 import type { Repository } from '../repository.ts';
 import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
-import { fsyncFiles, writeDurably } from '../durable.ts';
+import { fsyncFiles, writeDurably } from '../../disk/durable.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from './file-change.ts';
 
