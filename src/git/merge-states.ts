@@ -1,7 +1,7 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import type { Facts } from '../state/facts.ts';
 import { mergeFacts } from '../state/merge.ts';
-import { Pace } from '../state/pace.ts';
+import { Pace } from '../concurrency/pace.ts';
 import { readShard, writeShard } from '../state/shards.ts';
 import { diffTrees } from './commit/file-change.ts';
 import { hasCommit, mergeBase, treeOf } from './history.ts';

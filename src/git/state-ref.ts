@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Pace } from '../state/pace.ts';
+import { Pace } from '../concurrency/pace.ts';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
 import { diffTrees } from './commit/file-change.ts';
 import { mayWorkAgain } from './dead-locks.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
-import { Turns } from '../state/turns.ts';
+import { Turns } from '../concurrency/turns.ts';
 import type { Committer } from './commit/committer.ts';
 import { moveRefs, readRef } from './commit/refs.ts';
 import { GitError } from './process/git-error.ts';

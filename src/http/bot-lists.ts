@@ -19,7 +19,7 @@ import { forEachInSlices, sortInSlices } from '../concurrency/in-slices.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Body } from './compression.ts';
-import { CurrentCache } from './current-cache.ts';
+import { CurrentCache } from '../concurrency/current-cache.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** A list as JSON: an array, one element a bot or file. */

@@ -2,7 +2,7 @@ import type { Category } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/bot-index.ts';
 import type { Selection } from '../catalogue/selection.ts';
 import type { BotLists } from '../http/bot-lists.ts';
-import { type Current, CurrentCache } from '../http/current-cache.ts';
+import { type Current, CurrentCache } from '../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import { CurrentCache } from '../http/current-cache.ts';
+import { CurrentCache } from '../concurrency/current-cache.ts';
 import type { Site, Viewer } from './layout.tsx';
 import { type RenderedPage, renderPage, sendOnce, sendPage } from './page-answer.ts';
 

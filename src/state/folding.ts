@@ -5,8 +5,8 @@ import { messageOf } from '../system-error.ts';
 import type { Change, CommittedState } from './committed-state.ts';
 import type { Facts } from './facts.ts';
 import type { Journal, StateFault } from './journal.ts';
-import { Pace } from './pace.ts';
-import { Turns } from './turns.ts';
+import { Pace } from '../concurrency/pace.ts';
+import { Turns } from '../concurrency/turns.ts';
 
 export interface FoldingOptions {
   readonly journal: Journal;

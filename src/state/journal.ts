@@ -9,7 +9,7 @@ import { makeFolder } from '../disk/durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../concurrency/turns.ts';
 
 export interface JournalOptions {
   /** Where its segments are; made when first needed. */

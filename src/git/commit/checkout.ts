@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { failpoint } from '../../failpoint.ts';
-import { Pace } from '../../state/pace.ts';
+import { Pace } from '../../concurrency/pace.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../tree.ts';

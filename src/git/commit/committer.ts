@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../../bot/errors.ts';
 import { LastingReasons } from '../../lasting-reasons.ts';
 import type { Log } from '../../log.ts';
-import { Turns } from '../../state/turns.ts';
+import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../dead-locks.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';

@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { type Current, CurrentCache } from '../../src/http/current-cache.ts';
+import { type Current, CurrentCache } from '../../src/concurrency/current-cache.ts';
 
 interface Value extends Current {
   readonly version: number;
