@@ -1,7 +1,7 @@
 import type { MainPage, Translation } from '../src/bot/schema-types.ts';
 import { parseBotId } from '../src/bot/id.ts';
 import { parseLocale } from '../src/bot/locale.ts';
-import { pathOf } from '../src/catalogue/layout.ts';
+import { pathOf } from '../src/catalogue/page/layout.ts';
 import { type Language, languages } from './languages.ts';
 import { capitalised, longestPage, markdown, sentence } from './page-text.ts';
 import { Random, Ranked } from './random.ts';

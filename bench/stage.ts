@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BotId, compareBotIds } from '../src/bot/id.ts';
 import { newToken, type Token, tokenDigest } from '../src/bot/token.ts';
-import { placeOf } from '../src/catalogue/layout.ts';
+import { placeOf } from '../src/catalogue/page/layout.ts';
 import { State } from '../src/state/state.ts';
 import { shardNumber, shardPath, writeShard } from '../src/state/shards.ts';
 import { generateRepository } from './catalogue.ts';

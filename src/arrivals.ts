@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { type Place, placeOf, splitPath } from './catalogue/layout.ts';
+import { type Place, placeOf, splitPath } from './catalogue/page/layout.ts';
 import type { CommitEvent } from './git/commit/branch-writer.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { BotId } from './bot/id.ts';
 import { readBot } from './catalogue/bot-reader.ts';
-import { botsFolder, folderOf, type Place, placeOf } from './catalogue/layout.ts';
-import { pageFileOf } from './catalogue/page-file.ts';
+import { botsFolder, folderOf, type Place, placeOf } from './catalogue/page/layout.ts';
+import { pageFileOf } from './catalogue/page/page-file.ts';
 import { readCommittedFiles } from './git/last-commit.ts';
 import { type RepositoryDoor, unavailableBecause } from './git/repository.ts';
 

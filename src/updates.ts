@@ -4,9 +4,9 @@ import type { BotId } from './bot/id.ts';
 import type { Update } from './bot/schema-types.ts';
 import type { IndexedBot } from './catalogue/bot-index.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { pathOf } from './catalogue/layout.ts';
-import { editPage, parsePage } from './catalogue/page.ts';
-import { validate, withDefaults } from './catalogue/schema.ts';
+import { pathOf } from './catalogue/page/layout.ts';
+import { editPage, parsePage } from './catalogue/page/page.ts';
+import { validate, withDefaults } from './catalogue/page/schema.ts';
 
 /** The keys that an owner may change, with their new values. */
 export type UpdateValues = Update['bot'];

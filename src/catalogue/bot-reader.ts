@@ -3,10 +3,10 @@ import type { Locale } from '../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../bot/record.ts';
 import type { BotRecord, CachedImages, FullImages } from '../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
-import type { Fault } from './fault.ts';
-import type { PageFile } from './page-file.ts';
-import { withDefaults } from './schema.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from './rules.ts';
+import type { Fault } from './page/fault.ts';
+import type { PageFile } from './page/page-file.ts';
+import { withDefaults } from './page/schema.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from './page/rules.ts';
 
 /** What a bot's files came to: what is served from now on, and what is wrong with them. */
 export interface BotReading {

@@ -1,9 +1,9 @@
 import type { BotId } from '../bot/id.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { type Fault, fileFault } from './page/fault.ts';
 import { groupByBot } from './folder.ts';
-import { botsFolder, isFolderName, strayMessage } from './layout.ts';
-import type { PageFile } from './page-file.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './rules.ts';
+import { botsFolder, isFolderName, strayMessage } from './page/layout.ts';
+import type { PageFile } from './page/page-file.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './page/rules.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 

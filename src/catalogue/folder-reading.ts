@@ -3,10 +3,10 @@ import type { HashName } from '../git/object-id.ts';
 import { type Block, toBlock } from './block.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { readBot } from './bot-reader.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { type Fault, fileFault } from './page/fault.ts';
 import { groupByBot, listFolder, type Stamp } from './folder.ts';
-import { botsFolder } from './layout.ts';
-import { readPageFile } from './page-file.ts';
+import { botsFolder } from './page/layout.ts';
+import { readPageFile } from './page/page-file.ts';
 
 /** All of a folder as it was at one time, in a form that can be sent from one thread to another. */
 export interface FolderReading {

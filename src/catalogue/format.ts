@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalForm } from './canonical-form.ts';
+import { canonicalForm } from './page/canonical-form.ts';
 import { byPlace } from './check.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { type Fault, fileFault } from './page/fault.ts';
 import { groupByBot, listNames, listTop } from './folder.ts';
-import { botsFolder, fileName, isFolderName } from './layout.ts';
-import { readPageFile } from './page-file.ts';
+import { botsFolder, fileName, isFolderName } from './page/layout.ts';
+import { readPageFile } from './page/page-file.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
 

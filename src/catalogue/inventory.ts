@@ -4,12 +4,12 @@ import { Agenda } from './agenda.ts';
 import { fromBlock } from './block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
-import { fileFault } from './fault.ts';
+import { fileFault } from './page/fault.ts';
 import type { FaultList } from './fault-list.ts';
 import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from './folder.ts';
 import type { FolderReading } from './folder-reading.ts';
-import { botsFolder, fileName, folderOf, type Place, placeOf } from './layout.ts';
-import { isBlob, pageFileOf, readPageFile } from './page-file.ts';
+import { botsFolder, fileName, folderOf, type Place, placeOf } from './page/layout.ts';
+import { isBlob, pageFileOf, readPageFile } from './page/page-file.ts';
 import { clockTick, SeenFolder } from './seen-folder.ts';
 import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 import type { IndexedFile } from './bot-index.ts';
 import { sameStamp, type Stamp } from './folder.ts';
-import type { PageFile } from './page-file.ts';
+import type { PageFile } from './page/page-file.ts';
 
 /**
  * What is remembered of one folder: the stamp that each file had when it was last read, and which of them

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { listNames, listTop } from './folder.ts';
-import type { Place } from './layout.ts';
-import { type PageFile, readPageFile } from './page-file.ts';
+import type { Place } from './page/layout.ts';
+import { type PageFile, readPageFile } from './page/page-file.ts';
 
 /** What may lie at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';

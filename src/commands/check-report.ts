@@ -1,5 +1,5 @@
 import type { CheckReport, Finding } from '../catalogue/check.ts';
-import { botsFolder } from '../catalogue/layout.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../catalogue/token-search.ts';
 
 export const reportFormats = ['text', 'github', 'json'] as const;

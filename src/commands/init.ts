@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { botsFolder, keeper } from '../catalogue/layout.ts';
+import { botsFolder, keeper } from '../catalogue/page/layout.ts';
 import { runCommandLineGit } from '../git/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { OperatorFault } from '../operator-fault.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parsePage } from '../catalogue/page.ts';
+import { parsePage } from '../catalogue/page/page.ts';
 import type { GitFile } from './commit/file-change.ts';
 import { parseRawDiff } from './raw-diff.ts';
 import type { Repository } from './repository.ts';

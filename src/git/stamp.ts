@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
-import { folderOf, botsFolder, placeOf } from '../catalogue/layout.ts';
-import { editPage, parsePage } from '../catalogue/page.ts';
-import { validate } from '../catalogue/schema.ts';
+import { folderOf, botsFolder, placeOf } from '../catalogue/page/layout.ts';
+import { editPage, parsePage } from '../catalogue/page/page.ts';
+import { validate } from '../catalogue/page/schema.ts';
 import type { Change } from './commit/batch-plan.ts';
 import { diffTrees } from './commit/file-change.ts';
 import { botOf } from './merge-branches.ts';

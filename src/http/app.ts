@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Fault } from '../catalogue/fault.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
 import { type Counts, Orders } from '../catalogue/orders.ts';
 import { TextSearch } from '../catalogue/search.ts';
 import type { Log } from '../log.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement, Category, FileItem } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
-import { folderOf, pathOf } from '../catalogue/layout.ts';
+import { folderOf, pathOf } from '../catalogue/page/layout.ts';
 import type { TextSearch } from '../catalogue/search.ts';
 import type { Orders } from '../catalogue/orders.ts';
 import {

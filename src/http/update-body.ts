@@ -1,6 +1,6 @@
 import { readSchema } from '../bot/schemas.ts';
-import { parseFrontMatter } from '../catalogue/front-matter.ts';
-import { validate } from '../catalogue/schema.ts';
+import { parseFrontMatter } from '../catalogue/page/front-matter.ts';
+import { validate } from '../catalogue/page/schema.ts';
 import type { UpdateValues } from '../updates.ts';
 import { Problem, type ProblemDetail } from './problem.ts';
 

@@ -3,7 +3,7 @@ import type { Locale } from '../bot/locale.ts';
 import { defaultLocale } from '../bot/record.ts';
 import type { BotRecord, FullTrigger } from '../bot/schema-types.ts';
 import { parseBotId } from '../bot/id.ts';
-import { pathOf } from '../catalogue/layout.ts';
+import { pathOf } from '../catalogue/page/layout.ts';
 import { withoutBidiControls } from './bidi.ts';
 import type { BotPageProps } from './bot-page.tsx';
 import { nameOfLocale } from './locales.ts';

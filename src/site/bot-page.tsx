@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Locale } from '../bot/locale.ts';
 import type { BotRecord } from '../bot/schema-types.ts';
-import type { Fault } from '../catalogue/fault.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
 import { Avatar } from './avatar.tsx';
 import { withoutBidiControls } from './bidi.ts';
 import { BotFacts } from './bot-facts.tsx';

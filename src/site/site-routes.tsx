@@ -5,7 +5,7 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
-import type { Fault } from '../catalogue/fault.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
 import type { Counts } from '../catalogue/orders.ts';
 import type { BotLists } from '../http/bot-lists.ts';
 import { Problem } from '../http/problem.ts';

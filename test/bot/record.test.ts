@@ -9,7 +9,7 @@ import {
   type FilledMainPage,
   listElement,
 } from '../../src/bot/record.ts';
-import { validate, withDefaults } from '../../src/catalogue/schema.ts';
+import { validate, withDefaults } from '../../src/catalogue/page/schema.ts';
 import { botId } from '../support/sample.ts';
 
 const id = botId('190519304972663312');

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { IndexedFile } from '../../src/catalogue/bot-index.ts';
 import type { Stamp } from '../../src/catalogue/folder.ts';
-import type { PageFile } from '../../src/catalogue/page-file.ts';
+import type { PageFile } from '../../src/catalogue/page/page-file.ts';
 import { clockTick, SeenFolder } from '../../src/catalogue/seen-folder.ts';
 
 const name = '7.en.md';

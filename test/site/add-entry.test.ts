@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { parsePage } from '../../src/catalogue/page.ts';
-import { validate } from '../../src/catalogue/schema.ts';
+import { parsePage } from '../../src/catalogue/page/page.ts';
+import { validate } from '../../src/catalogue/page/schema.ts';
 import { type AddEntry, addEntry } from '../../src/site/add-entry.ts';
 import type { FieldTexts } from '../../src/site/add-fields.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { parseBotId } from '../../src/bot/id.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { parseLocale } from '../../src/bot/locale.ts';
-import { pathOf } from '../../src/catalogue/layout.ts';
+import { pathOf } from '../../src/catalogue/page/layout.ts';
 
 /** The id that `text` must be. */
 export function botId(text: string): BotId {

@@ -1,6 +1,6 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import type { SchemaName } from '../../src/bot/schemas.ts';
-import { validate } from '../../src/catalogue/schema.ts';
+import { validate } from '../../src/catalogue/page/schema.ts';
 import { testRepository } from './repository.ts';
 import { writeFiles } from './sample.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';

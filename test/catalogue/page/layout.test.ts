@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { canonicalLocale } from '../../src/bot/locale.ts';
+import { canonicalLocale } from '../../../src/bot/locale.ts';
 import {
   fileName,
   folderOf,
@@ -10,8 +10,8 @@ import {
   type Place,
   placeOf,
   splitPath,
-} from '../../src/catalogue/layout.ts';
-import { botId, pagePath } from '../support/sample.ts';
+} from '../../../src/catalogue/page/layout.ts';
+import { botId, pagePath } from '../../support/sample.ts';
 
 const ids = fc.stringMatching(/^[0-9]{1,20}$/).map(botId);
 const tags = fc

@@ -4,10 +4,10 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSyn
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { placeOf } from '../../src/catalogue/layout.ts';
-import { type PageFile, readPageFile } from '../../src/catalogue/page-file.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { placeOf } from '../../../src/catalogue/page/layout.ts';
+import { type PageFile, readPageFile } from '../../../src/catalogue/page/page-file.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const path = pagePath('7');
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { canonicalForm } from '../../src/catalogue/canonical-form.ts';
+import { canonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
 
 function page(json: string, markdown = '\n# A\n'): string {
   return `---\n${json}\n---\n${markdown}`;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { validate, withDefaults } from '../../src/catalogue/schema.ts';
+import { validate, withDefaults } from '../../../src/catalogue/page/schema.ts';
 
 const good = {
   name: 'Homer',

@@ -1,5 +1,5 @@
-import { type BotId, parseBotId } from '../bot/id.ts';
-import { canonicalLocale, type Locale } from '../bot/locale.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';

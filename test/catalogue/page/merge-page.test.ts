@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergePage } from '../../src/catalogue/merge-page.ts';
-import { parsePage } from '../../src/catalogue/page.ts';
-import { validate } from '../../src/catalogue/schema.ts';
-import { mainPage, translation } from '../support/sample.ts';
+import { mergePage } from '../../../src/catalogue/page/merge-page.ts';
+import { parsePage } from '../../../src/catalogue/page/page.ts';
+import { validate } from '../../../src/catalogue/page/schema.ts';
+import { mainPage, translation } from '../../support/sample.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const base = mainPage({ edited: 1_700_000_000_100, website: null });

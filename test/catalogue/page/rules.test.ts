@@ -1,10 +1,15 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { PageFile } from '../../src/catalogue/page-file.ts';
-import { placeOf, splitPath } from '../../src/catalogue/layout.ts';
-import { parsePage } from '../../src/catalogue/page.ts';
-import { blobId } from '../../src/git/object-id.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, type ReadablePage } from '../../src/catalogue/rules.ts';
-import { mainPage, pagePath, translation } from '../support/sample.ts';
+import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
+import { placeOf, splitPath } from '../../../src/catalogue/page/layout.ts';
+import { parsePage } from '../../../src/catalogue/page/page.ts';
+import { blobId } from '../../../src/git/object-id.ts';
+import {
+  faultsOfBot,
+  faultsOfPage,
+  isMainPage,
+  type ReadablePage,
+} from '../../../src/catalogue/page/rules.ts';
+import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
 /** A page file with this text, as if it had been read. */
 function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {

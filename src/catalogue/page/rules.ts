@@ -1,4 +1,4 @@
-import { readSchema, type SchemaName } from '../bot/schemas.ts';
+import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import { pathOf } from './layout.ts';
 import { type Fault, fileFault, quoted } from './fault.ts';
 import type { Page } from './page.ts';

@@ -1,9 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import matter from 'gray-matter';
-import type { Fault } from '../../src/catalogue/fault.ts';
-import { editPage, maxFileSize, type Page, parsePage } from '../../src/catalogue/page.ts';
-import { mainPage, translation } from '../support/sample.ts';
+import type { Fault } from '../../../src/catalogue/page/fault.ts';
+import { editPage, maxFileSize, type Page, parsePage } from '../../../src/catalogue/page/page.ts';
+import { mainPage, translation } from '../../support/sample.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 

@@ -1,4 +1,4 @@
-import { propertiesOf, readSchema, type SchemaDocument } from '../bot/schemas.ts';
+import { propertiesOf, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import { rewriteFrontMatter } from './page.ts';
 
 /**

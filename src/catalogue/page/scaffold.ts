@@ -1,4 +1,4 @@
-import type { MainPage, Translation } from '../bot/schema-types.ts';
+import type { MainPage, Translation } from '../../bot/schema-types.ts';
 
 /** The text of a main page to begin with: it keeps the schema, and what is to be replaced is a placeholder. */
 export function newMainPage(now: number): string {

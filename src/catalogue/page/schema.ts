@@ -1,5 +1,5 @@
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { parseLocale } from '../bot/locale.ts';
+import { parseLocale } from '../../bot/locale.ts';
 import { mostFaults, quoted } from './fault.ts';
 import {
   propertiesOf,
@@ -7,7 +7,7 @@ import {
   type SchemaDocument,
   type SchemaName,
   schemaNames,
-} from '../bot/schemas.ts';
+} from '../../bot/schemas.ts';
 
 /** A value that breaks a schema. */
 export interface SchemaFault {
