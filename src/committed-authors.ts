@@ -1,5 +1,5 @@
 import type { BotId } from './bot/id.ts';
-import { readBot } from './catalogue/bot-reader.ts';
+import { readBot } from './catalogue/index/bot-reader.ts';
 import { botsFolder, folderOf, type Place, placeOf } from './catalogue/page/layout.ts';
 import { pageFileOf } from './catalogue/page/page-file.ts';
 import { readCommittedFiles } from './git/last-commit.ts';

@@ -1,8 +1,8 @@
 import type { BotId } from '../bot/id.ts';
 import type { HashName } from '../git/object-id.ts';
 import { type Block, toBlock } from './block.ts';
-import type { IndexedBot } from './bot-index.ts';
-import { readBot } from './bot-reader.ts';
+import type { IndexedBot } from './index/bot-index.ts';
+import { readBot } from './index/bot-reader.ts';
 import { type Fault, fileFault } from './page/fault.ts';
 import { groupByBot, listFolder, type Stamp } from './folder.ts';
 import { botsFolder } from './page/layout.ts';

@@ -1,4 +1,4 @@
-import type { IndexedFile } from './bot-index.ts';
+import type { IndexedFile } from './index/bot-index.ts';
 import { sameStamp, type Stamp } from './folder.ts';
 import type { PageFile } from './page/page-file.ts';
 

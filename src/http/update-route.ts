@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../bot/id.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import type { Updates } from '../updates.ts';
 import { authenticate, type TokenHolders } from './authentication.ts';

@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../bot/id.ts';
 import type { Token } from '../bot/token.ts';
-import type { BotIndex } from '../catalogue/bot-index.ts';
+import type { BotIndex } from '../catalogue/index/bot-index.ts';
 import { refuseCrossSite } from '../http/cross-site.ts';
 import type { RateLimit } from '../http/rate-limits.ts';
 import { knownBot } from '../http/read-routes.ts';

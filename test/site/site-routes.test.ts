@@ -1,10 +1,10 @@
 import { strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { Orders } from '../../src/catalogue/orders.ts';
-import { TextSearch } from '../../src/catalogue/search.ts';
-import { BotLists } from '../../src/http/bot-lists.ts';
+import { MutableBotIndex } from '../../src/catalogue/index/bot-index.ts';
+import { Orders } from '../../src/catalogue/index/sorted-indexes.ts';
+import { TextSearch } from '../../src/catalogue/index/search.ts';
+import { BotLists } from '../../src/catalogue/index/bot-lists.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
 import { Markdown } from '../../src/site/markdown.ts';

@@ -1,5 +1,5 @@
-import type { BotId } from '../bot/id.ts';
-import { forEachInSlices, sortInSlices } from '../concurrency/in-slices.ts';
+import type { BotId } from '../../bot/id.ts';
+import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { type BotId, compareBotIds } from '../bot/id.ts';
-import type { Locale } from '../bot/locale.ts';
-import { defaultLocale, listElement } from '../bot/record.ts';
-import type { BotRecord, Category } from '../bot/schema-types.ts';
-import { folderOf } from './page/layout.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { defaultLocale, listElement } from '../../bot/record.ts';
+import type { BotRecord, Category } from '../../bot/schema-types.ts';
+import { folderOf } from '../page/layout.ts';
 
 /** A bot as it is served: bytes ready to send, and the few facts that lists filter and sort by. */
 export interface IndexedBot {

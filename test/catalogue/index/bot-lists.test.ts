@@ -1,11 +1,11 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { Orders } from '../../src/catalogue/orders.ts';
-import { TextSearch } from '../../src/catalogue/search.ts';
-import { QueueFullError } from '../../src/concurrency/serial-queue.ts';
-import { BotLists } from '../../src/http/bot-lists.ts';
-import { problemOf } from '../../src/http/problem-answer.ts';
-import { sampleBot } from '../support/sample-bot.ts';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { TextSearch } from '../../../src/catalogue/index/search.ts';
+import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
+import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
+import { problemOf } from '../../../src/http/problem-answer.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();

@@ -1,6 +1,6 @@
-import type { BotId } from '../bot/id.ts';
-import type { BotListElement } from '../bot/schema-types.ts';
-import { forEachInSlices } from '../concurrency/in-slices.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 
 /**

@@ -1,12 +1,12 @@
-import type { BotId } from '../bot/id.ts';
-import type { Locale } from '../bot/locale.ts';
-import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../bot/record.ts';
-import type { BotRecord, CachedImages, FullImages } from '../bot/schema-types.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
+import type { BotRecord, CachedImages, FullImages } from '../../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
-import type { Fault } from './page/fault.ts';
-import type { PageFile } from './page/page-file.ts';
-import { withDefaults } from './page/schema.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from './page/rules.ts';
+import type { Fault } from '../page/fault.ts';
+import type { PageFile } from '../page/page-file.ts';
+import { withDefaults } from '../page/schema.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from '../page/rules.ts';
 
 /** What a bot's files came to: what is served from now on, and what is wrong with them. */
 export interface BotReading {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { BotId } from '../bot/id.ts';
-import type { BotListElement, Category, FileItem } from '../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/bot-index.ts';
-import { folderOf, pathOf } from '../catalogue/page/layout.ts';
-import type { TextSearch } from '../catalogue/search.ts';
-import type { Orders } from '../catalogue/orders.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
+import type { BotIndex, IndexedBot } from './bot-index.ts';
+import { folderOf, pathOf } from '../page/layout.ts';
+import type { TextSearch } from './search.ts';
+import type { Orders } from './sorted-indexes.ts';
 import {
   compareSorted,
   type Cursor,
@@ -14,13 +14,13 @@ import {
   type Selection,
   type Sort,
   type Sorted,
-} from '../catalogue/selection.ts';
-import { forEachInSlices, sortInSlices } from '../concurrency/in-slices.ts';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { Body } from './compression.ts';
-import { CurrentCache } from '../concurrency/current-cache.ts';
-import type { ListQuery } from './list-query.ts';
+} from './selection.ts';
+import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { Body } from '../../http/compression.ts';
+import { CurrentCache } from '../../concurrency/current-cache.ts';
+import type { ListQuery } from '../../http/list-query.ts';
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { TextSearch } from '../../src/catalogue/search.ts';
-import { botId } from '../support/sample.ts';
-import { sampleBot } from '../support/sample-bot.ts';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { TextSearch } from '../../../src/catalogue/index/search.ts';
+import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('a search', () => {
   const bots = new MutableBotIndex();

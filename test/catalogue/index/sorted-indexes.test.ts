@@ -1,11 +1,11 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { compareBotIds } from '../../src/bot/id.ts';
-import { MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { type Counts, Orders } from '../../src/catalogue/orders.ts';
-import { sortKeys } from '../../src/catalogue/selection.ts';
-import { botId } from '../support/sample.ts';
-import { sampleBot } from '../support/sample-bot.ts';
+import { compareBotIds } from '../../../src/bot/id.ts';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { type Counts, Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { sortKeys } from '../../../src/catalogue/index/selection.ts';
+import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 const noCounts: Counts = { version: 0, count: () => undefined };
 

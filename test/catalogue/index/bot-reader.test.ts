@@ -1,12 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import type { BotRecord } from '../../src/bot/schema-types.ts';
-import type { IndexedBot } from '../../src/catalogue/bot-index.ts';
-import { type BotReading, readBot } from '../../src/catalogue/bot-reader.ts';
-import { groupByBot, listFolder } from '../../src/catalogue/folder.ts';
-import { folderOf } from '../../src/catalogue/page/layout.ts';
-import { readPageFile } from '../../src/catalogue/page/page-file.ts';
-import { botId, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import type { IndexedBot } from '../../../src/catalogue/index/bot-index.ts';
+import { type BotReading, readBot } from '../../../src/catalogue/index/bot-reader.ts';
+import { groupByBot, listFolder } from '../../../src/catalogue/folder.ts';
+import { folderOf } from '../../../src/catalogue/page/layout.ts';
+import { readPageFile } from '../../../src/catalogue/page/page-file.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const id = botId('190519304972663312');
 

@@ -1,10 +1,10 @@
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { assembleRecord, type FilledMainPage, listElement } from '../../src/bot/record.ts';
-import { parseLocale } from '../../src/bot/locale.ts';
-import { indexBot, type IndexedBot, MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { withDefaults } from '../../src/catalogue/page/schema.ts';
-import { botId } from '../support/sample.ts';
+import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
+import { parseLocale } from '../../../src/bot/locale.ts';
+import { indexBot, type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { withDefaults } from '../../../src/catalogue/page/schema.ts';
+import { botId } from '../../support/sample.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');

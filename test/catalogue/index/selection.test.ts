@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { type IndexedBot, MutableBotIndex } from '../../src/catalogue/bot-index.ts';
-import { Orders } from '../../src/catalogue/orders.ts';
-import { select, selectFirst, sortKeys } from '../../src/catalogue/selection.ts';
-import { sampleBot } from '../support/sample-bot.ts';
+import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { select, selectFirst, sortKeys } from '../../../src/catalogue/index/selection.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('the beginning of a list', () => {
   it('is the same whether it is picked or cut from the whole order', async () => {
