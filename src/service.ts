@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Arrivals } from './arrivals.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
-import { listTop } from './catalogue/folder.ts';
+import { listTop } from './catalogue/load/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
 import { connectionLimit } from './connection-limit.ts';

@@ -8,12 +8,12 @@ import type { BotIndex } from './index/bot-index.ts';
 import type { ImageLookup } from './index/bot-reader.ts';
 import { type Fault, fileFault } from './page/fault.ts';
 import { FaultList } from './fault-list.ts';
-import { isFolder, listTop } from './folder.ts';
-import { digestFolders } from './folder-digests.ts';
+import { isFolder, listTop } from './load/folder.ts';
+import { digestFolders } from './load/folder-digests.ts';
 import { Inventory } from './inventory.ts';
 import { botsFolder, isFolderName, type Place, strayMessage } from './page/layout.ts';
-import { readFolders } from './parallel-reading.ts';
-import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { readFolders } from './load/parallel-reader.ts';
+import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
 import { type Watch, watchFolders } from './watcher.ts';
 
 export interface CatalogueOptions {

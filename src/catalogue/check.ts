@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { type Fault, fileFault } from './page/fault.ts';
-import { groupByBot } from './folder.ts';
+import { groupByBot } from './load/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from './page/layout.ts';
 import type { PageFile } from './page/page-file.ts';
 import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './page/rules.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { canonicalForm } from './page/canonical-form.ts';
 import { byPlace } from './check.ts';
 import { type Fault, fileFault } from './page/fault.ts';
-import { groupByBot, listNames, listTop } from './folder.ts';
+import { groupByBot, listNames, listTop } from './load/folder.ts';
 import { botsFolder, fileName, isFolderName } from './page/layout.ts';
 import { readPageFile } from './page/page-file.ts';
 import { replaceFile } from '../disk/replace-file.ts';

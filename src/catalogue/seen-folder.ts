@@ -1,5 +1,5 @@
 import type { IndexedFile } from './index/bot-index.ts';
-import { sameStamp, type Stamp } from './folder.ts';
+import { sameStamp, type Stamp } from './load/folder.ts';
 import type { PageFile } from './page/page-file.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { listNames, listTop } from './folder.ts';
+import { listNames, listTop } from './load/folder.ts';
 import type { Place } from './page/layout.ts';
 import { type PageFile, readPageFile } from './page/page-file.ts';
 

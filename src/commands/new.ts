@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { canonicalLocale, type Locale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
-import { groupByBot, listNames } from '../catalogue/folder.ts';
+import { groupByBot, listNames } from '../catalogue/load/folder.ts';
 import { botsFolder, folderOf, pathOf, type Place } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';

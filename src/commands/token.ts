@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { groupByBot, listFolder } from '../catalogue/folder.ts';
+import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
 import { folderOf } from '../catalogue/page/layout.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openRemoteState } from '../git/remote-state.ts';

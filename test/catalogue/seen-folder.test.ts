@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { IndexedFile } from '../../src/catalogue/index/bot-index.ts';
-import type { Stamp } from '../../src/catalogue/folder.ts';
+import type { Stamp } from '../../src/catalogue/load/folder.ts';
 import type { PageFile } from '../../src/catalogue/page/page-file.ts';
 import { clockTick, SeenFolder } from '../../src/catalogue/seen-folder.ts';
 

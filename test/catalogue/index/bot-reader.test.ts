@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import type { IndexedBot } from '../../../src/catalogue/index/bot-index.ts';
 import { type BotReading, readBot } from '../../../src/catalogue/index/bot-reader.ts';
-import { groupByBot, listFolder } from '../../../src/catalogue/folder.ts';
+import { groupByBot, listFolder } from '../../../src/catalogue/load/folder.ts';
 import { folderOf } from '../../../src/catalogue/page/layout.ts';
 import { readPageFile } from '../../../src/catalogue/page/page-file.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';

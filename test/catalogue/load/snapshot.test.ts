@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { digestOf, listFolder } from '../../src/catalogue/folder.ts';
-import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../src/catalogue/snapshot.ts';
-import { silentLog } from '../../src/log.ts';
-import { eventually } from '../support/eventually.ts';
-import { botId, mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { Catalogue } from '../../../src/catalogue/catalogue.ts';
+import { digestOf, listFolder } from '../../../src/catalogue/load/folder.ts';
+import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/load/snapshot.ts';
+import { silentLog } from '../../../src/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a snapshot', () => {
   let path: string;

@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { digestOf, hasFewFiles, listFolder, listTop } from './folder.ts';
-import { isFolderName } from './page/layout.ts';
+import { isFolderName } from '../page/layout.ts';
 
 /**
  * What is in each folder of `bots/`, as a digest of names and stamps; a folder that cannot be read is left out. Where

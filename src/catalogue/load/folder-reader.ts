@@ -1,12 +1,12 @@
-import type { BotId } from '../bot/id.ts';
-import type { HashName } from '../git/object-id.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { HashName } from '../../git/object-id.ts';
 import { type Block, toBlock } from './block.ts';
-import type { IndexedBot } from './index/bot-index.ts';
-import { readBot } from './index/bot-reader.ts';
-import { type Fault, fileFault } from './page/fault.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
+import { readBot } from '../index/bot-reader.ts';
+import { type Fault, fileFault } from '../page/fault.ts';
 import { groupByBot, listFolder, type Stamp } from './folder.ts';
-import { botsFolder } from './page/layout.ts';
-import { readPageFile } from './page/page-file.ts';
+import { botsFolder } from '../page/layout.ts';
+import { readPageFile } from '../page/page-file.ts';
 
 /** All of a folder as it was at one time, in a form that can be sent from one thread to another. */
 export interface FolderReading {

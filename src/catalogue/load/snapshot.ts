@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { readSchema, schemaNames } from '../bot/schemas.ts';
+import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { type BotMeta, fromBlock, memoryOf, takeApart } from './block.ts';
-import type { IndexedBot } from './index/bot-index.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
 import type { Stamp } from './folder.ts';
 
 /** A bot as it was served, with the stamps of its files; none where they must be read again. */

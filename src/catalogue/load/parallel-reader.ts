@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { HashName } from '../git/object-id.ts';
+import type { HashName } from '../../git/object-id.ts';
 import { hasFewFiles } from './folder.ts';
-import { type FolderReading, readFolder } from './folder-reading.ts';
+import { type FolderReading, readFolder } from './folder-reader.ts';
 
 /**
  * Reads many folders at once, in a thread for each core, and hands over each as it comes. A folder that

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BotId } from '../bot/id.ts';
-import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from './page/layout.ts';
-import { codeOf } from '../system-error.ts';
+import type { BotId } from '../../bot/id.ts';
+import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from '../page/layout.ts';
+import { codeOf } from '../../system-error.ts';
 
 /** What tells one state of a file from another without reading it. */
 export interface Stamp {

@@ -1,6 +1,6 @@
-import type { BotId } from '../bot/id.ts';
-import type { Locale } from '../bot/locale.ts';
-import type { BotFacts, IndexedBot, IndexedFile } from './index/bot-index.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import type { BotFacts, IndexedBot, IndexedFile } from '../index/bot-index.ts';
 
 /** Bots in a form that can leave the process: what is small as plain data, all bytes in one piece. */
 export interface Block {
