@@ -7,14 +7,14 @@ import { messageOf } from '../system-error.ts';
 import type { BotIndex } from './index/bot-index.ts';
 import type { ImageLookup } from './index/bot-reader.ts';
 import { type Fault, fileFault } from './page/fault.ts';
-import { FaultList } from './fault-list.ts';
+import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
 import { digestFolders } from './load/folder-digests.ts';
-import { Inventory } from './inventory.ts';
+import { Inventory } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type Place, strayMessage } from './page/layout.ts';
 import { readFolders } from './load/parallel-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
-import { type Watch, watchFolders } from './watcher.ts';
+import { type Watch, watchFolders } from './watch/watcher.ts';
 
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */

@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import type { IndexedFile } from '../../src/catalogue/index/bot-index.ts';
-import type { Stamp } from '../../src/catalogue/load/folder.ts';
-import type { PageFile } from '../../src/catalogue/page/page-file.ts';
-import { clockTick, SeenFolder } from '../../src/catalogue/seen-folder.ts';
+import type { IndexedFile } from '../../../src/catalogue/index/bot-index.ts';
+import type { Stamp } from '../../../src/catalogue/load/folder.ts';
+import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
+import { clockTick, SeenFolder } from '../../../src/catalogue/watch/stat-cache.ts';
 
 const name = '7.en.md';
 const now = 1_700_000_000_000;

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { type Watch, watchFolders } from '../../src/catalogue/watcher.ts';
-import { eventually } from '../support/eventually.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { type Watch, watchFolders } from '../../../src/catalogue/watch/watcher.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('the watcher', () => {
   let root: string;

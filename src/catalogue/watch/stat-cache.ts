@@ -1,6 +1,6 @@
-import type { IndexedFile } from './index/bot-index.ts';
-import { sameStamp, type Stamp } from './load/folder.ts';
-import type { PageFile } from './page/page-file.ts';
+import type { IndexedFile } from '../index/bot-index.ts';
+import { sameStamp, type Stamp } from '../load/folder.ts';
+import type { PageFile } from '../page/page-file.ts';
 
 /**
  * What is remembered of one folder: the stamp that each file had when it was last read, and which of them

@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts';
-import { comparePlaces, type Fault } from './page/fault.ts';
+import type { Log } from '../../log.ts';
+import { comparePlaces, type Fault } from '../page/fault.ts';
 
 /** What is wrong in a catalogue now, by the bot or by the path that is no bot's. */
 export class FaultList {

@@ -1,17 +1,17 @@
-import type { BotId } from '../bot/id.ts';
-import type { HashName } from '../git/object-id.ts';
-import { Agenda } from './agenda.ts';
-import { fromBlock } from './load/block.ts';
-import { type BotIndex, type IndexedBot, MutableBotIndex } from './index/bot-index.ts';
-import { type ImageLookup, readBot } from './index/bot-reader.ts';
-import { fileFault } from './page/fault.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { HashName } from '../../git/object-id.ts';
+import { Agenda } from './delay-queue.ts';
+import { fromBlock } from '../load/block.ts';
+import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-index.ts';
+import { type ImageLookup, readBot } from '../index/bot-reader.ts';
+import { fileFault } from '../page/fault.ts';
 import type { FaultList } from './fault-list.ts';
-import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from './load/folder.ts';
-import type { FolderReading } from './load/folder-reader.ts';
-import { botsFolder, fileName, folderOf, type Place, placeOf } from './page/layout.ts';
-import { isBlob, pageFileOf, readPageFile } from './page/page-file.ts';
-import { clockTick, SeenFolder } from './seen-folder.ts';
-import type { PackedFolder, SnapshotFolder } from './load/snapshot.ts';
+import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from '../load/folder.ts';
+import type { FolderReading } from '../load/folder-reader.ts';
+import { botsFolder, fileName, folderOf, type Place, placeOf } from '../page/layout.ts';
+import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
+import { clockTick, SeenFolder } from './stat-cache.ts';
+import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
 
 export interface InventoryOptions {
   /** The folder that holds `bots/`. */

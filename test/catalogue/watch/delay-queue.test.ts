@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { setTimeout as rest } from 'node:timers/promises';
-import { Agenda } from '../../src/catalogue/agenda.ts';
-import { eventually } from '../support/eventually.ts';
+import { Agenda } from '../../../src/catalogue/watch/delay-queue.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('an agenda', () => {
   it('does each piece of work once, in the order in which they are due', async () => {

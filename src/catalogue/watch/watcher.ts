@@ -1,8 +1,8 @@
 import { type FSWatcher as FolderWatcher, lstatSync, watch as watchFolder } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { codeOf, messageOf } from '../system-error.ts';
-import { isFolderName } from './page/layout.ts';
+import { codeOf, messageOf } from '../../system-error.ts';
+import { isFolderName } from '../page/layout.ts';
 
 /** What a watcher tells. All of it is a hint: something may have changed, go and look. */
 export interface WatchListener {
