@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { type Scope, scopeOf } from '../catalogue/scope.ts';
+import { type Scope, scopeOf } from '../check/scope.ts';
 import { OperatorFault } from '../operator-fault.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { CheckReport, Finding } from '../catalogue/check.ts';
+import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
-import { maskTokens } from '../catalogue/token-search.ts';
+import { maskTokens } from '../check/token-search.ts';
 
 export const reportFormats = ['text', 'github', 'json'] as const;
 

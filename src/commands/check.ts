@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { CheckReport } from '../catalogue/check.ts';
-import { checkChanges } from '../catalogue/check-changes.ts';
-import { checkOnAllProcessors } from '../catalogue/parallel-check.ts';
-import type { Scope } from '../catalogue/scope.ts';
+import type { CheckReport } from '../check/check.ts';
+import { checkChanges } from '../check/check-changes.ts';
+import { checkOnAllProcessors } from '../check/parallel-check.ts';
+import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/revision-range.ts';
 import { OperatorFault } from '../operator-fault.ts';

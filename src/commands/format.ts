@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { asError } from '../catalogue/check.ts';
-import { formatCatalogue, type FormatReport } from '../catalogue/format.ts';
+import { asError } from '../check/check.ts';
+import { formatCatalogue, type FormatReport } from '../check/format.ts';
 import { readConfig } from '../config.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { counted, textLine } from './check-report.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Finding } from '../../src/catalogue/check.ts';
+import type { Finding } from '../../src/check/check.ts';
 import { printReport, textLine } from '../../src/commands/check-report.ts';
 
 const pieces =

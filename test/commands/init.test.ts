@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkCatalogue } from '../../src/catalogue/check.ts';
-import { folderSource } from '../../src/catalogue/source.ts';
+import { checkCatalogue } from '../../src/check/check.ts';
+import { folderSource } from '../../src/check/source.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';

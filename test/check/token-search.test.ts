@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { TokenSearch } from '../../src/catalogue/token-search.ts';
+import { TokenSearch } from '../../src/check/token-search.ts';
 
 /** Put together here, so that no file of the project holds what looks like a token. */
 const token = ['bsh', 'a'.repeat(43) + 'B0c1D2'].join('_');

@@ -15,10 +15,10 @@ import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from
 import { openCommitSource } from './commit-source.ts';
 import { searchOnDisk } from './disk-search.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
-import { fileFault } from './page/fault.ts';
+import { fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
-import { botsFolder } from './page/layout.ts';
-import { maxFileSize, type Page } from './page/page.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
+import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { isInScope, type Scope, scopeOf } from './scope.ts';
 import { folderSource } from './source.ts';
 import { tokenRule } from './token-search.ts';

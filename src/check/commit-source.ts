@@ -1,10 +1,10 @@
 import { ObjectReader } from '../git/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { OperatorFault } from '../operator-fault.ts';
-import { fileFault } from './page/fault.ts';
-import { botsFolder, isFolderName, keeper, pathOf, type Place } from './page/layout.ts';
-import { maxFileSize, sizeFault } from './page/page.ts';
-import { type PageFile, pageFileOf, refusedPageFile } from './page/page-file.ts';
+import { fileFault } from '../catalogue/page/fault.ts';
+import { botsFolder, isFolderName, keeper, pathOf, type Place } from '../catalogue/page/layout.ts';
+import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
+import { type PageFile, pageFileOf, refusedPageFile } from '../catalogue/page/page-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource, EntryKind } from './source.ts';
 

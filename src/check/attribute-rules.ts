@@ -4,7 +4,7 @@ import type { ChangedFile } from '../git/changed-files.ts';
 import { readObjects } from '../git/objects.ts';
 import { codeOf } from '../system-error.ts';
 import { asError, type Finding } from './check.ts';
-import { fileFault, positionAt, quoted } from './page/fault.ts';
+import { fileFault, positionAt, quoted } from '../catalogue/page/fault.ts';
 
 /**
  * Refuses a `.gitattributes` of the change that has Git run a program or rewrite files. `tell` may say more of

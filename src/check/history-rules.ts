@@ -4,8 +4,8 @@ import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';
 import { asError, type Finding } from './check.ts';
-import { fileFault } from './page/fault.ts';
-import { botsFolder } from './page/layout.ts';
+import { fileFault } from '../catalogue/page/fault.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
 /**

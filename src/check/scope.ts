@@ -1,4 +1,4 @@
-import { botsFolder } from './page/layout.ts';
+import { botsFolder } from '../catalogue/page/layout.ts';
 
 /** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
 export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;

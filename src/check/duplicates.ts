@@ -2,9 +2,9 @@ import type { BotId } from '../bot/id.ts';
 import { inviteKey, nameKey } from '../bot/likeness.ts';
 import { grepLines } from '../git/grep.ts';
 import type { Finding } from './check.ts';
-import { quoted } from './page/fault.ts';
-import { botsFolder, placeOf, splitPath } from './page/layout.ts';
-import type { Page } from './page/page.ts';
+import { quoted } from '../catalogue/page/fault.ts';
+import { botsFolder, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import type { Page } from '../catalogue/page/page.ts';
 
 /** A main page that says of itself what no page said before. */
 export interface Newcomer {

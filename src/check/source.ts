@@ -1,8 +1,8 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { listNames, listTop } from './load/folder.ts';
-import type { Place } from './page/layout.ts';
-import { type PageFile, readPageFile } from './page/page-file.ts';
+import { listNames, listTop } from '../catalogue/load/folder.ts';
+import type { Place } from '../catalogue/page/layout.ts';
+import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
 
 /** What may lie at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalForm } from './page/canonical-form.ts';
+import { canonicalForm } from '../catalogue/page/canonical-form.ts';
 import { byPlace } from './check.ts';
-import { type Fault, fileFault } from './page/fault.ts';
-import { groupByBot, listNames, listTop } from './load/folder.ts';
-import { botsFolder, fileName, isFolderName } from './page/layout.ts';
-import { readPageFile } from './page/page-file.ts';
+import { type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { groupByBot, listNames, listTop } from '../catalogue/load/folder.ts';
+import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
+import { readPageFile } from '../catalogue/page/page-file.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { byPlace, checkCatalogue, type CheckReport } from './check.ts';
-import { listTop } from './load/folder.ts';
+import { listTop } from '../catalogue/load/folder.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import { folderSource } from './source.ts';
 

@@ -1,9 +1,9 @@
 import type { BotId } from '../bot/id.ts';
-import { type Fault, fileFault } from './page/fault.ts';
-import { groupByBot } from './load/folder.ts';
-import { botsFolder, isFolderName, strayMessage } from './page/layout.ts';
-import type { PageFile } from './page/page-file.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from './page/rules.ts';
+import { type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { groupByBot } from '../catalogue/load/folder.ts';
+import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
+import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 

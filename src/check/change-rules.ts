@@ -1,11 +1,11 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { asError, type Finding, submoduleMessage } from './check.ts';
-import { fileFault, quoted } from './page/fault.ts';
-import { botsFolder, type Place, placeOf, splitPath } from './page/layout.ts';
-import { type Page, parsePage } from './page/page.ts';
-import type { PageFile } from './page/page-file.ts';
-import { isMainPage, isReadable, type ReadablePage } from './page/rules.ts';
+import { fileFault, quoted } from '../catalogue/page/fault.ts';
+import { botsFolder, type Place, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { type Page, parsePage } from '../catalogue/page/page.ts';
+import type { PageFile } from '../catalogue/page/page-file.ts';
+import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
 /** A main page as it was before the change. */
