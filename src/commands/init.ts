@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { botsFolder, keeper } from '../catalogue/page/layout.ts';
-import { runCommandLineGit } from '../git/command-line-git.ts';
+import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';

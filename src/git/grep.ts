@@ -1,4 +1,4 @@
-import { runCommandLineGit } from './command-line-git.ts';
+import { runCommandLineGit } from './process/command-line-git.ts';
 import { GitError } from './process/git-error.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { OperatorFault } from '../operator-fault.ts';
-import { runCommandLineGit } from './command-line-git.ts';
+import { runCommandLineGit } from './process/command-line-git.ts';
 import { GitError } from './process/git-error.ts';
 
 /** What merging one commit into another comes to. */

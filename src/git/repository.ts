@@ -7,7 +7,7 @@ import { directClient, type GitClient, type GitCommand, type RunOptions } from '
 import { GitError } from './process/git-error.ts';
 import type { HashName } from './object-id.ts';
 import { ObjectReader } from './object-reader.ts';
-import { ownershipFault } from './ownership.ts';
+import { ownershipFault } from './process/ownership.ts';
 import { TreeCache } from './tree-cache.ts';
 
 /** The Git repository that holds the catalogue, and the one way to run git in it. */

@@ -1,4 +1,4 @@
-import { runCommandLineGit } from './command-line-git.ts';
+import { runCommandLineGit } from './process/command-line-git.ts';
 import type { Repository } from './repository.ts';
 
 /** What lies in a folder of a commit. */

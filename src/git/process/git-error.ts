@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../credentials.ts';
+import { withoutCredentials } from './credentials.ts';
 
 /** A git command that failed or was killed. Nothing in it has the credentials of an address. */
 export class GitError extends Error {

@@ -1,13 +1,13 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { withoutCredentials } from '../../src/git/credentials.ts';
-import { GitError } from '../../src/git/process/git-error.ts';
-import { eventually } from '../support/eventually.ts';
-import { startGitServer } from '../support/git-server.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
-import { issueTestToken } from '../support/token.ts';
+import { withoutCredentials } from '../../../src/git/process/credentials.ts';
+import { GitError } from '../../../src/git/process/git-error.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startGitServer } from '../../support/git-server.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+import { sharedRepository } from '../../support/shared-repository.ts';
+import { issueTestToken } from '../../support/token.ts';
 
 describe('the password in the address of a remote', () => {
   it('is in no log line, no probe, no metric and no answer, however the remote fails', async () => {

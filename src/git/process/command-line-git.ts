@@ -1,8 +1,8 @@
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../operator-fault.ts';
 import { ownershipFault } from './ownership.ts';
-import { GitError } from './process/git-error.ts';
-import { type GitCommand, runGit, type RunOptions } from './process/run-git.ts';
-import { largeInPieces } from './process/settings.ts';
+import { GitError } from './git-error.ts';
+import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
+import { largeInPieces } from './settings.ts';
 
 export interface CommandLineGitOptions
   extends Pick<GitCommand, 'input' | 'accepts'>, Pick<RunOptions, 'take'> {}

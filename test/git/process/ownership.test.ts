@@ -2,11 +2,11 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { botshelf } from '../support/command-line.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startServiceProcess } from '../support/service-process.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { botshelf } from '../../support/command-line.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /** A user that owns nothing. */
 const nobody = 65534;
