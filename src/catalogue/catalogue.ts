@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as breathe, setTimeout as rest } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
-import type { HashName } from '../git/object-id.ts';
+import type { HashName } from '../git/objects/object-id.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { BotIndex } from './index/bot-index.ts';

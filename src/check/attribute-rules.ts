@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { readObjects } from '../git/objects.ts';
+import { readObjects } from '../git/objects/objects.ts';
 import { codeOf } from '../system-error.ts';
 import { asError, type Finding } from './check.ts';
 import { fileFault, positionAt, quoted } from '../catalogue/page/fault.ts';

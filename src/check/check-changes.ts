@@ -1,5 +1,5 @@
 import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/changed-files.ts';
-import { largestFile, readObjects } from '../git/objects.ts';
+import { largestFile, readObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import {

@@ -1,4 +1,4 @@
-import { ObjectReader } from '../git/object-reader.ts';
+import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { fileFault } from '../catalogue/page/fault.ts';

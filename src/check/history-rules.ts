@@ -1,5 +1,5 @@
 import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
-import { largestFile, readHeaders, streamObjects } from '../git/objects.ts';
+import { largestFile, readHeaders, streamObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';

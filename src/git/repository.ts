@@ -5,10 +5,10 @@ import { codeOf, messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError } from './process/git-error.ts';
-import type { HashName } from './object-id.ts';
-import { ObjectReader } from './object-reader.ts';
+import type { HashName } from './objects/object-id.ts';
+import { ObjectReader } from './objects/object-reader.ts';
 import { ownershipFault } from './process/ownership.ts';
-import { TreeCache } from './tree-cache.ts';
+import { TreeCache } from './objects/tree-cache.ts';
 
 /** The Git repository that holds the catalogue, and the one way to run git in it. */
 export interface Repository {

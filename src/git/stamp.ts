@@ -7,7 +7,7 @@ import { diffTrees } from './commit/file-change.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
-import { parseTree } from './tree.ts';
+import { parseTree } from './objects/tree.ts';
 
 /**
  * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without

@@ -9,7 +9,7 @@ import { type CommitFile, importCommit, packFolder, type RefCommit } from './com
 import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';
 import { fsyncFolders } from '../disk/durable.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
-import { blobId } from './object-id.ts';
+import { blobId } from './objects/object-id.ts';
 import { listFiles } from './tree-listing.ts';
 import { readTipEntries } from './commit/tip-files.ts';
 

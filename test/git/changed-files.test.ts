@@ -2,7 +2,7 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { changesInWorkTree } from '../../src/git/changed-files.ts';
-import { readObjects } from '../../src/git/objects.ts';
+import { readObjects } from '../../src/git/objects/objects.ts';
 import { revisionRange } from '../../src/git/revision-range.ts';
 import { OperatorFault } from '../../src/operator-fault.ts';
 import { commitAll, git } from '../support/command-line.ts';

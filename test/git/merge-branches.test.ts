@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { mergeBranches, type Merged, replayOnto, type SetAside } from '../../src/git/merge-branches.ts';
-import { largestFile } from '../../src/git/objects.ts';
+import { largestFile } from '../../src/git/objects/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';

@@ -1,5 +1,5 @@
 import type { BotId } from '../../bot/id.ts';
-import type { HashName } from '../../git/object-id.ts';
+import type { HashName } from '../../git/objects/object-id.ts';
 import { type Block, toBlock } from './block.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { readBot } from '../index/bot-reader.ts';

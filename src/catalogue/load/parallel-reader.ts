@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { HashName } from '../../git/object-id.ts';
+import type { HashName } from '../../git/objects/object-id.ts';
 import { hasFewFiles } from './folder.ts';
 import { type FolderReading, readFolder } from './folder-reader.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { blobId, type HashName } from '../../git/object-id.ts';
+import { blobId, type HashName } from '../../git/objects/object-id.ts';
 import { type Fault, fileFault } from './fault.ts';
 import { pathOf, type Place } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';

@@ -1,5 +1,5 @@
 import type { BotId } from '../../bot/id.ts';
-import type { HashName } from '../../git/object-id.ts';
+import type { HashName } from '../../git/objects/object-id.ts';
 import { Agenda } from './delay-queue.ts';
 import { fromBlock } from '../load/block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-index.ts';

@@ -1,4 +1,4 @@
-import { blobId, type HashName } from '../object-id.ts';
+import { blobId, type HashName } from '../objects/object-id.ts';
 import type { Subject } from './commit-message.ts';
 import type { FileChange, GitFile } from './file-change.ts';
 

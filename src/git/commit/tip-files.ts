@@ -1,8 +1,8 @@
 import { EditConflictError, WritesUnavailable } from '../../bot/errors.ts';
 import { messageOf } from '../../system-error.ts';
-import { largestFile } from '../objects.ts';
+import { largestFile } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
-import { entriesOf, type TreeEntry } from '../tree.ts';
+import { entriesOf, type TreeEntry } from '../objects/tree.ts';
 import type { CurrentFile } from './batch-plan.ts';
 import type { Inspection } from './checkout.ts';
 import type { GitFile } from './file-change.ts';

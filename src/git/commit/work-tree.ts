@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
-import { blobId, type HashName, streamedBlobId } from '../object-id.ts';
-import { largestFile } from '../objects.ts';
+import { blobId, type HashName, streamedBlobId } from '../objects/object-id.ts';
+import { largestFile } from '../objects/objects.ts';
 import { largeInPieces } from '../process/settings.ts';
 import type { Repository } from '../repository.ts';
-import { symbolicLink } from '../tree.ts';
+import { symbolicLink } from '../objects/tree.ts';
 import type { FileChange, GitFile } from './file-change.ts';
 
 /** What the work tree has at a path. */

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { placeOf, splitPath } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
-import { blobId } from '../../../src/git/object-id.ts';
+import { blobId } from '../../../src/git/objects/object-id.ts';
 import {
   faultsOfBot,
   faultsOfPage,

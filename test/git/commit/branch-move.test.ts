@@ -15,7 +15,7 @@ import { WritesUnavailable } from '../../../src/bot/errors.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import type { Log } from '../../../src/log.ts';
 import { silentLog } from '../../../src/log.ts';
-import { largestFile } from '../../../src/git/objects.ts';
+import { largestFile } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
-import { blobId } from '../../../src/git/object-id.ts';
+import { blobId } from '../../../src/git/objects/object-id.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { ObjectReader } from '../../src/git/object-reader.ts';
-import { largestFile } from '../../src/git/objects.ts';
-import { testRepository } from '../support/repository.ts';
+import { ObjectReader } from '../../../src/git/objects/object-reader.ts';
+import { largestFile } from '../../../src/git/objects/objects.ts';
+import { testRepository } from '../../support/repository.ts';
 
 describe('the reader of objects', () => {
   it('gives what is there, in the order that was asked for, and nothing of what is not', async () => {

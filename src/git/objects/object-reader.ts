@@ -1,8 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { BatchParser, type ObjectHeader, type ObjectSink } from './batch-parser.ts';
-import { GitError } from './process/git-error.ts';
-import { largeInPieces } from './process/settings.ts';
-import { spawnGit } from './process/spawn-git.ts';
+import { GitError } from '../process/git-error.ts';
+import { largeInPieces } from '../process/settings.ts';
+import { spawnGit } from '../process/spawn-git.ts';
 import { largestFile } from './objects.ts';
 
 /** An object as Git stores it. */

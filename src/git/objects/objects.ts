@@ -1,5 +1,5 @@
 import { BatchParser, type ObjectHeader, type ObjectSink, parseHeader } from './batch-parser.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
+import { runCommandLineGit } from '../process/command-line-git.ts';
 
 /** A file may have so many bytes, wherever it is: every clone carries it for good, and the service reads no larger one. */
 export const largestFile = 10 * 1024 * 1024;
