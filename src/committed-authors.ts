@@ -2,7 +2,7 @@ import type { BotId } from './bot/id.ts';
 import { readBot } from './catalogue/index/bot-reader.ts';
 import { botsFolder, folderOf, type Place, placeOf } from './catalogue/page/layout.ts';
 import { pageFileOf } from './catalogue/page/page-file.ts';
-import { readCommittedFiles } from './git/last-commit.ts';
+import { readCommittedFiles } from './git/inspect/last-commit.ts';
 import { type RepositoryDoor, unavailableBecause } from './git/repository.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { inviteKey, nameKey } from '../bot/likeness.ts';
-import { grepLines } from '../git/grep.ts';
+import { grepLines } from '../git/inspect/grep.ts';
 import type { Finding } from './check.ts';
 import { quoted } from '../catalogue/page/fault.ts';
 import { botsFolder, placeOf, splitPath } from '../catalogue/page/layout.ts';

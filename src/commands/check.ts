@@ -4,7 +4,7 @@ import { checkChanges } from '../check/check-changes.ts';
 import { checkOnAllProcessors } from '../check/parallel-check.ts';
 import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
-import { revisionRange } from '../git/revision-range.ts';
+import { revisionRange } from '../git/inspect/revision-range.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat, reportFormats } from './check-report.ts';

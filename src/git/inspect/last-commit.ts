@@ -1,5 +1,5 @@
-import type { Repository } from './repository.ts';
-import { parseTree } from './objects/tree.ts';
+import type { Repository } from '../repository.ts';
+import { parseTree } from '../objects/tree.ts';
 
 /**
  * The regular files of a folder as they are in the last commit, by name: those that `wanted` says.

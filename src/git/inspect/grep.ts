@@ -1,5 +1,5 @@
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { GitError } from './process/git-error.ts';
+import { runCommandLineGit } from '../process/command-line-git.ts';
+import { GitError } from '../process/git-error.ts';
 
 /**
  * Hands `take` each line in `folder` below `root` that has one of `words`, with its file's path relative to `root`:

@@ -1,13 +1,13 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { changesInWorkTree } from '../../src/git/changed-files.ts';
-import { readObjects } from '../../src/git/objects/objects.ts';
-import { revisionRange } from '../../src/git/revision-range.ts';
-import { OperatorFault } from '../../src/operator-fault.ts';
-import { commitAll, git } from '../support/command-line.ts';
-import { writeFiles } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { changesInWorkTree } from '../../../src/git/inspect/changed-files.ts';
+import { readObjects } from '../../../src/git/objects/objects.ts';
+import { revisionRange } from '../../../src/git/inspect/revision-range.ts';
+import { OperatorFault } from '../../../src/operator-fault.ts';
+import { commitAll, git } from '../../support/command-line.ts';
+import { writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const long = Array.from({ length: 50 }, (_, i) => `line ${String(i)}\n`).join('');
 

@@ -1,7 +1,7 @@
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../operator-fault.ts';
 import { mergeResult } from './merge-result.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { GitError } from './process/git-error.ts';
+import { runCommandLineGit } from '../process/command-line-git.ts';
+import { GitError } from '../process/git-error.ts';
 
 /** What a change goes from and to. Commit ids, and tree ids where it says so. */
 export interface RevisionRange {

@@ -1,7 +1,7 @@
 import { type ChangedFile, kindOf } from './changed-files.ts';
-import { parseRawDiff } from './raw-diff.ts';
+import { parseRawDiff } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
+import { runCommandLineGit } from '../process/command-line-git.ts';
 
 /** A version of a file that a commit brought. */
 export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {

@@ -1,6 +1,6 @@
-import { OperatorFault } from '../operator-fault.ts';
-import { runCommandLineGit } from './process/command-line-git.ts';
-import { GitError } from './process/git-error.ts';
+import { OperatorFault } from '../../operator-fault.ts';
+import { runCommandLineGit } from '../process/command-line-git.ts';
+import { GitError } from '../process/git-error.ts';
 
 /** What merging one commit into another comes to. */
 export interface MergeResult {
