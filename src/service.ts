@@ -8,7 +8,7 @@ import { connectionLimit } from './connection-limit.ts';
 import { Committer } from './git/commit/committer.ts';
 import { GitRunner } from './git/process/git-runner.ts';
 import { Housekeeping } from './git/housekeeping.ts';
-import { takeCloneLock, takeInstanceLock } from './git/instance-lock.ts';
+import { takeCloneLock, takeInstanceLock } from './git/locks/instance-lock.ts';
 import { readOrigin } from './git/origin.ts';
 import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';

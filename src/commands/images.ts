@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { readConfig } from '../config.ts';
-import { takeInstanceLock } from '../git/instance-lock.ts';
+import { takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';

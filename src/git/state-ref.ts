@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Pace } from '../concurrency/pace.ts';
 import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
 import { diffTrees } from './commit/file-change.ts';
-import { mayWorkAgain } from './dead-locks.ts';
+import { mayWorkAgain } from './locks/stale-locks.ts';
 import type { Log } from '../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError } from './commit/refs.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { gitProcessesIn } from '../../src/git/git-processes.ts';
+import { gitProcessesIn } from '../../src/git/locks/git-processes.ts';
 import {
   fetchRemote,
   pushRemote,

@@ -5,14 +5,14 @@ import { LastingReasons } from '../../lasting-reasons.ts';
 import type { Log } from '../../log.ts';
 import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';
-import { clearAfterCrash, mayWorkAgain } from '../dead-locks.ts';
+import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
 import { stateRef } from '../state-ref.ts';
-import { refuseWhileBusy } from '../under-way.ts';
+import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
 import type { Change } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
 import type { Unapplied } from './checkout.ts';
-import { withIndexLock } from './index-lock.ts';
+import { withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError } from './refs.ts';
 
 export interface CommitterOptions {

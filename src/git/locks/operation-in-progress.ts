@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../bot/errors.ts';
-import type { Repository } from './repository.ts';
+import { WritesUnavailable } from '../../bot/errors.ts';
+import type { Repository } from '../repository.ts';
 
 /** @throws {WritesUnavailable} while a person is in the middle of something that ends in a commit on another tip */
 export function refuseWhileBusy({ gitDir }: Repository): void {

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { codeOf } from '../system-error.ts';
-import type { Repository } from './repository.ts';
+import { codeOf } from '../../system-error.ts';
+import type { Repository } from '../repository.ts';
 
 /** A git that runs on this machine. */
 export interface GitProcess {

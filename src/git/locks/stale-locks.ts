@@ -1,12 +1,12 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../log.ts';
-import { removeStaleIndexLock } from './commit/index-lock.ts';
-import { gitSettings } from './process/settings.ts';
-import { GitError } from './process/git-error.ts';
+import type { Log } from '../../log.ts';
+import { removeStaleIndexLock } from './index-lock.ts';
+import { gitSettings } from '../process/settings.ts';
+import { GitError } from '../process/git-error.ts';
 import { type GitProcess, gitProcessesIn } from './git-processes.ts';
-import type { Repository } from './repository.ts';
+import type { Repository } from '../repository.ts';
 
 /**
  * Whether what failed may work when it is tried again: git was killed, or something that a killed git has left stood in

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestRepository, testRepository } from '../support/repository.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
 
 const source = (name: string): string =>
   JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);

@@ -4,11 +4,11 @@ import { connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
-import type { Log } from '../log.ts';
-import { OperatorFault } from '../operator-fault.ts';
-import { makeFolder } from '../disk/durable-folder.ts';
-import { codeOf } from '../system-error.ts';
-import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
+import type { Log } from '../../log.ts';
+import { OperatorFault } from '../../operator-fault.ts';
+import { makeFolder } from '../../disk/durable-folder.ts';
+import { codeOf } from '../../system-error.ts';
+import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {
