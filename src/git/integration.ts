@@ -1,8 +1,8 @@
 import { EditConflictError, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import type { BranchMove } from './commit/branch-writer.ts';
-import { diffTrees } from './commit/file-change.ts';
-import { moveRefs, readRef } from './commit/refs.ts';
+import { diffTrees } from './file-change.ts';
+import { moveRefs, readRef } from './refs.ts';
 import type { Committer } from './commit/committer.ts';
 import { hasCommit, mergeBase } from './history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';

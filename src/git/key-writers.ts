@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parsePage } from '../catalogue/page/page.ts';
-import type { GitFile } from './commit/file-change.ts';
+import type { GitFile } from './file-change.ts';
 import { parseRawDiff } from './raw-diff.ts';
 import type { Repository } from './repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';

@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import { placeOf, splitPath } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
-import { type GitFile, type FileChange, diffTrees } from './commit/file-change.ts';
+import { type GitFile, type FileChange, diffTrees } from './file-change.ts';
 import { treeOf } from './history.ts';
 import { type KeyWriter, KeyWriters } from './key-writers.ts';
 import type { Repository } from './repository.ts';

@@ -3,7 +3,7 @@ import type { Facts } from '../state/facts.ts';
 import { mergeFacts } from '../state/merge.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { readShard, writeShard } from '../state/shards.ts';
-import { diffTrees } from './commit/file-change.ts';
+import { diffTrees } from './file-change.ts';
 import { hasCommit, mergeBase, treeOf } from './history.ts';
 import type { Repository } from './repository.ts';
 import { writeCommit, type CommitFile } from './commit/fast-import.ts';

@@ -1,4 +1,4 @@
-import type { GitFile } from './commit/file-change.ts';
+import type { GitFile } from './file-change.ts';
 
 /** A file in the output of `git diff`, `diff-tree` or `log` with `--raw -z --no-abbrev`. */
 export interface RawDiffEntry {

@@ -1,5 +1,5 @@
 import type { RemoteState } from '../state/shared-tokens.ts';
-import { moveRefs, readRef, RefConflictError } from './commit/refs.ts';
+import { moveRefs, readRef, RefConflictError } from './refs.ts';
 import { mergeStates } from './merge-states.ts';
 import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } from './remote.ts';
 import type { Repository, RepositoryDoor } from './repository.ts';

@@ -1,5 +1,5 @@
 import { GitError } from './process/git-error.ts';
-import { readRef } from './commit/refs.ts';
+import { readRef } from './refs.ts';
 import type { Repository } from './repository.ts';
 import { stateRef } from './state-ref.ts';
 

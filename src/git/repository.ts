@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
-import { RefConflictError, UnknownOutcomeError } from './commit/refs.ts';
+import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';

@@ -3,7 +3,7 @@ import { folderOf, botsFolder, placeOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { Change } from './commit/batch-plan.ts';
-import { diffTrees } from './commit/file-change.ts';
+import { diffTrees } from './file-change.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from './repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';

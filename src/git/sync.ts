@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../concurrency/turns.ts';
 import type { Committer } from './commit/committer.ts';
-import { moveRefs, readRef } from './commit/refs.ts';
+import { moveRefs, readRef } from './refs.ts';
 import { GitError } from './process/git-error.ts';
 import { countCommits } from './history.ts';
 import { Integration } from './integration.ts';

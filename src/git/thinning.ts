@@ -1,6 +1,6 @@
 import type { Repository } from './repository.ts';
 import { fastImport } from './commit/fast-import.ts';
-import { readRef } from './commit/refs.ts';
+import { readRef } from './refs.ts';
 import { GitError } from './process/git-error.ts';
 import { stateRef } from './state-ref.ts';
 

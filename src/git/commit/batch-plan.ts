@@ -1,6 +1,6 @@
 import { blobId, type HashName } from '../objects/object-id.ts';
 import type { Subject } from './commit-message.ts';
-import type { FileChange, GitFile } from './file-change.ts';
+import type { FileChange, GitFile } from '../file-change.ts';
 
 /** A change to one file of the catalogue. */
 export interface Change {

@@ -9,9 +9,9 @@ import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';
 import { commitMessage } from './commit-message.ts';
 import { importCommit, packFolder } from './fast-import.ts';
-import { diffTrees, type FileChange } from './file-change.ts';
+import { diffTrees, type FileChange } from '../file-change.ts';
 import { IntentLog } from './intent-log.ts';
-import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from './refs.ts';
+import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
 import { currentFile, readTipEntries } from './tip-files.ts';
 import { Unfinished } from './unfinished.ts';
 

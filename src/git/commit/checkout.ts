@@ -4,7 +4,7 @@ import { Pace } from '../../concurrency/pace.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
-import type { FileChange, GitFile } from './file-change.ts';
+import type { FileChange, GitFile } from '../file-change.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 import {
   needsMode,

@@ -13,7 +13,7 @@ import type { Change } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
 import type { Unapplied } from './checkout.ts';
 import { withIndexLock } from '../locks/index-lock.ts';
-import { readRef, RefConflictError } from './refs.ts';
+import { readRef, RefConflictError } from '../refs.ts';
 
 export interface CommitterOptions {
   readonly door: RepositoryDoor;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { fsyncFolders } from '../../disk/durable.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
-import type { GitFile } from './file-change.ts';
-import { readRef, readAfterFailure, RefConflictError } from './refs.ts';
+import type { GitFile } from '../file-change.ts';
+import { readRef, readAfterFailure, RefConflictError } from '../refs.ts';
 
 /** What a file becomes in a commit: new bytes, a blob that is there, or nothing. */
 export type CommitFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;

@@ -3,7 +3,7 @@ import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
-import type { FileChange } from './file-change.ts';
+import type { FileChange } from '../file-change.ts';
 
 /** Path → the blob that the index has there, null where it has none. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
 import { fsyncFiles, writeDurably } from '../../disk/durable.ts';
 import type { Repository } from '../repository.ts';
-import type { FileChange } from './file-change.ts';
+import type { FileChange } from '../file-change.ts';
 
 /**
  * The write-ahead log of index and work tree: which files are about to change, on disk before the branch moves. After a

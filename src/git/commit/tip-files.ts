@@ -5,7 +5,7 @@ import type { Repository } from '../repository.ts';
 import { entriesOf, type TreeEntry } from '../objects/tree.ts';
 import type { CurrentFile } from './batch-plan.ts';
 import type { Inspection } from './checkout.ts';
-import type { GitFile } from './file-change.ts';
+import type { GitFile } from '../file-change.ts';
 import { unmerged } from './git-index.ts';
 
 /**

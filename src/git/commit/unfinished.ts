@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
 import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type Unapplied } from './checkout.ts';
-import type { FileChange } from './file-change.ts';
-import { readHead } from './refs.ts';
+import type { FileChange } from '../file-change.ts';
+import { readHead } from '../refs.ts';
 import { readTipEntries } from './tip-files.ts';
 
 export interface UnfinishedOptions {

@@ -19,7 +19,7 @@ import { largestFile } from '../objects/objects.ts';
 import { largeInPieces } from '../process/settings.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
-import type { FileChange, GitFile } from './file-change.ts';
+import type { FileChange, GitFile } from '../file-change.ts';
 
 /** What the work tree has at a path. */
 export interface WorkFile {

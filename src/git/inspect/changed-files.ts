@@ -1,6 +1,6 @@
 import { parseRawDiff } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import type { GitFile } from '../commit/file-change.ts';
+import type { GitFile } from '../file-change.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
 /** A file that is not as it was in a revision. Paths are relative to the folder asked about, with `/`. */

@@ -1,5 +1,5 @@
-import { parseRawDiff } from '../raw-diff.ts';
-import type { Repository } from '../repository.ts';
+import { parseRawDiff } from './raw-diff.ts';
+import type { Repository } from './repository.ts';
 
 /** A file as a tree or the index has it. */
 export interface GitFile {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../../system-error.ts';
-import { foldersUpTo, fsyncFolders } from '../../disk/durable.ts';
-import { GitError } from '../process/git-error.ts';
-import type { Repository } from '../repository.ts';
+import { codeOf } from '../system-error.ts';
+import { foldersUpTo, fsyncFolders } from '../disk/durable.ts';
+import { GitError } from './process/git-error.ts';
+import type { Repository } from './repository.ts';
 
 /** A ref is at another commit than the caller planned on. */
 export class RefConflictError extends Error {

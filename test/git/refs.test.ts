@@ -1,8 +1,8 @@
 import { rejects, strictEqual } from 'node:assert/strict';
-import { readRef, RefConflictError, updateRefs } from '../../../src/git/commit/refs.ts';
-import { GitError } from '../../../src/git/process/git-error.ts';
-import { openRepository, type Repository } from '../../../src/git/repository.ts';
-import { testRepository } from '../../support/repository.ts';
+import { readRef, RefConflictError, updateRefs } from '../../src/git/refs.ts';
+import { GitError } from '../../src/git/process/git-error.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { testRepository } from '../support/repository.ts';
 
 const main = 'refs/heads/main';
 const base = 'refs/botshelf/remote/base';
