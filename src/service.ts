@@ -12,7 +12,7 @@ import { takeCloneLock, takeInstanceLock } from './git/locks/instance-lock.ts';
 import { readOrigin } from './git/origin.ts';
 import { RepositoryDoor } from './git/repository.ts';
 import { createStateRef } from './git/state-ref.ts';
-import { Sync, type SyncFault } from './git/sync.ts';
+import { Sync, type SyncFault } from './sync/sync.ts';
 import { thinState } from './git/thinning.ts';
 import { createApp, createProbeApp } from './http/app.ts';
 import type { Health } from './http/health.ts';

@@ -3,7 +3,7 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
 import { folderOf } from '../catalogue/page/layout.ts';
 import { type Config, readConfig } from '../config.ts';
-import { openRemoteState } from '../git/remote-state.ts';
+import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import { createStateRef } from '../git/state-ref.ts';
 import { createLog } from '../log.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Holding, StateStore, TokenStanding } from './state-store.ts';
 
-/** The state on the shared Git server; see git/sync.ts. */
+/** The state on the shared Git server; see sync/sync.ts. */
 export interface RemoteState {
   /** Whether it was ever fetched into this clone. */
   readonly stateFetched: boolean;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/git/state-ref.ts';
-import { Sync } from '../../src/git/sync.ts';
+import { Sync } from '../../src/sync/sync.ts';
 import { silentLog } from '../../src/log.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { sharedRepository } from '../support/shared-repository.ts';

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../concurrency/turns.ts';
-import type { Committer } from './commit/committer.ts';
-import { moveRefs, readRef } from './refs.ts';
-import { GitError } from './process/git-error.ts';
-import { countCommits } from './history.ts';
+import type { Committer } from '../git/commit/committer.ts';
+import { moveRefs, readRef } from '../git/refs.ts';
+import { GitError } from '../git/process/git-error.ts';
+import { countCommits } from '../git/history.ts';
 import { Integration } from './integration.ts';
 import {
   fetchRemote,
@@ -18,9 +18,9 @@ import {
   remoteRefs,
 } from './remote.ts';
 import { fetchState, hasFetchedState, mergeState, pushState, told } from './remote-state.ts';
-import type { Repository, RepositoryDoor } from './repository.ts';
-import { stateRef } from './state-ref.ts';
-import { makeThinned } from './thinning.ts';
+import type { Repository, RepositoryDoor } from '../git/repository.ts';
+import { stateRef } from '../git/state-ref.ts';
+import { makeThinned } from '../git/thinning.ts';
 
 export interface SyncOptions {
   readonly door: RepositoryDoor;

@@ -1,15 +1,15 @@
 import { EditConflictError, WritesUnavailable } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
-import type { BranchMove } from './commit/branch-writer.ts';
-import { diffTrees } from './file-change.ts';
-import { moveRefs, readRef } from './refs.ts';
-import type { Committer } from './commit/committer.ts';
-import { hasCommit, mergeBase } from './history.ts';
+import type { BranchMove } from '../git/commit/branch-writer.ts';
+import { diffTrees } from '../git/file-change.ts';
+import { moveRefs, readRef } from '../git/refs.ts';
+import type { Committer } from '../git/commit/committer.ts';
+import { hasCommit, mergeBase } from '../git/history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
 import { remoteRefs } from './remote.ts';
-import type { Repository, RepositoryDoor } from './repository.ts';
-import { stampsDue } from './stamp.ts';
-import { listFiles } from './tree-listing.ts';
+import type { Repository, RepositoryDoor } from '../git/repository.ts';
+import { stampsDue } from './touch-edited.ts';
+import { listFiles } from '../git/tree-listing.ts';
 
 export interface IntegrationOptions {
   readonly door: RepositoryDoor;

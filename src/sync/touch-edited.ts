@@ -2,12 +2,12 @@ import type { BotId } from '../bot/id.ts';
 import { folderOf, botsFolder, placeOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import type { Change } from './commit/batch-plan.ts';
-import { diffTrees } from './file-change.ts';
+import type { Change } from '../git/commit/batch-plan.ts';
+import { diffTrees } from '../git/file-change.ts';
 import { botOf } from './merge-branches.ts';
-import type { Repository } from './repository.ts';
+import type { Repository } from '../git/repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
-import { parseTree } from './objects/tree.ts';
+import { parseTree } from '../git/objects/tree.ts';
 
 /**
  * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without

@@ -3,10 +3,10 @@ import type { Facts } from '../state/facts.ts';
 import { mergeFacts } from '../state/merge.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { readShard, writeShard } from '../state/shards.ts';
-import { diffTrees } from './file-change.ts';
-import { hasCommit, mergeBase, treeOf } from './history.ts';
-import type { Repository } from './repository.ts';
-import { writeCommit, type CommitFile } from './commit/fast-import.ts';
+import { diffTrees } from '../git/file-change.ts';
+import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
+import type { Repository } from '../git/repository.ts';
+import { writeCommit, type CommitFile } from '../git/commit/fast-import.ts';
 
 /**
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each

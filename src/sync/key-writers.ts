@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parsePage } from '../catalogue/page/page.ts';
-import type { GitFile } from './file-change.ts';
-import { parseRawDiff } from './raw-diff.ts';
-import type { Repository } from './repository.ts';
+import type { GitFile } from '../git/file-change.ts';
+import { parseRawDiff } from '../git/raw-diff.ts';
+import type { Repository } from '../git/repository.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
 /** Who gave a key of a page the value it has: a person by a commit, or an owner by a post, in ms since the epoch. */

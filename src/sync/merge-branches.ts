@@ -2,11 +2,11 @@ import type { BotId } from '../bot/id.ts';
 import { placeOf, splitPath } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
-import { type GitFile, type FileChange, diffTrees } from './file-change.ts';
-import { treeOf } from './history.ts';
+import { type GitFile, type FileChange, diffTrees } from '../git/file-change.ts';
+import { treeOf } from '../git/history.ts';
 import { type KeyWriter, KeyWriters } from './key-writers.ts';
-import type { Repository } from './repository.ts';
-import { writeCommit, type CommitFile } from './commit/fast-import.ts';
+import type { Repository } from '../git/repository.ts';
+import { writeCommit, type CommitFile } from '../git/commit/fast-import.ts';
 
 /** Two sides of a branch that have parted. */
 export interface Sides {

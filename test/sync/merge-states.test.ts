@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergeStates } from '../../src/git/merge-states.ts';
+import { mergeStates } from '../../src/sync/merge-states.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { treeOf } from '../../src/git/history.ts';
 import { makeThinned } from '../../src/git/thinning.ts';

@@ -8,7 +8,7 @@ import {
   remoteFault,
   type RemoteOptions,
   remoteRefs,
-} from '../../src/git/remote.ts';
+} from '../../src/sync/remote.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { mergeBranches, type Merged, replayOnto, type SetAside } from '../../src/git/merge-branches.ts';
+import { mergeBranches, type Merged, replayOnto, type SetAside } from '../../src/sync/merge-branches.ts';
 import { largestFile } from '../../src/git/objects/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
