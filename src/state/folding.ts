@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Change, CommittedState } from './committed-state.ts';
 import type { Facts } from './facts.ts';
-import type { Journal, StateFault } from './journal.ts';
+import type { Journal, StateFault } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { Turns } from '../concurrency/turns.ts';
 

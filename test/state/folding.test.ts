@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeLine } from '../../src/state/journal-line.ts';
+import { writeLine } from '../../src/state/journal/journal-line.ts';
 import { botId } from '../support/sample.ts';
 import { BrokenRef, newPlace, open, until } from './place.ts';
 import { recordedLog } from './recorded-log.ts';

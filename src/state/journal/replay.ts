@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../system-error.ts';
+import { codeOf } from '../../system-error.ts';
 import { type JournalEntry, readLine } from './journal-line.ts';
-import { Pace } from '../concurrency/pace.ts';
+import { Pace } from '../../concurrency/pace.ts';
 
 /** Lines of a segment that cannot be read, though something was acknowledged with them. */
 export interface JournalDamage {

@@ -9,13 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../src/bot/errors.ts';
-import { silentLog } from '../../src/log.ts';
-import { Journal } from '../../src/state/journal.ts';
-import type { JournalEntry } from '../../src/state/journal-line.ts';
-import { botId } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { type RecordedLog, recordedLog } from './recorded-log.ts';
+import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { silentLog } from '../../../src/log.ts';
+import { Journal } from '../../../src/state/journal/journal.ts';
+import type { JournalEntry } from '../../../src/state/journal/journal-line.ts';
+import { botId } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { type RecordedLog, recordedLog } from '../recorded-log.ts';
 
 describe('the journal', () => {
   it('gives back, in order, what was appended', async () => {

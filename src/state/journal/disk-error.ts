@@ -1,5 +1,5 @@
-import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
-import { codeOf, messageOf } from '../system-error.ts';
+import { diskFullForOwners, WritesUnavailable } from '../../bot/errors.ts';
+import { codeOf, messageOf } from '../../system-error.ts';
 
 /** The refusal of a write that failed as `folder` could not be written to. */
 export function diskRefusal(error: unknown, folder: string): WritesUnavailable {

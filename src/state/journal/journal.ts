@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WritesUnavailable } from '../bot/errors.ts';
-import type { Log } from '../log.ts';
-import { codeOf } from '../system-error.ts';
-import { diskRefusal } from './disk-fault.ts';
-import { makeFolder } from '../disk/durable-folder.ts';
+import type { WritesUnavailable } from '../../bot/errors.ts';
+import type { Log } from '../../log.ts';
+import { codeOf } from '../../system-error.ts';
+import { diskRefusal } from './disk-error.ts';
+import { makeFolder } from '../../disk/durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';
-import { Turns } from '../concurrency/turns.ts';
+import { Turns } from '../../concurrency/turns.ts';
 
 export interface JournalOptions {
   /** Where its segments are; made when first needed. */

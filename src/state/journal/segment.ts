@@ -1,8 +1,8 @@
 import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { failpoint } from '../failpoint.ts';
-import { syncFolder } from '../disk/durable-folder.ts';
+import { failpoint } from '../../failpoint.ts';
+import { syncFolder } from '../../disk/durable-folder.ts';
 
 /**
  * The file of the journal that is being written. It is filled with zeros ahead and overwritten with synchronous
