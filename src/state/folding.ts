@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { Change, CommittedState } from './committed-state.ts';
+import type { Change, CommittedState } from './ref/committed-state.ts';
 import type { Facts } from './facts.ts';
 import type { Journal, StateFault } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';

@@ -3,13 +3,13 @@ import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import { CommittedState } from './committed-state.ts';
+import { CommittedState } from './ref/committed-state.ts';
 import { timeAfter, type TokenMark } from './facts.ts';
 import { Folding } from './folding.ts';
 import { Journal, type StateFault } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './state.ts';
-import type { StateRef } from './state-ref.ts';
+import type { StateRef } from './ref/state-ref.ts';
 import { issueToken, revokeToken } from './tokens.ts';
 
 export interface StateStoreOptions {

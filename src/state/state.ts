@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
 import { type Count, type Facts, factsOf, type TokenMark } from './facts.ts';
 import { laterCount, mergeTokens } from './merge.ts';
-import { shardNumber } from './shards.ts';
+import { shardNumber } from './ref/shards.ts';
 
 /** Everything the service keeps of its bots for itself, in memory. Facts are only ever replaced as `mergeFacts` does. */
 export class State {

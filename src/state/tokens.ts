@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
-import type { Change, CommittedState } from './committed-state.ts';
+import type { Change, CommittedState } from './ref/committed-state.ts';
 import { timeAfter } from './facts.ts';
 import type { State } from './state.ts';
 

@@ -2,7 +2,7 @@ import { compareBotIds, type BotId } from '../bot/id.ts';
 import type { Facts } from '../state/facts.ts';
 import { mergeFacts } from '../state/merge.ts';
 import { Pace } from '../concurrency/pace.ts';
-import { readShard, writeShard } from '../state/shards.ts';
+import { readShard, writeShard } from '../state/ref/shards.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';

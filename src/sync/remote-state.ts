@@ -3,7 +3,7 @@ import { moveRefs, readRef, RefConflictError } from '../git/refs.ts';
 import { mergeStates } from './merge-states.ts';
 import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } from './remote.ts';
 import type { Repository, RepositoryDoor } from '../git/repository.ts';
-import { stateRef } from '../git/state-ref.ts';
+import { stateRef } from '../state/ref/git-state-ref.ts';
 
 /** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitError} */
 export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {

@@ -19,8 +19,8 @@ import {
 } from './remote.ts';
 import { fetchState, hasFetchedState, mergeState, pushState, told } from './remote-state.ts';
 import type { Repository, RepositoryDoor } from '../git/repository.ts';
-import { stateRef } from '../git/state-ref.ts';
-import { makeThinned } from '../git/thinning.ts';
+import { stateRef } from '../state/ref/git-state-ref.ts';
+import { makeThinned } from '../state/ref/prune-history.ts';
 
 export interface SyncOptions {
   readonly door: RepositoryDoor;

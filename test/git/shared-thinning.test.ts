@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/git/state-ref.ts';
+import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { silentLog } from '../../src/log.ts';
 import type { TestRepository } from '../support/repository.ts';

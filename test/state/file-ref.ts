@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { StateMoved, type StateRef, type StateTree } from '../../src/state/state-ref.ts';
+import { StateMoved, type StateRef, type StateTree } from '../../src/state/ref/state-ref.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {

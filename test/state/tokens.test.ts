@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
-import { CommittedState } from '../../src/state/committed-state.ts';
+import { CommittedState } from '../../src/state/ref/committed-state.ts';
 import { State } from '../../src/state/state.ts';
 import { issueToken, revokeToken } from '../../src/state/tokens.ts';
 import { botId } from '../support/sample.ts';

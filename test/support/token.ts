@@ -1,9 +1,9 @@
 import { newToken, tokenDigest } from '../../src/bot/token.ts';
 import { RepositoryDoor } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/git/state-ref.ts';
+import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../src/log.ts';
-import { CommittedState } from '../../src/state/committed-state.ts';
-import { shardNumber, shardPath, writeShard } from '../../src/state/shards.ts';
+import { CommittedState } from '../../src/state/ref/committed-state.ts';
+import { shardNumber, shardPath, writeShard } from '../../src/state/ref/shards.ts';
 import { State } from '../../src/state/state.ts';
 import { issueToken } from '../../src/state/tokens.ts';
 import { botId } from './sample.ts';

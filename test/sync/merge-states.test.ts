@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { mergeStates } from '../../src/sync/merge-states.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { treeOf } from '../../src/git/history.ts';
-import { makeThinned } from '../../src/git/thinning.ts';
+import { makeThinned } from '../../src/state/ref/prune-history.ts';
 import { writeCommit } from '../../src/git/commit/fast-import.ts';
-import { writeShard } from '../../src/state/shards.ts';
+import { writeShard } from '../../src/state/ref/shards.ts';
 import { botId } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 

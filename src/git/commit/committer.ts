@@ -7,7 +7,7 @@ import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
-import { stateRef } from '../state-ref.ts';
+import { stateRef } from '../../state/ref/git-state-ref.ts';
 import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
 import type { Change } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';

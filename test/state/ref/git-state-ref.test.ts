@@ -1,13 +1,13 @@
 import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../src/bot/errors.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/git/state-ref.ts';
-import { silentLog } from '../../src/log.ts';
-import { StateMoved, type StateRef } from '../../src/state/state-ref.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
+import { silentLog } from '../../../src/log.ts';
+import { StateMoved, type StateRef } from '../../../src/state/ref/state-ref.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const one = new Map([['66/33.json', '{"a":1}\n']]);
 const two = new Map([

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../log.ts';
-import { messageOf } from '../system-error.ts';
-import { fsyncFolders } from '../disk/durable.ts';
-import type { Repository, RepositoryDoor } from './repository.ts';
-import { thinState } from './thinning.ts';
+import type { Log } from '../../log.ts';
+import { messageOf } from '../../system-error.ts';
+import { fsyncFolders } from '../../disk/durable.ts';
+import type { Repository, RepositoryDoor } from '../../git/repository.ts';
+import { thinState } from './prune-history.ts';
 
 export interface HousekeepingOptions {
   readonly door: RepositoryDoor;

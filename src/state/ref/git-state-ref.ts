@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Pace } from '../concurrency/pace.ts';
-import { StateMoved, type StateRef, type StateTree } from '../state/state-ref.ts';
-import { diffTrees } from './file-change.ts';
-import { mayWorkAgain } from './locks/stale-locks.ts';
-import type { Log } from '../log.ts';
-import { type CommitFile, importCommit, packFolder, type RefCommit } from './commit/fast-import.ts';
-import { foldersOfRef, readRef, RefConflictError } from './refs.ts';
-import { fsyncFolders } from '../disk/durable.ts';
-import { type Repository, type RepositoryDoor, unavailableBecause } from './repository.ts';
-import { blobId } from './objects/object-id.ts';
-import { listFiles } from './tree-listing.ts';
-import { readTipEntries } from './commit/tip-files.ts';
+import { Pace } from '../../concurrency/pace.ts';
+import { StateMoved, type StateRef, type StateTree } from './state-ref.ts';
+import { diffTrees } from '../../git/file-change.ts';
+import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
+import type { Log } from '../../log.ts';
+import { type CommitFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
+import { foldersOfRef, readRef, RefConflictError } from '../../git/refs.ts';
+import { fsyncFolders } from '../../disk/durable.ts';
+import { type Repository, type RepositoryDoor, unavailableBecause } from '../../git/repository.ts';
+import { blobId } from '../../git/objects/object-id.ts';
+import { listFiles } from '../../git/tree-listing.ts';
+import { readTipEntries } from '../../git/commit/tip-files.ts';
 
 /** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
 export const stateRef = 'refs/botshelf/state';

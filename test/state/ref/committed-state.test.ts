@@ -1,14 +1,14 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import type { BotId } from '../../src/bot/id.ts';
-import { silentLog } from '../../src/log.ts';
-import { CommittedState } from '../../src/state/committed-state.ts';
-import type { Facts } from '../../src/state/facts.ts';
-import { State } from '../../src/state/state.ts';
-import { StateMoved } from '../../src/state/state-ref.ts';
-import { botId } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { FileRef } from './file-ref.ts';
+import type { BotId } from '../../../src/bot/id.ts';
+import { silentLog } from '../../../src/log.ts';
+import { CommittedState } from '../../../src/state/ref/committed-state.ts';
+import type { Facts } from '../../../src/state/facts.ts';
+import { State } from '../../../src/state/state.ts';
+import { StateMoved } from '../../../src/state/ref/state-ref.ts';
+import { botId } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { FileRef } from '../file-ref.ts';
 
 describe('the state and its ref', () => {
   it('lose nothing when ten commit to it at the same time', async () => {

@@ -1,8 +1,8 @@
-import type { Repository } from './repository.ts';
-import { fastImport } from './commit/fast-import.ts';
-import { readRef } from './refs.ts';
-import { GitError } from './process/git-error.ts';
-import { stateRef } from './state-ref.ts';
+import type { Repository } from '../../git/repository.ts';
+import { fastImport } from '../../git/commit/fast-import.ts';
+import { readRef } from '../../git/refs.ts';
+import { GitError } from '../../git/process/git-error.ts';
+import { stateRef } from './git-state-ref.ts';
 
 /** A commit of the state's history. */
 export interface StateCommit {

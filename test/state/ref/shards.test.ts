@@ -1,12 +1,18 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { type BotId, compareBotIds } from '../../src/bot/id.ts';
-import type { TokenDigest } from '../../src/bot/token.ts';
-import { type Facts, latestTime } from '../../src/state/facts.ts';
-import { readShard, shardNumber, shardPath, type ShardFault, writeShard } from '../../src/state/shards.ts';
-import { State } from '../../src/state/state.ts';
-import { botId } from '../support/sample.ts';
-import { someFacts, someId } from './arbitrary.ts';
+import { type BotId, compareBotIds } from '../../../src/bot/id.ts';
+import type { TokenDigest } from '../../../src/bot/token.ts';
+import { type Facts, latestTime } from '../../../src/state/facts.ts';
+import {
+  readShard,
+  shardNumber,
+  shardPath,
+  type ShardFault,
+  writeShard,
+} from '../../../src/state/ref/shards.ts';
+import { State } from '../../../src/state/state.ts';
+import { botId } from '../../support/sample.ts';
+import { someFacts, someId } from '../arbitrary.ts';
 
 const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
 

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { openRepository } from '../../src/git/repository.ts';
-import { commitsThatStay, thinState } from '../../src/git/thinning.ts';
-import { testRepository } from '../support/repository.ts';
+import { openRepository } from '../../../src/git/repository.ts';
+import { commitsThatStay, thinState } from '../../../src/state/ref/prune-history.ts';
+import { testRepository } from '../../support/repository.ts';
 
 const day = 24 * 60 * 60;
 const identity = {

@@ -7,7 +7,7 @@ export interface StateTree {
 
 /**
  * Where states are kept for good: `refs/botshelf/state` of the catalogue's repository, implemented by
- * git/state-ref.ts. Only the tip is ever read; every commit has the one before as its parent.
+ * state/ref/git-state-ref.ts. Only the tip is ever read; every commit has the one before as its parent.
  */
 export interface StateRef {
   /**

@@ -2,13 +2,13 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Committer } from '../../src/git/commit/committer.ts';
-import { Housekeeping } from '../../src/git/housekeeping.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/git/state-ref.ts';
-import { silentLog } from '../../src/log.ts';
-import { type TestRepository, testRepository } from '../support/repository.ts';
-import { setKey } from './commit/keys.ts';
+import { Committer } from '../../../src/git/commit/committer.ts';
+import { Housekeeping } from '../../../src/state/ref/maintenance.ts';
+import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
+import { silentLog } from '../../../src/log.ts';
+import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { setKey } from '../../git/commit/keys.ts';
 
 const path = 'bots/001/1.en.md';
 
