@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
 import { timeAfter, type TokenMark } from './facts.ts';
-import { Folding } from './folding.ts';
+import { Folding } from './checkpoint.ts';
 import { Journal, type StateFault } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './state.ts';
