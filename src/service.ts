@@ -15,7 +15,7 @@ import { createStateRef } from './state/ref/git-state-ref.ts';
 import { Sync, type SyncFault } from './sync/sync.ts';
 import { thinState } from './state/ref/prune-history.ts';
 import { createApp, createProbeApp } from './http/app.ts';
-import type { Health } from './http/health.ts';
+import type { Health } from './http/api/health.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';

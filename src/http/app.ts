@@ -15,19 +15,19 @@ import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/login-routes.tsx';
 import { addTokenRoutes, type TokenDesk } from '../site/token-routes.tsx';
 import type { Updates } from '../updates.ts';
-import type { TokenHolders } from './authentication.ts';
+import type { TokenHolders } from './api/authentication.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
-import { addHealthRoutes, type Health } from './health.ts';
-import { addHookRoute } from './hook-route.ts';
-import { addImageRoute, type Pictures } from './image-route.ts';
+import { addHealthRoutes, type Health } from './api/health.ts';
+import { addHookRoute } from './api/hook-route.ts';
+import { addImageRoute, type Pictures } from './api/image-route.ts';
 import { answerUnrouted } from './methods.ts';
-import { addOpenApiRoute } from './openapi-route.ts';
-import { addMetricsRoute, countRequests, type RequestMetrics } from './metrics-route.ts';
+import { addOpenApiRoute } from './api/openapi-route.ts';
+import { addMetricsRoute, countRequests, type RequestMetrics } from './api/metrics-route.ts';
 import { Problem } from './problem.ts';
 import { answerProblems } from './problem-answer.ts';
 import { RateLimit } from './rate-limits.ts';
-import { addReadRoutes } from './read-routes.ts';
-import { addUpdateRoute } from './update-route.ts';
+import { addReadRoutes } from './api/read-routes.ts';
+import { addUpdateRoute } from './api/update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;

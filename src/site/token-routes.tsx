@@ -5,7 +5,7 @@ import type { Token } from '../bot/token.ts';
 import type { BotIndex } from '../catalogue/index/bot-index.ts';
 import { refuseCrossSite } from '../http/cross-site.ts';
 import type { RateLimit } from '../http/rate-limits.ts';
-import { knownBot } from '../http/read-routes.ts';
+import { knownBot } from '../http/api/read-routes.ts';
 import type { Login } from '../login/login.ts';
 import { isFresh } from '../login/sessions.ts';
 import type { Shared } from '../state/shared-tokens.ts';

@@ -20,7 +20,7 @@ import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { Body } from '../../http/compression.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
-import type { ListQuery } from '../../http/list-query.ts';
+import type { ListQuery } from '../../http/api/list-query.ts';
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {

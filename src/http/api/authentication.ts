@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
-import type { BotId } from '../bot/id.ts';
-import { parseToken, type Token } from '../bot/token.ts';
-import { addressGroup } from '../network-address.ts';
-import { Problem } from './problem.ts';
-import type { RateLimit } from './rate-limits.ts';
+import type { BotId } from '../../bot/id.ts';
+import { parseToken, type Token } from '../../bot/token.ts';
+import { addressGroup } from '../../network-address.ts';
+import { Problem } from '../problem.ts';
+import type { RateLimit } from '../rate-limits.ts';
 
 /** Knows whose a token is; see state/. */
 export interface TokenHolders {

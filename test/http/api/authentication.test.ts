@@ -1,9 +1,9 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { newToken } from '../../src/bot/token.ts';
-import { loginEnv } from '../login/shelf.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService } from '../support/service.ts';
+import { newToken } from '../../../src/bot/token.ts';
+import { loginEnv } from '../../login/shelf.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService } from '../../support/service.ts';
 
 describe('a post without a valid token, where nobody can log in', () => {
   it('is told how tokens are issued here and whom to ask, not to press a button that is not there', async () => {

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { keepPictures } from '../support/pictures.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { keepPictures } from '../../support/pictures.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 const kept = {
   avatar: 'https://pictures.example.org/avatar.png',

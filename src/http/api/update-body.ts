@@ -1,8 +1,8 @@
-import { readSchema } from '../bot/schemas.ts';
-import { parseFrontMatter } from '../catalogue/page/front-matter.ts';
-import { validate } from '../catalogue/page/schema.ts';
-import type { UpdateValues } from '../updates.ts';
-import { Problem, type ProblemDetail } from './problem.ts';
+import { readSchema } from '../../bot/schemas.ts';
+import { parseFrontMatter } from '../../catalogue/page/front-matter.ts';
+import { validate } from '../../catalogue/page/schema.ts';
+import type { UpdateValues } from '../../updates.ts';
+import { Problem, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the body of an update: `{"bot": {…}}`, or flat `{"bot.count": 156}`.

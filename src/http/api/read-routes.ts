@@ -1,13 +1,13 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-import { UnknownBot } from '../bot/errors.ts';
-import { parseBotId } from '../bot/id.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
-import type { BotLists, List } from '../catalogue/index/bot-lists.ts';
+import { UnknownBot } from '../../bot/errors.ts';
+import { parseBotId } from '../../bot/id.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotLists, List } from '../../catalogue/index/bot-lists.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
-import { Problem } from './problem.ts';
-import { queryOf } from './query.ts';
-import { send } from './representation.ts';
+import { Problem } from '../problem.ts';
+import { queryOf } from '../query.ts';
+import { send } from '../representation.ts';
 
 /**
  * The reads of both interfaces: v1 lists the markdown files, v2 the bots, and both give a bot whole.

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { openApi } from '../../src/http/openapi.ts';
-import { startTestService } from '../support/service.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
+import { openApi } from '../../../src/http/api/openapi.ts';
+import { startTestService } from '../../support/service.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
 
 describe('the OpenAPI document', () => {
   const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org'))) as object;

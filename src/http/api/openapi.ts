@@ -1,4 +1,4 @@
-import { readSchema, type SchemaDocument, schemaNames } from '../bot/schemas.ts';
+import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 
 /** The description of the interface as OpenAPI 3.1; its schemas are those that everything is held against. */
 export function openApi(baseUrl: string): object {

@@ -3,9 +3,9 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import getRawBody from 'raw-body';
-import { addressGroup } from '../network-address.ts';
-import { Problem } from './problem.ts';
-import type { RateLimit } from './rate-limits.ts';
+import { addressGroup } from '../../network-address.ts';
+import { Problem } from '../problem.ts';
+import type { RateLimit } from '../rate-limits.ts';
 
 export interface HookRouteOptions {
   /** What the Git server signs its calls with, or sends along. */

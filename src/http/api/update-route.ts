@@ -1,14 +1,14 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../bot/id.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
-import { pathOf } from '../catalogue/page/layout.ts';
-import type { Updates } from '../updates.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import type { Updates } from '../../updates.ts';
 import { authenticate, type TokenHolders } from './authentication.ts';
-import type { RateLimit } from './rate-limits.ts';
+import type { RateLimit } from '../rate-limits.ts';
 import { knownBot } from './read-routes.ts';
-import { etagsOf } from './representation.ts';
-import { type BodyRules, readText } from './request-body.ts';
+import { etagsOf } from '../representation.ts';
+import { type BodyRules, readText } from '../request-body.ts';
 import { parseUpdate } from './update-body.ts';
 
 export interface UpdateRouteOptions {

@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import type { Fault } from '../catalogue/page/fault.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
 
 /** How well one part of the service does; a fault is a sentence. */
 export interface PartHealth {

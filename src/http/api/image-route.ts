@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
-import { Problem } from './problem.ts';
-import { isKnown } from './representation.ts';
+import { Problem } from '../problem.ts';
+import { isKnown } from '../representation.ts';
 
 /** Our copies of pictures, by name; see images/. */
 export interface Pictures {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { openApi } from './openapi.ts';
-import { send } from './representation.ts';
+import { send } from '../representation.ts';
 
 /** Serves the description of the interface. @param baseUrl the public address, without a slash at its end */
 export function addOpenApiRoute(router: Router, baseUrl: string): void {
