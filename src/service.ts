@@ -4,7 +4,7 @@ import { Catalogue } from './catalogue/catalogue.ts';
 import { listTop } from './catalogue/load/folder.ts';
 import { committedAuthors } from './committed-authors.ts';
 import type { Config } from './config.ts';
-import { connectionLimit } from './connection-limit.ts';
+import { connectionLimit } from './http/connection-limit.ts';
 import { Committer } from './git/commit/committer.ts';
 import { GitRunner } from './git/process/git-runner.ts';
 import { Housekeeping } from './state/ref/maintenance.ts';

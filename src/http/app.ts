@@ -24,7 +24,7 @@ import { answerUnrouted } from './methods.ts';
 import { addOpenApiRoute } from './api/openapi-route.ts';
 import { addMetricsRoute, countRequests, type RequestMetrics } from './api/metrics-route.ts';
 import { Problem } from './problem.ts';
-import { answerProblems } from './problem-answer.ts';
+import { answerProblems } from './problem-response.ts';
 import { RateLimit } from './rate-limits.ts';
 import { addReadRoutes } from './api/read-routes.ts';
 import { addUpdateRoute } from './api/update-route.ts';

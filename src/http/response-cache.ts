@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { WireAnswer } from './wire-answer.ts';
+import { WireAnswer } from './serialized-response.ts';
 
 /** A response that may be sent again for as long as `current` says so. */
 interface StoredResponse extends Wishes {

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { inTurn, isFree } from './pipelining.ts';
 import { repeatableWhile } from './representation.ts';
 import { ResponseCache } from './response-cache.ts';
-import { keepAliveSeconds } from './wire-answer.ts';
+import { keepAliveSeconds } from './serialized-response.ts';
 
 export interface ListeningServer {
   /** The port that was asked for, or the free one that was found for 0. */

@@ -2,7 +2,7 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Problem } from '../http/problem.ts';
-import { problemOf } from '../http/problem-answer.ts';
+import { problemOf } from '../http/problem-response.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
 import { sendOnce } from './page-answer.ts';

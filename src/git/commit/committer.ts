@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../../bot/errors.ts';
-import { LastingReasons } from '../../lasting-reasons.ts';
+import { LastingReasons } from '../../http/lasting-reasons.ts';
 import type { Log } from '../../log.ts';
 import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';

@@ -4,7 +4,7 @@ import { Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../../../src/catalogue/index/search.ts';
 import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
 import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
-import { problemOf } from '../../../src/http/problem-answer.ts';
+import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('lists that many ask for at once', () => {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { addHookRoute } from '../../../src/http/api/hook-route.ts';
-import { answerProblems } from '../../../src/http/problem-answer.ts';
+import { answerProblems } from '../../../src/http/problem-response.ts';
 import { RateLimit } from '../../../src/http/rate-limits.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';

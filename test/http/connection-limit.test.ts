@@ -1,10 +1,10 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { eventually } from './support/eventually.ts';
-import { testRepository } from './support/repository.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { mainFile, startServiceProcess } from './support/service-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { mainFile, startServiceProcess } from '../support/service-process.ts';
 
 describe('the limit on connections', () => {
   const sockets: Socket[] = [];

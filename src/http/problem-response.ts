@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
 import { QueueFullError } from '../concurrency/serial-queue.ts';
-import { LastingReasons } from '../lasting-reasons.ts';
+import { LastingReasons } from './lasting-reasons.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
