@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Arrivals } from './arrivals.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { listTop } from './catalogue/load/folder.ts';
-import { committedAuthors } from './committed-authors.ts';
+import { committedAuthors } from './owners/committed-authors.ts';
 import type { Config } from './config.ts';
 import { connectionLimit } from './http/connection-limit.ts';
 import { Committer } from './git/commit/committer.ts';
@@ -32,7 +32,7 @@ import type { StateRef } from './state/ref/state-ref.ts';
 import { StateStore } from './state/state-store.ts';
 import { OperatorFault } from './operator-fault.ts';
 import { codeOf, messageOf } from './system-error.ts';
-import { Updates } from './updates.ts';
+import { Updates } from './owners/updates.ts';
 
 /** The running service. */
 export interface Service {

@@ -14,7 +14,7 @@ import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/login-routes.tsx';
 import { addTokenRoutes, type TokenDesk } from '../site/token-routes.tsx';
-import type { Updates } from '../updates.ts';
+import type { Updates } from '../owners/updates.ts';
 import type { TokenHolders } from './api/authentication.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
 import { addHealthRoutes, type Health } from './api/health.ts';

@@ -1,7 +1,7 @@
 import { readSchema } from '../../bot/schemas.ts';
 import { parseFrontMatter } from '../../catalogue/page/front-matter.ts';
 import { validate } from '../../catalogue/page/schema.ts';
-import type { UpdateValues } from '../../updates.ts';
+import type { UpdateValues } from '../../owners/updates.ts';
 import { Problem, type ProblemDetail } from '../problem.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
-import type { Updates } from '../../updates.ts';
+import type { Updates } from '../../owners/updates.ts';
 import { authenticate, type TokenHolders } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { knownBot } from './read-routes.ts';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PreconditionFailed, UnknownBot, WritesUnavailable } from './bot/errors.ts';
-import type { BotId } from './bot/id.ts';
-import type { Update } from './bot/schema-types.ts';
-import type { IndexedBot } from './catalogue/index/bot-index.ts';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import { pathOf } from './catalogue/page/layout.ts';
-import { editPage, parsePage } from './catalogue/page/page.ts';
-import { validate, withDefaults } from './catalogue/page/schema.ts';
+import { PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Update } from '../bot/schema-types.ts';
+import type { IndexedBot } from '../catalogue/index/bot-index.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { pathOf } from '../catalogue/page/layout.ts';
+import { editPage, parsePage } from '../catalogue/page/page.ts';
+import { validate, withDefaults } from '../catalogue/page/schema.ts';
 
 /** The keys that an owner may change, with their new values. */
 export type UpdateValues = Update['bot'];

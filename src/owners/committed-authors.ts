@@ -1,9 +1,9 @@
-import type { BotId } from './bot/id.ts';
-import { readBot } from './catalogue/index/bot-reader.ts';
-import { botsFolder, folderOf, type Place, placeOf } from './catalogue/page/layout.ts';
-import { pageFileOf } from './catalogue/page/page-file.ts';
-import { readCommittedFiles } from './git/inspect/last-commit.ts';
-import { type RepositoryDoor, unavailableBecause } from './git/repository.ts';
+import type { BotId } from '../bot/id.ts';
+import { readBot } from '../catalogue/index/bot-reader.ts';
+import { botsFolder, folderOf, type Place, placeOf } from '../catalogue/page/layout.ts';
+import { pageFileOf } from '../catalogue/page/page-file.ts';
+import { readCommittedFiles } from '../git/inspect/last-commit.ts';
+import { type RepositoryDoor, unavailableBecause } from '../git/repository.ts';
 
 /**
  * The authors of a bot as its record in the last commit says, read anew: neither what is only in the work tree nor

@@ -1,12 +1,12 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BotId } from '../src/bot/id.ts';
-import { committedAuthors } from '../src/committed-authors.ts';
-import { RepositoryDoor } from '../src/git/repository.ts';
-import { testRepository, type TestRepository } from './support/repository.ts';
-import { botId, mainPage, pagePath, translation } from './support/sample.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import type { BotId } from '../../src/bot/id.ts';
+import { committedAuthors } from '../../src/owners/committed-authors.ts';
+import { RepositoryDoor } from '../../src/git/repository.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = botId('190519304972663312');
 

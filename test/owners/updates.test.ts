@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
-import { withValues } from '../src/updates.ts';
-import { mainPage, pagePath } from './support/sample.ts';
+import { withValues } from '../../src/owners/updates.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
 
 const path = pagePath('7');
 
