@@ -2,7 +2,7 @@ import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict
 import { join } from 'node:path';
 import type { BotRecord } from '../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../src/images/cache.ts';
-import { ImageFault } from '../src/images/image-fault.ts';
+import { ImageFault } from '../src/images/image-error.ts';
 import { silentLog } from '../src/log.ts';
 import { followPictures } from '../src/pictures.ts';
 import { samplePicture } from './images/samples.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { ImageKind } from './decode.ts';
 import { IndexFile } from './index-file.ts';
-import { defaultPace, type Pace } from './pace.ts';
+import { defaultPace, type Pace } from './intervals.ts';
 import { addBot, botsOf, type Copy, type Picture, Pictures } from './picture.ts';
 import { type FetchImage, PictureQueue } from './queue.ts';
 import { inSlices } from './slices.ts';

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../system-error.ts';
 import { isPublicAddress } from '../network-address.ts';
-import { ImageFault } from './image-fault.ts';
+import { ImageFault } from './image-error.ts';
 
 /** What a test has to bend to reach a server of its own; nothing here can be configured. */
 export interface ConnectorOptions {

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { messageOf } from '../system-error.ts';
-import { ImageFault } from './image-fault.ts';
+import { ImageFault } from './image-error.ts';
 
 /** What a picture is for, and so how large our copy may be; a preview is as wide as a cover. */
 export type ImageKind = 'avatar' | 'wide';

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { DecodedImage, ImageKind } from './decode.ts';
 import type { DecodeAnswer, DecodeRequest } from './decoder-process.ts';
-import { ImageFault } from './image-fault.ts';
+import { ImageFault } from './image-error.ts';
 
 /**
  * Decodes pictures in a process of its own, one at a time and at the lowest priority: a picture that brings a

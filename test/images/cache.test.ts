@@ -6,7 +6,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
 import type { ImageConnector } from '../../src/images/connector.ts';
-import { ImageFault } from '../../src/images/image-fault.ts';
+import { ImageFault } from '../../src/images/image-error.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/network-address.ts';
-import { ImageFault } from '../../src/images/image-fault.ts';
+import { ImageFault } from '../../src/images/image-error.ts';
 import { type Answer, bytes, redirect, type Site, startSite, testConnector } from './web.ts';
 
 const picture = Buffer.from('as good as a picture, until it is decoded');

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { decode } from '../../src/images/decode.ts';
-import { ImageFault } from '../../src/images/image-fault.ts';
+import { ImageFault } from '../../src/images/image-error.ts';
 import { sampleAnimation, samplePicture } from './samples.ts';
 
 describe('decoding a picture', () => {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Decoder } from '../../src/images/decoder.ts';
-import { ImageFault } from '../../src/images/image-fault.ts';
+import { ImageFault } from '../../src/images/image-error.ts';
 import { samplePicture } from './samples.ts';
 
 describe('the decoder process', () => {

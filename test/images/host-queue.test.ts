@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { openLanes } from '../../src/images/lanes.ts';
+import { openLanes } from '../../src/images/host-queue.ts';
 
 const rest = { first: 1, most: 4 };
 

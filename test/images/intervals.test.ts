@@ -1,5 +1,5 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { defaultPace, retryDelay } from '../../src/images/pace.ts';
+import { defaultPace, retryDelay } from '../../src/images/intervals.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
