@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Bounds } from './bounded-fetch.ts';
 import { KeyRing } from './key-ring.ts';
-import { LoginFault } from './login-fault.ts';
+import { LoginFault } from './login-error.ts';
 import { type PendingLogin, Provider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 import { type SealedText, Sessions } from './sessions.ts';

@@ -1,8 +1,8 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
 import { type Bounds, boundedFetch } from './bounded-fetch.ts';
-import { LoginFault } from './login-fault.ts';
-import { loginFaultOf } from './provider-fault.ts';
+import { LoginFault } from './login-error.ts';
+import { loginFaultOf } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
 
 /** Who has logged in. */

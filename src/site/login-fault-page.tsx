@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { LoginFault } from '../login/login-fault.ts';
+import type { LoginFault } from '../login/login-error.ts';
 import { Layout, type Site } from './layout.tsx';
 import { loginMessages } from './login-messages.ts';
 

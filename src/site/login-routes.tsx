@@ -6,7 +6,7 @@ import { queryOf } from '../http/query.ts';
 import type { RateLimit } from '../http/rate-limits.ts';
 import type { Login } from '../login/login.ts';
 import { callbackPath } from '../login/settings.ts';
-import { LoginFault, type LoginFaultKind } from '../login/login-fault.ts';
+import { LoginFault, type LoginFaultKind } from '../login/login-error.ts';
 import type { Session } from '../login/sessions.ts';
 import { addressGroup } from '../network-address.ts';
 import type { Site, Viewer } from './layout.tsx';

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import type { LoginFaultKind } from '../../src/login/login-fault.ts';
+import type { LoginFaultKind } from '../../src/login/login-error.ts';
 import { type Account, type PendingLogin, Provider } from '../../src/login/provider.ts';
 import { startDiscord } from './discord.ts';
 import { type Mood, startProvider } from './provider.ts';

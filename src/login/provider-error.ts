@@ -1,5 +1,5 @@
 import * as oauth from 'openid-client';
-import { LoginFault, type LoginFaultKind } from './login-fault.ts';
+import { LoginFault, type LoginFaultKind } from './login-error.ts';
 
 /** What the failure of a conversation with the provider `name` means to the one who logs in. */
 export function loginFaultOf(error: unknown, name: string): LoginFault {
