@@ -7,9 +7,9 @@ import { type BodyRules, readText } from '../http/request-body.ts';
 import { type AddEntry, addEntry } from './add-entry.ts';
 import { addFields, type FieldTexts } from './add-fields.ts';
 import { AddPage } from './add-page.tsx';
-import type { Site, Viewer } from './layout.tsx';
+import type { Site, Viewer } from './page/layout.tsx';
 import type { Markdown } from './markdown.ts';
-import { sendOnce } from './page-answer.ts';
+import { sendOnce } from './page/html-response.ts';
 
 export interface AddOptions {
   readonly site: Site;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { Layout, type Site, type Viewer } from './layout.tsx';
-import { messages } from './messages.ts';
+import { Layout, type Site, type Viewer } from './page/layout.tsx';
+import { messages } from './page/messages.ts';
 
 export interface DocsPageProps {
   readonly site: Site;

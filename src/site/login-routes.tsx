@@ -9,9 +9,9 @@ import { callbackPath } from '../login/settings.ts';
 import { LoginFault, type LoginFaultKind } from '../login/login-error.ts';
 import type { Session } from '../login/sessions.ts';
 import { addressGroup } from '../network-address.ts';
-import type { Site, Viewer } from './layout.tsx';
+import type { Site, Viewer } from './page/layout.tsx';
 import { LoginFaultPage } from './login-fault-page.tsx';
-import { sendOnce } from './page-answer.ts';
+import { sendOnce } from './page/html-response.ts';
 import { viewerIn } from './viewer.ts';
 
 export interface LoginRoutesOptions {

@@ -13,21 +13,21 @@ import { openApi } from '../http/api/openapi.ts';
 import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from './add-routes.tsx';
-import { addAssetRoutes } from './assets.ts';
+import { addAssetRoutes } from './page/assets.ts';
 import { BotPage } from './bot-page.tsx';
 import type { CardProps } from './card.tsx';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
-import { FaultyBotPage } from './faults.tsx';
+import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import { frontPath, readFrontQuery } from './front-query.ts';
-import type { Site, Viewer } from './layout.tsx';
-import { chooseLocale, wantedRanges } from './locales.ts';
+import type { Site, Viewer } from './page/layout.tsx';
+import { chooseLocale, wantedRanges } from './page/locales.ts';
 import { markdownPictures } from './markdown-pictures.ts';
 import type { Markdown } from './markdown.ts';
-import { categoryNames } from './messages.ts';
-import { sendOnce } from './page-answer.ts';
-import { PageAnswers, type PageRecipe } from './page-answers.ts';
+import { categoryNames } from './page/messages.ts';
+import { sendOnce } from './page/html-response.ts';
+import { PageAnswers, type PageRecipe } from './page/page-cache.ts';
 
 export interface SiteOptions {
   readonly site: Site;

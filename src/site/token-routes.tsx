@@ -10,9 +10,9 @@ import type { Login } from '../login/login.ts';
 import { isFresh } from '../login/sessions.ts';
 import type { Shared } from '../state/shared-tokens.ts';
 import type { TokenStanding } from '../state/state-store.ts';
-import type { Site } from './layout.tsx';
+import type { Site } from './page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
-import { sendOnce } from './page-answer.ts';
+import { sendOnce } from './page/html-response.ts';
 import { TokenPage, type TokenPageState } from './token-page.tsx';
 
 /** Issues and ends the tokens of bots; see state/. */

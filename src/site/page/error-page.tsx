@@ -1,11 +1,11 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { Problem } from '../http/problem.ts';
-import { problemOf } from '../http/problem-response.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { Problem } from '../../http/problem.ts';
+import { problemOf } from '../../http/problem-response.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
-import { sendOnce } from './page-answer.ts';
+import { sendOnce } from './html-response.ts';
 
 /** Shows a problem as a page to who asks for pages. The interface below /api/ keeps its problem documents. */
 export function showProblems(

@@ -1,4 +1,4 @@
-import { canonicalLocale, type Locale } from '../bot/locale.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 
 /**
  * What a reader wants to read, most wanted first: what the address asks for, then what the browser does. Only the first

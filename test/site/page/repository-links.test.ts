@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { repositoryLinks } from '../../src/site/repository-links.ts';
+import { repositoryLinks } from '../../../src/site/page/repository-links.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof repositoryLinks> =>

@@ -1,11 +1,11 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { testBrowser } from '../support/browser.ts';
-import { eventually } from '../support/eventually.ts';
-import { hostileHtml } from '../support/hostile-html.ts';
-import { testRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { testBrowser } from '../../support/browser.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hostileHtml } from '../../support/hostile-html.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 const hostile = Object.entries(hostileHtml).map(([name, text], i) => ({ name, text, id: String(1000 + i) }));
 const details = '<details><summary>Commands</summary>\n\n- `!a`\n\n</details>';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { BotId } from '../bot/id.ts';
-import type { Fault } from '../catalogue/page/fault.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
 import { Layout, type Site } from './layout.tsx';
 import { messages } from './messages.ts';
 

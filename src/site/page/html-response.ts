@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { send } from '../http/representation.ts';
+import { send } from '../../http/representation.ts';
 
 /** A page as bytes, and whether it would still be made the same. */
 export interface RenderedPage {

@@ -1,4 +1,4 @@
-import type { Category } from '../bot/schema-types.ts';
+import type { Category } from '../../bot/schema-types.ts';
 
 /** The language that the pages themselves speak; a bot's own words are in its languages. */
 export const interfaceLanguage = 'en';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { send } from '../http/representation.ts';
+import { send } from '../../http/representation.ts';
 
 /** A file that pages name: its address carries a digest of its bytes, so whoever has it may keep it for ever. */
 export interface Asset {

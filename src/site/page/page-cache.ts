@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import { CurrentCache } from '../concurrency/current-cache.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { CurrentCache } from '../../concurrency/current-cache.ts';
 import type { Site, Viewer } from './layout.tsx';
-import { type RenderedPage, renderPage, sendOnce, sendPage } from './page-answer.ts';
+import { type RenderedPage, renderPage, sendOnce, sendPage } from './html-response.ts';
 
 /** A page that can be made, and when it would come out otherwise. */
 export interface PageRecipe {

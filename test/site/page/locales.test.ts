@@ -1,12 +1,12 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Locale } from '../../src/bot/locale.ts';
+import type { Locale } from '../../../src/bot/locale.ts';
 import {
   chooseLocale,
   directionOf,
   languageRanges,
   nameOfLocale,
   wantedRanges,
-} from '../../src/site/locales.ts';
+} from '../../../src/site/page/locales.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (asked: string | undefined, accepted = ''): string | undefined =>

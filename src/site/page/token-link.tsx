@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { BotRecord } from '../bot/schema-types.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
 
