@@ -14,7 +14,7 @@ import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from './add-routes.tsx';
 import { addAssetRoutes } from './page/assets.ts';
-import { BotPage } from './bot-page.tsx';
+import { BotPage } from './bot/bot-page.tsx';
 import type { CardProps } from './card.tsx';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';

@@ -1,9 +1,9 @@
 import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
-import type { Locale } from '../../src/bot/locale.ts';
-import type { BotRecord } from '../../src/bot/schema-types.ts';
-import { BotPage, type BotPageProps } from '../../src/site/bot-page.tsx';
-import { sampleBot } from '../support/sample-bot.ts';
+import type { Locale } from '../../../src/bot/locale.ts';
+import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 const record = JSON.parse(
   sampleBot('42', { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'] }, { nsfw: true }).record.toString(),

@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Locale } from '../bot/locale.ts';
-import { defaultLocale } from '../bot/record.ts';
-import type { BotRecord, FullTrigger } from '../bot/schema-types.ts';
-import { parseBotId } from '../bot/id.ts';
-import { pathOf } from '../catalogue/page/layout.ts';
-import { withoutBidiControls } from './page/bidi.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { BotRecord, FullTrigger } from '../../bot/schema-types.ts';
+import { parseBotId } from '../../bot/id.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
 import type { BotPageProps } from './bot-page.tsx';
-import { nameOfLocale } from './page/locales.ts';
-import { categoryNames, day, integer, messages } from './page/messages.ts';
-import { TokenLink } from './page/token-link.tsx';
+import { nameOfLocale } from '../page/locales.ts';
+import { categoryNames, day, integer, messages } from '../page/messages.ts';
+import { TokenLink } from '../page/token-link.tsx';
 
 /** What stands beside a bot's page: languages, facts, its file, and what its owner needs. */
 export function BotFacts(props: BotPageProps): VNode {

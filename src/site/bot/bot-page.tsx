@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
-import type { Locale } from '../bot/locale.ts';
-import type { BotRecord } from '../bot/schema-types.ts';
-import type { Fault } from '../catalogue/page/fault.ts';
-import { Avatar } from './page/avatar.tsx';
-import { withoutBidiControls } from './page/bidi.ts';
+import type { Locale } from '../../bot/locale.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
+import { Avatar } from '../page/avatar.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
 import { BotFacts } from './bot-facts.tsx';
-import { Faults } from './page/faults.tsx';
-import { Layout, type Site, type Viewer } from './page/layout.tsx';
-import { directionOf } from './page/locales.ts';
-import type { Html } from './markdown.ts';
-import { messages } from './page/messages.ts';
-import { Prose } from './page/prose.tsx';
+import { Faults } from '../page/faults.tsx';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { directionOf } from '../page/locales.ts';
+import type { Html } from '../markdown.ts';
+import { messages } from '../page/messages.ts';
+import { Prose } from '../page/prose.tsx';
 
 export interface BotPageProps {
   readonly site: Site;
