@@ -1,6 +1,6 @@
-import { canonicalLocale } from '../bot/locale.ts';
-import type { Category } from '../bot/schema-types.ts';
-import type { Sort } from '../catalogue/index/selection.ts';
+import { canonicalLocale } from '../../bot/locale.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import type { Sort } from '../../catalogue/index/selection.ts';
 
 /** What a list of bots on a page was asked for. */
 export interface FrontQuery {

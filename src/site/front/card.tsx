@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import type { BotListElement } from '../bot/schema-types.ts';
-import type { Locale } from '../bot/locale.ts';
-import { Avatar } from './page/avatar.tsx';
-import { withoutBidiControls } from './page/bidi.ts';
-import { directionOf } from './page/locales.ts';
-import { categoryNames, messages } from './page/messages.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { Avatar } from '../page/avatar.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { directionOf } from '../page/locales.ts';
+import { categoryNames, messages } from '../page/messages.ts';
 
 export interface CardProps {
   readonly bot: BotListElement;

@@ -1,8 +1,8 @@
-import type { Category } from '../bot/schema-types.ts';
-import type { IndexedBot } from '../catalogue/index/bot-index.ts';
-import type { Selection } from '../catalogue/index/selection.ts';
-import type { BotLists } from '../catalogue/index/bot-lists.ts';
-import { type Current, CurrentCache } from '../concurrency/current-cache.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { Selection } from '../../catalogue/index/selection.ts';
+import type { BotLists } from '../../catalogue/index/bot-lists.ts';
+import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */

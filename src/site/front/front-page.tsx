@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import type { Category } from '../bot/schema-types.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import { Card, type CardProps } from './card.tsx';
 import { type FrontQuery, frontPath, type SortName, sorts } from './front-query.ts';
-import { Layout, type Site, type Viewer } from './page/layout.tsx';
-import { categoryNames, integer, messages } from './page/messages.ts';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { categoryNames, integer, messages } from '../page/messages.ts';
 
 export interface FrontPageProps {
   readonly site: Site;
