@@ -12,7 +12,7 @@ import { Problem } from '../http/problem.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/api/read-routes.ts';
-import { addAddRoutes } from './add-routes.tsx';
+import { addAddRoutes } from './add/add-routes.tsx';
 import { addAssetRoutes } from './page/assets.ts';
 import { BotPage } from './bot/bot-page.tsx';
 import type { CardProps } from './front/card.tsx';

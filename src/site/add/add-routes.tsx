@@ -1,15 +1,15 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../bot/id.ts';
-import { Problem } from '../http/problem.ts';
-import { fieldsOf } from '../http/query.ts';
-import { type BodyRules, readText } from '../http/request-body.ts';
+import type { BotId } from '../../bot/id.ts';
+import { Problem } from '../../http/problem.ts';
+import { fieldsOf } from '../../http/query.ts';
+import { type BodyRules, readText } from '../../http/request-body.ts';
 import { type AddEntry, addEntry } from './add-entry.ts';
 import { addFields, type FieldTexts } from './add-fields.ts';
 import { AddPage } from './add-page.tsx';
-import type { Site, Viewer } from './page/layout.tsx';
-import type { Markdown } from './markdown.ts';
-import { sendOnce } from './page/html-response.ts';
+import type { Site, Viewer } from '../page/layout.tsx';
+import type { Markdown } from '../markdown.ts';
+import { sendOnce } from '../page/html-response.ts';
 
 export interface AddOptions {
   readonly site: Site;

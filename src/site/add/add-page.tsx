@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import { canonicalLocale } from '../bot/locale.ts';
+import { canonicalLocale } from '../../bot/locale.ts';
 import type { AddEntry } from './add-entry.ts';
 import { type AddField, addFields, type FieldTexts } from './add-fields.ts';
-import { assets } from './page/assets.ts';
-import { Layout, type Site, type Viewer } from './page/layout.tsx';
-import type { Html } from './markdown.ts';
-import { interfaceLanguage, messages } from './page/messages.ts';
-import { Prose } from './page/prose.tsx';
+import { assets } from '../page/assets.ts';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import type { Html } from '../markdown.ts';
+import { interfaceLanguage, messages } from '../page/messages.ts';
+import { Prose } from '../page/prose.tsx';
 
 export interface AddPageProps {
   readonly site: Site;

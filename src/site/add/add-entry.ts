@@ -1,10 +1,10 @@
-import { type BotId, parseBotId } from '../bot/id.ts';
-import { canonicalLocale, type Locale } from '../bot/locale.ts';
-import type { MainPage } from '../bot/schema-types.ts';
-import { canonicalForm } from '../catalogue/page/canonical-form.ts';
-import { pathOf } from '../catalogue/page/layout.ts';
-import { parsePage } from '../catalogue/page/page.ts';
-import { validate } from '../catalogue/page/schema.ts';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import type { MainPage } from '../../bot/schema-types.ts';
+import { canonicalForm } from '../../catalogue/page/canonical-form.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
+import { validate } from '../../catalogue/page/schema.ts';
 import type { FieldName, FieldTexts } from './add-fields.ts';
 
 /** The file that a form comes to. */

@@ -1,4 +1,4 @@
-import { categoryNames, messages } from './page/messages.ts';
+import { categoryNames, messages } from '../page/messages.ts';
 
 /** A field of the form that makes a bot's file. */
 export interface AddField {

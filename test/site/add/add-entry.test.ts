@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { parsePage } from '../../src/catalogue/page/page.ts';
-import { validate } from '../../src/catalogue/page/schema.ts';
-import { type AddEntry, addEntry } from '../../src/site/add-entry.ts';
-import type { FieldTexts } from '../../src/site/add-fields.ts';
+import { parsePage } from '../../../src/catalogue/page/page.ts';
+import { validate } from '../../../src/catalogue/page/schema.ts';
+import { type AddEntry, addEntry } from '../../../src/site/add/add-entry.ts';
+import type { FieldTexts } from '../../../src/site/add/add-fields.ts';
 
 const whole: FieldTexts = {
   id: ' 123456789012345678 ',
