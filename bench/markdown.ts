@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
 import { FilterXSS } from 'xss';
-import { renderMarkdown } from '../src/site/markdown-renderer.ts';
+import { renderMarkdown } from '../src/site/markdown/markdown-renderer.ts';
 import { hostilePages } from '../test/support/hostile-pages.ts';
 import { languages } from './languages.ts';
 import { longestPage, markdown as pageText } from './page-text.ts';

@@ -25,7 +25,7 @@ import { readSecretFile } from './login/secret-file.ts';
 import { followPictures, openPictures } from './pictures.ts';
 import type { Site } from './site/page/layout.tsx';
 import { LivePreview } from './site/live-preview.ts';
-import { Markdown } from './site/markdown.ts';
+import { Markdown } from './site/markdown/markdown.ts';
 import { repositoryLinks } from './site/page/repository-links.ts';
 import { SharedTokens } from './state/shared-tokens.ts';
 import type { StateRef } from './state/ref/state-ref.ts';

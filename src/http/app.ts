@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { showProblems } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
 import type { LivePreview } from '../site/live-preview.ts';
-import type { Markdown } from '../site/markdown.ts';
+import type { Markdown } from '../site/markdown/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/login-routes.tsx';

@@ -7,7 +7,7 @@ import { TextSearch } from '../../src/catalogue/index/search.ts';
 import { BotLists } from '../../src/catalogue/index/bot-lists.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
-import { Markdown } from '../../src/site/markdown.ts';
+import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/site/site-routes.tsx';
 import { sampleBot } from '../support/sample-bot.ts';
 

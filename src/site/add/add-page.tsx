@@ -4,7 +4,7 @@ import type { AddEntry } from './add-entry.ts';
 import { type AddField, addFields, type FieldTexts } from './add-fields.ts';
 import { assets } from '../page/assets.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
-import type { Html } from '../markdown.ts';
+import type { Html } from '../markdown/markdown.ts';
 import { interfaceLanguage, messages } from '../page/messages.ts';
 import { Prose } from '../page/prose.tsx';
 

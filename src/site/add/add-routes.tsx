@@ -8,7 +8,7 @@ import { type AddEntry, addEntry } from './add-entry.ts';
 import { addFields, type FieldTexts } from './add-fields.ts';
 import { AddPage } from './add-page.tsx';
 import type { Site, Viewer } from '../page/layout.tsx';
-import type { Markdown } from '../markdown.ts';
+import type { Markdown } from '../markdown/markdown.ts';
 import { sendOnce } from '../page/html-response.ts';
 
 export interface AddOptions {

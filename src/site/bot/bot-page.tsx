@@ -8,7 +8,7 @@ import { BotFacts } from './bot-facts.tsx';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { directionOf } from '../page/locales.ts';
-import type { Html } from '../markdown.ts';
+import type { Html } from '../markdown/markdown.ts';
 import { messages } from '../page/messages.ts';
 import { Prose } from '../page/prose.tsx';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { directionOf } from './locales.ts';
-import type { Html } from '../markdown.ts';
+import type { Html } from '../markdown/markdown.ts';
 import { messages } from './messages.ts';
 
 export interface ProseProps {

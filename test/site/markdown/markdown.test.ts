@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { Markdown } from '../../src/site/markdown.ts';
-import { hostilePages } from '../support/hostile-pages.ts';
+import { Markdown } from '../../../src/site/markdown/markdown.ts';
+import { hostilePages } from '../../support/hostile-pages.ts';
 
 describe('markdown of strangers', () => {
   const markdown = new Markdown(10_000);

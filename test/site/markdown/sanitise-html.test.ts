@@ -1,9 +1,9 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type DefaultTreeAdapterTypes, html as standard, parse, parseFragment, serialize } from 'parse5';
-import { renderMarkdown } from '../../src/site/markdown-renderer.ts';
-import { hostileHtml } from '../support/hostile-html.ts';
-import { hostilePages } from '../support/hostile-pages.ts';
+import { renderMarkdown } from '../../../src/site/markdown/markdown-renderer.ts';
+import { hostileHtml } from '../../support/hostile-html.ts';
+import { hostilePages } from '../../support/hostile-pages.ts';
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;

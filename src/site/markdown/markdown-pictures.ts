@@ -1,4 +1,4 @@
-import type { BotRecord } from '../bot/schema-types.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
 
 /** The pictures that a bot's page may show: address of the original → path of our copy. */
 export function markdownPictures({
