@@ -1,17 +1,17 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { readCookie, setCookie } from '../http/cookies.ts';
-import { refuseCrossSite } from '../http/cross-site.ts';
-import { queryOf } from '../http/query.ts';
-import type { RateLimit } from '../http/rate-limits.ts';
-import type { Login } from '../login/login.ts';
-import { callbackPath } from '../login/settings.ts';
-import { LoginFault, type LoginFaultKind } from '../login/login-error.ts';
-import type { Session } from '../login/sessions.ts';
-import { addressGroup } from '../network-address.ts';
-import type { Site, Viewer } from './page/layout.tsx';
-import { LoginFaultPage } from './login-fault-page.tsx';
-import { sendOnce } from './page/html-response.ts';
+import { readCookie, setCookie } from '../../http/cookies.ts';
+import { refuseCrossSite } from '../../http/cross-site.ts';
+import { queryOf } from '../../http/query.ts';
+import type { RateLimit } from '../../http/rate-limits.ts';
+import type { Login } from '../../login/login.ts';
+import { callbackPath } from '../../login/settings.ts';
+import { LoginFault, type LoginFaultKind } from '../../login/login-error.ts';
+import type { Session } from '../../login/sessions.ts';
+import { addressGroup } from '../../network-address.ts';
+import type { Site, Viewer } from '../page/layout.tsx';
+import { LoginFaultPage } from './login-error-page.tsx';
+import { sendOnce } from '../page/html-response.ts';
 import { viewerIn } from './viewer.ts';
 
 export interface LoginRoutesOptions {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { LoginFault } from '../login/login-error.ts';
-import { Layout, type Site } from './page/layout.tsx';
+import type { LoginFault } from '../../login/login-error.ts';
+import { Layout, type Site } from '../page/layout.tsx';
 import { loginMessages } from './login-messages.ts';
 
 /** Says why somebody is not logged in, and what they can do. */

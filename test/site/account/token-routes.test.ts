@@ -1,16 +1,16 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { parseAccountId } from '../../src/bot/account.ts';
-import { parseToken } from '../../src/bot/token.ts';
-import { KeyRing } from '../../src/login/key-ring.ts';
-import { Sessions } from '../../src/login/sessions.ts';
-import { author, homer, loginEnv, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
-import { type Page, Visitor } from '../login/visitor.ts';
-import { eventually } from '../support/eventually.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { originRemote, startTestService } from '../support/service.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { issueTestToken } from '../support/token.ts';
+import { parseAccountId } from '../../../src/bot/account.ts';
+import { parseToken } from '../../../src/bot/token.ts';
+import { KeyRing } from '../../../src/login/key-ring.ts';
+import { Sessions } from '../../../src/login/sessions.ts';
+import { author, homer, loginEnv, openShelf, type Shelf, stranger, tokenPath } from '../../login/shelf.ts';
+import { type Page, Visitor } from '../../login/visitor.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { originRemote, startTestService } from '../../support/service.ts';
+import { sharedRepository } from '../../support/shared-repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { issueTestToken } from '../../support/token.ts';
 
 const revokePath = `${tokenPath}/revoke`;
 

@@ -1,18 +1,18 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../bot/id.ts';
-import type { Token } from '../bot/token.ts';
-import type { BotIndex } from '../catalogue/index/bot-index.ts';
-import { refuseCrossSite } from '../http/cross-site.ts';
-import type { RateLimit } from '../http/rate-limits.ts';
-import { knownBot } from '../http/api/read-routes.ts';
-import type { Login } from '../login/login.ts';
-import { isFresh } from '../login/sessions.ts';
-import type { Shared } from '../state/shared-tokens.ts';
-import type { TokenStanding } from '../state/state-store.ts';
-import type { Site } from './page/layout.tsx';
+import type { BotId } from '../../bot/id.ts';
+import type { Token } from '../../bot/token.ts';
+import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import { refuseCrossSite } from '../../http/cross-site.ts';
+import type { RateLimit } from '../../http/rate-limits.ts';
+import { knownBot } from '../../http/api/read-routes.ts';
+import type { Login } from '../../login/login.ts';
+import { isFresh } from '../../login/sessions.ts';
+import type { Shared } from '../../state/shared-tokens.ts';
+import type { TokenStanding } from '../../state/state-store.ts';
+import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
-import { sendOnce } from './page/html-response.ts';
+import { sendOnce } from '../page/html-response.ts';
 import { TokenPage, type TokenPageState } from './token-page.tsx';
 
 /** Issues and ends the tokens of bots; see state/. */

@@ -1,9 +1,9 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { KeyRing } from '../../src/login/key-ring.ts';
-import { author, homer, openShelf, type Shelf, tokenPath } from '../login/shelf.ts';
-import { actionOf, type Page, Visitor } from '../login/visitor.ts';
+import { KeyRing } from '../../../src/login/key-ring.ts';
+import { author, homer, openShelf, type Shelf, tokenPath } from '../../login/shelf.ts';
+import { actionOf, type Page, Visitor } from '../../login/visitor.ts';
 
 describe('the login', () => {
   let shelf: Shelf;

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { postingCode } from '../../src/site/posting-code.ts';
-import { testRepository } from '../support/repository.ts';
-import { botId, mainPage, pagePath, writeFiles } from '../support/sample.ts';
-import { originRemote, startTestService, type TestService } from '../support/service.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { issueTestToken } from '../support/token.ts';
+import { postingCode } from '../../../src/site/account/posting-code.ts';
+import { testRepository } from '../../support/repository.ts';
+import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { originRemote, startTestService, type TestService } from '../../support/service.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { issueTestToken } from '../../support/token.ts';
 
 const homer = botId('190519304972663312');
 const run = promisify(execFile);

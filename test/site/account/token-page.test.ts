@@ -2,9 +2,9 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { parseToken } from '../../src/bot/token.ts';
-import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../login/shelf.ts';
-import { testBrowser } from '../support/browser.ts';
+import { parseToken } from '../../../src/bot/token.ts';
+import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../../login/shelf.ts';
+import { testBrowser } from '../../support/browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -1,4 +1,4 @@
-import type { BotId } from '../bot/id.ts';
+import type { BotId } from '../../bot/id.ts';
 
 /** A piece of code that posts a bot's count, ready to be pasted. */
 export interface PostingCode {

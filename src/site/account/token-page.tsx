@@ -1,13 +1,13 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { BotId } from '../bot/id.ts';
-import type { Token } from '../bot/token.ts';
-import type { Session } from '../login/sessions.ts';
-import type { TokenStanding } from '../state/state-store.ts';
-import { assets } from './page/assets.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { Token } from '../../bot/token.ts';
+import type { Session } from '../../login/sessions.ts';
+import type { TokenStanding } from '../../state/state-store.ts';
+import { assets } from '../page/assets.ts';
 import { viewerIn } from './viewer.ts';
-import { Layout, type Site } from './page/layout.tsx';
+import { Layout, type Site } from '../page/layout.tsx';
 import { postingCode } from './posting-code.ts';
-import { Moment } from './page/moment.tsx';
+import { Moment } from '../page/moment.tsx';
 import { tokenMessages as messages } from './token-messages.ts';
 
 /** What the page of a bot's token says, by who asks. */
