@@ -7,7 +7,7 @@ import { RepositoryDoor } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
-import { openPictures, picturesOf } from '../pictures.ts';
+import { openPictures, picturesOf } from '../service/pictures.ts';
 import { progressOn } from './progress.ts';
 
 export function addImages(program: Command): void {

@@ -19,7 +19,10 @@ async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Loaded here alone, so that the short commands start in a fraction of the time.
-  const [{ createLog }, { startService }] = await Promise.all([import('../log.ts'), import('../service.ts')]);
+  const [{ createLog }, { startService }] = await Promise.all([
+    import('../log.ts'),
+    import('../service/service.ts'),
+  ]);
   const log = createLog();
   for (const sentence of config.unknown) log.warn({}, sentence);
   const stop = new AbortController();

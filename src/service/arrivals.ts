@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import { type Place, placeOf, splitPath } from './catalogue/page/layout.ts';
-import type { CommitEvent } from './git/commit/branch-writer.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type Place, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import type { CommitEvent } from '../git/commit/branch-writer.ts';
 
 /**
  * Shows commits without waiting for the watcher: an owner's change at once, as a response waits for it, the files of a

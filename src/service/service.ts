@@ -1,38 +1,38 @@
 import { join } from 'node:path';
 import { Arrivals } from './arrivals.ts';
-import { Catalogue } from './catalogue/catalogue.ts';
-import { listTop } from './catalogue/load/folder.ts';
-import { committedAuthors } from './owners/committed-authors.ts';
-import type { Config } from './config.ts';
-import { connectionLimit } from './http/connection-limit.ts';
-import { Committer } from './git/commit/committer.ts';
-import { GitRunner } from './git/process/git-runner.ts';
-import { Housekeeping } from './state/ref/maintenance.ts';
-import { takeCloneLock, takeInstanceLock } from './git/locks/instance-lock.ts';
-import { readOrigin } from './git/origin.ts';
-import { RepositoryDoor } from './git/repository.ts';
-import { createStateRef } from './state/ref/git-state-ref.ts';
-import { Sync, type SyncFault } from './sync/sync.ts';
-import { thinState } from './state/ref/prune-history.ts';
-import { createApp, createProbeApp } from './http/app.ts';
-import type { Health } from './http/api/health.ts';
-import { ResponseCache } from './http/response-cache.ts';
-import { listen } from './http/server.ts';
-import type { Log } from './log.ts';
-import { Metrics } from './metrics.ts';
-import type { Login } from './login/login.ts';
-import { readSecretFile } from './login/secret-file.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
+import { listTop } from '../catalogue/load/folder.ts';
+import { committedAuthors } from '../owners/committed-authors.ts';
+import type { Config } from '../config.ts';
+import { connectionLimit } from '../http/connection-limit.ts';
+import { Committer } from '../git/commit/committer.ts';
+import { GitRunner } from '../git/process/git-runner.ts';
+import { Housekeeping } from '../state/ref/maintenance.ts';
+import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
+import { readOrigin } from '../git/origin.ts';
+import { RepositoryDoor } from '../git/repository.ts';
+import { createStateRef } from '../state/ref/git-state-ref.ts';
+import { Sync, type SyncFault } from '../sync/sync.ts';
+import { thinState } from '../state/ref/prune-history.ts';
+import { createApp, createProbeApp } from './app.ts';
+import type { Health } from '../http/api/health.ts';
+import { ResponseCache } from '../http/response-cache.ts';
+import { listen } from '../http/server.ts';
+import type { Log } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+import type { Login } from '../login/login.ts';
+import { readSecretFile } from '../login/secret-file.ts';
 import { followPictures, openPictures } from './pictures.ts';
-import type { Site } from './site/page/layout.tsx';
-import { LivePreview } from './site/live-preview.ts';
-import { Markdown } from './site/markdown/markdown.ts';
-import { repositoryLinks } from './site/page/repository-links.ts';
-import { SharedTokens } from './state/shared-tokens.ts';
-import type { StateRef } from './state/ref/state-ref.ts';
-import { StateStore } from './state/state-store.ts';
-import { OperatorFault } from './operator-fault.ts';
-import { codeOf, messageOf } from './system-error.ts';
-import { Updates } from './owners/updates.ts';
+import type { Site } from '../site/page/layout.tsx';
+import { LivePreview } from '../site/live-preview.ts';
+import { Markdown } from '../site/markdown/markdown.ts';
+import { repositoryLinks } from '../site/page/repository-links.ts';
+import { SharedTokens } from '../state/shared-tokens.ts';
+import type { StateRef } from '../state/ref/state-ref.ts';
+import { StateStore } from '../state/state-store.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { codeOf, messageOf } from '../system-error.ts';
+import { Updates } from '../owners/updates.ts';
 
 /** The running service. */
 export interface Service {
@@ -222,7 +222,7 @@ async function openLogin(config: Config, log: Log): Promise<Login | null> {
   if (settings === null) return null;
   const secrets = config.secrets.length > 0 ? config.secrets : [await readSecretFile(config.var)];
   // Loaded where people can log in, as most of it is libraries.
-  const { Login } = await import('./login/login.ts');
+  const { Login } = await import('../login/login.ts');
   return new Login({ settings, secrets, baseUrl, log });
 }
 

@@ -1,15 +1,15 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import type { BotRecord } from '../src/bot/schema-types.ts';
-import { type ImageCache, openImageCache } from '../src/images/cache.ts';
-import { ImageFault } from '../src/images/image-error.ts';
-import { silentLog } from '../src/log.ts';
-import { followPictures } from '../src/pictures.ts';
-import { samplePicture } from './images/samples.ts';
-import { eventually } from './support/eventually.ts';
-import { type LiveCatalogue, openCatalogue } from './support/live-catalogue.ts';
-import { botId, mainPage, pagePath } from './support/sample.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import type { BotRecord } from '../../src/bot/schema-types.ts';
+import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
+import { ImageFault } from '../../src/images/image-error.ts';
+import { silentLog } from '../../src/log.ts';
+import { followPictures } from '../../src/service/pictures.ts';
+import { samplePicture } from '../images/samples.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const a = 'https://pictures.example.org/a.png';
 const b = 'https://pictures.example.org/b.png';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { BotId } from './bot/id.ts';
-import type { BotListElement, FullImages } from './bot/schema-types.ts';
-import type { IndexedBot } from './catalogue/index/bot-index.ts';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import type { BotIndex } from './catalogue/index/bot-index.ts';
-import { type ImageCache, openImageCache } from './images/cache.ts';
-import type { Config } from './config.ts';
-import type { Log } from './log.ts';
+import type { BotId } from '../bot/id.ts';
+import type { BotListElement, FullImages } from '../bot/schema-types.ts';
+import type { IndexedBot } from '../catalogue/index/bot-index.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { BotIndex } from '../catalogue/index/bot-index.ts';
+import { type ImageCache, openImageCache } from '../images/cache.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
 
 /** Opens the image cache in `var/appdata`, which fetches from the public internet. */
 export async function openPictures(
@@ -14,7 +14,7 @@ export async function openPictures(
   log: Log,
 ): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
   // Loaded where pictures are fetched: its HTTP client takes a sixth of a start.
-  const { ImageConnector } = await import('./images/connector.ts');
+  const { ImageConnector } = await import('../images/connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
     folder: join(folder, 'appdata'),
