@@ -10,7 +10,7 @@ import { createLog } from '../log.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { CommittedState } from '../state/ref/committed-state.ts';
 import { share } from '../state/shared-tokens.ts';
-import { State } from '../state/state.ts';
+import { State } from '../state/ref/state.ts';
 import { issueToken, revokeToken } from '../state/tokens.ts';
 import { messageOf } from '../system-error.ts';
 

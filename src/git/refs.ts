@@ -6,6 +6,9 @@ import { foldersUpTo, fsyncFolders } from '../disk/durable.ts';
 import { GitError } from './process/git-error.ts';
 import type { Repository } from './repository.ts';
 
+/** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
+export const stateRef = 'refs/botshelf/state';
+
 /** A ref is at another commit than the caller planned on. */
 export class RefConflictError extends Error {
   constructor(ref: string) {

@@ -1,13 +1,13 @@
 import type { Context, Next } from 'koa';
 import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
 import { QueueFullError } from '../concurrency/serial-queue.ts';
-import { LastingReasons } from './lasting-reasons.ts';
+import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
 import { Problem } from './problem.ts';
 
 /** Turns what is thrown below into a problem document: a Problem into its own, all else into a plain 500. */
 export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<void> {
-  const reasons = new LastingReasons();
+  const reasons = new LogThrottle();
   return async (ctx, next) => {
     try {
       await next();

@@ -3,7 +3,7 @@ import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Change, CommittedState } from './ref/committed-state.ts';
-import type { Facts } from './facts.ts';
+import type { Facts } from './bot-state/facts.ts';
 import type { Journal, StateFault } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { Turns } from '../concurrency/turns.ts';

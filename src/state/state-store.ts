@@ -4,11 +4,11 @@ import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { timeAfter, type TokenMark } from './facts.ts';
+import { timeAfter, type TokenMark } from './bot-state/facts.ts';
 import { Folding } from './checkpoint.ts';
 import { Journal, type StateFault } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
-import { State } from './state.ts';
+import { State } from './ref/state.ts';
 import type { StateRef } from './ref/state-ref.ts';
 import { issueToken, revokeToken } from './tokens.ts';
 

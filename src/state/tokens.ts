@@ -1,8 +1,8 @@
 import type { BotId } from '../bot/id.ts';
 import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
 import type { Change, CommittedState } from './ref/committed-state.ts';
-import { timeAfter } from './facts.ts';
-import type { State } from './state.ts';
+import { timeAfter } from './bot-state/facts.ts';
+import type { State } from './ref/state.ts';
 
 /**
  * Gives a bot a new token, and ends the one it had. It is in the state ref before it is given.

@@ -1,6 +1,6 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
-import type { Facts } from '../state/facts.ts';
-import { mergeFacts } from '../state/merge.ts';
+import type { Facts } from '../state/bot-state/facts.ts';
+import { mergeFacts } from '../state/bot-state/merge.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { readShard, writeShard } from '../state/ref/shards.ts';
 import { diffTrees } from '../git/file-change.ts';

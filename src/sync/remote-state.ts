@@ -1,9 +1,8 @@
 import type { RemoteState } from '../state/shared-tokens.ts';
-import { moveRefs, readRef, RefConflictError } from '../git/refs.ts';
+import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { mergeStates } from './merge-states.ts';
 import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } from './remote.ts';
 import type { Repository, RepositoryDoor } from '../git/repository.ts';
-import { stateRef } from '../state/ref/git-state-ref.ts';
 
 /** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitError} */
 export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {

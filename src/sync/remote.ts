@@ -1,7 +1,6 @@
 import { GitError } from '../git/process/git-error.ts';
-import { readRef } from '../git/refs.ts';
+import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import { stateRef } from '../state/ref/git-state-ref.ts';
 
 /** What the remote's branch and state were when it was last asked. Null where it has none. */
 export interface RemoteTips {

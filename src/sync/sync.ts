@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { Turns } from '../concurrency/turns.ts';
 import type { Committer } from '../git/commit/committer.ts';
-import { moveRefs, readRef } from '../git/refs.ts';
+import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { countCommits } from '../git/history.ts';
 import { Integration } from './integration.ts';
@@ -19,7 +19,6 @@ import {
 } from './remote.ts';
 import { fetchState, hasFetchedState, mergeState, pushState, told } from './remote-state.ts';
 import type { Repository, RepositoryDoor } from '../git/repository.ts';
-import { stateRef } from '../state/ref/git-state-ref.ts';
 import { makeThinned } from '../state/ref/prune-history.ts';
 
 export interface SyncOptions {

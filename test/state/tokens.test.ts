@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/ref/committed-state.ts';
-import { State } from '../../src/state/state.ts';
+import { State } from '../../src/state/ref/state.ts';
 import { issueToken, revokeToken } from '../../src/state/tokens.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from './file-ref.ts';

@@ -4,7 +4,7 @@ import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/ref/committed-state.ts';
 import { shardNumber, shardPath, writeShard } from '../../src/state/ref/shards.ts';
-import { State } from '../../src/state/state.ts';
+import { State } from '../../src/state/ref/state.ts';
 import { issueToken } from '../../src/state/tokens.ts';
 import { botId } from './sample.ts';
 

@@ -18,14 +18,19 @@ import {
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { Body } from '../../http/compression.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
-import type { ListQuery } from '../../http/api/list-query.ts';
+
+/** A list as it was asked for: what to select, and which keys of each element to include. */
+export interface ListQuery extends Selection {
+  /** All where left out. */
+  readonly fields?: readonly (keyof BotListElement)[];
+}
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {
   readonly digest: string;
-  readonly body: Body;
+  /** Whole, or in pieces that are made for each response. */
+  readonly body: Buffer | (() => AsyncIterable<Buffer>);
   /** Bytes that it takes up in memory besides the index. */
   readonly size: number;
   readonly total: number;

@@ -1,19 +1,18 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailable } from '../../bot/errors.ts';
-import { LastingReasons } from '../../http/lasting-reasons.ts';
+import { LogThrottle } from '../../log-throttle.ts';
 import type { Log } from '../../log.ts';
 import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
-import { stateRef } from '../../state/ref/git-state-ref.ts';
 import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
 import type { Change } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
 import type { Unapplied } from './checkout.ts';
 import { withIndexLock } from '../locks/index-lock.ts';
-import { readRef, RefConflictError } from '../refs.ts';
+import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
 export interface CommitterOptions {
   readonly door: RepositoryDoor;
@@ -32,7 +31,7 @@ export interface CommitterOptions {
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #turns = new Turns();
-  readonly #reasons = new LastingReasons();
+  readonly #reasons = new LogThrottle();
   #waiting: Waiting[] = [];
   #lastSize = 0;
   #writer: BranchWriter | undefined;

@@ -2,14 +2,9 @@ import { parseBotId } from '../../bot/id.ts';
 import { canonicalLocale, parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { type Cursor, type Selection, type Sort, sortKeys } from '../../catalogue/index/selection.ts';
+import type { ListQuery } from '../../catalogue/index/bot-lists.ts';
+import { type Cursor, type Sort, sortKeys } from '../../catalogue/index/selection.ts';
 import { Problem, type ProblemDetail } from '../problem.ts';
-
-/** A list as it was asked for: what to select, and which keys of each element to give. */
-export interface ListQuery extends Selection {
-  /** All where left out. */
-  readonly fields?: readonly (keyof BotListElement)[];
-}
 
 /**
  * Reads the query of GET /api/v2/bots.

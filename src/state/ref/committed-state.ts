@@ -1,11 +1,11 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Log } from '../../log.ts';
-import type { Facts } from '../facts.ts';
-import { mergeFacts } from '../merge.ts';
+import type { Facts } from '../bot-state/facts.ts';
+import { mergeFacts } from '../bot-state/merge.ts';
 import { Pace } from '../../concurrency/pace.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
 import { StateMoved, type StateRef } from './state-ref.ts';
-import type { State } from '../state.ts';
+import type { State } from './state.ts';
 import { Turns } from '../../concurrency/turns.ts';
 
 /** What is to be committed: facts by bot, merged over what the state has. */

@@ -6,15 +6,12 @@ import { diffTrees } from '../../git/file-change.ts';
 import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
-import { foldersOfRef, readRef, RefConflictError } from '../../git/refs.ts';
+import { foldersOfRef, readRef, RefConflictError, stateRef } from '../../git/refs.ts';
 import { fsyncFolders } from '../../disk/durable.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../../git/repository.ts';
 import { blobId } from '../../git/objects/object-id.ts';
 import { listFiles } from '../../git/tree-listing.ts';
 import { readTipEntries } from '../../git/commit/tip-files.ts';
-
-/** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
-export const stateRef = 'refs/botshelf/state';
 
 /** The state ref of the repository behind the door. Its calls fail with WritesUnavailable where there is none. */
 export function createStateRef(door: RepositoryDoor, log: Log): StateRef {

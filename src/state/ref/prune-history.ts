@@ -1,8 +1,7 @@
 import type { Repository } from '../../git/repository.ts';
 import { fastImport } from '../../git/commit/fast-import.ts';
-import { readRef } from '../../git/refs.ts';
+import { readRef, stateRef } from '../../git/refs.ts';
 import { GitError } from '../../git/process/git-error.ts';
-import { stateRef } from './git-state-ref.ts';
 
 /** A commit of the state's history. */
 export interface StateCommit {

@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
-import { type Facts, factsOf, latestTime } from '../facts.ts';
+import { type Facts, factsOf, latestTime } from '../bot-state/facts.ts';
 
 /** A line of the state ref that is not read. */
 export interface ShardFault {

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../../src/bot/id.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
-import { type Facts, latestTime } from '../../../src/state/facts.ts';
+import { type Facts, latestTime } from '../../../src/state/bot-state/facts.ts';
 import {
   readShard,
   shardNumber,
@@ -10,7 +10,7 @@ import {
   type ShardFault,
   writeShard,
 } from '../../../src/state/ref/shards.ts';
-import { State } from '../../../src/state/state.ts';
+import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
 import { someFacts, someId } from '../arbitrary.ts';
 

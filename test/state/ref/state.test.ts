@@ -1,10 +1,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { newToken, tokenDigest } from '../../src/bot/token.ts';
-import { mergeFacts } from '../../src/state/merge.ts';
-import { State } from '../../src/state/state.ts';
-import { botId } from '../support/sample.ts';
-import { someFacts } from './arbitrary.ts';
+import { newToken, tokenDigest } from '../../../src/bot/token.ts';
+import { mergeFacts } from '../../../src/state/bot-state/merge.ts';
+import { State } from '../../../src/state/ref/state.ts';
+import { botId } from '../../support/sample.ts';
+import { someFacts } from '../arbitrary.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

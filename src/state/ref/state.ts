@@ -1,8 +1,8 @@
-import { type BotId, compareBotIds } from '../bot/id.ts';
-import type { TokenDigest } from '../bot/token.ts';
-import { type Count, type Facts, factsOf, type TokenMark } from './facts.ts';
-import { laterCount, mergeTokens } from './merge.ts';
-import { shardNumber } from './ref/shards.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { TokenDigest } from '../../bot/token.ts';
+import { type Count, type Facts, factsOf, type TokenMark } from '../bot-state/facts.ts';
+import { laterCount, mergeTokens } from '../bot-state/merge.ts';
+import { shardNumber } from './shards.ts';
 
 /** Everything the service keeps of its bots for itself, in memory. Facts are only ever replaced as `mergeFacts` does. */
 export class State {

@@ -1,4 +1,4 @@
-import type { TokenDigest } from '../bot/token.ts';
+import type { TokenDigest } from '../../bot/token.ts';
 
 /** What the service keeps of a bot for itself. A fact that is missing was never set. */
 export interface Facts {

@@ -1,0 +1,81 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+
+/** What is lower does not know what is above it. A file at the top of src/ belongs where its imports let it. */
+const rooms =
+  'bot disk concurrency git catalogue state check sync owners images login http site service commands'.split(
+    ' ',
+  );
+
+/** A file of the tree → the files that it imports, types too. */
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+describe('the tree of src/', () => {
+  it('has at most 15 files in a folder', () => {
+    const folders = files.map((file) => dirname(file));
+    const full = new Set(folders.filter((folder) => folders.filter((other) => other === folder).length > 15));
+    deepStrictEqual([...full], []);
+  });
+
+  it('imports in one direction, from a room to those before it', () => {
+    const order = new Map(rooms.map((room, i) => [room, i]));
+    const folders = files.filter((file) => file.includes('/')).map(roomOf);
+    deepStrictEqual(
+      folders.filter((folder) => !order.has(folder)),
+      [],
+      'every folder has its place in the order',
+    );
+    const against = [...imports].flatMap(([file, targets]) => {
+      const above = order.get(roomOf(file)) ?? Infinity;
+      return targets
+        .filter((target) => (order.get(roomOf(target)) ?? -1) > above)
+        .map((target) => `${file} imports ${target}`);
+    });
+    deepStrictEqual(against, []);
+  });
+
+  it('has no cycle between folders', () => {
+    deepStrictEqual(cycleIn(folderImports()), []);
+  });
+});
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  const relative = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g)].map(
+    ([, path = '']) => path,
+  );
+  return relative.map((path) => normalize(join(dirname(file), path)));
+}
+
+/** The folder at the top of src/, or the file where it is in none. */
+function roomOf(file: string): string {
+  return file.replace(/\/.*/, '');
+}
+
+/** A folder, or a file at the top, → those that it imports from. */
+function folderImports(): Map<string, Set<string>> {
+  const nameOf = (file: string): string => (dirname(file) === '.' ? file : dirname(file));
+  const graph = new Map<string, Set<string>>();
+  for (const [file, targets] of imports) {
+    const from = nameOf(file);
+    const to = graph.get(from) ?? new Set();
+    for (const target of targets) if (nameOf(target) !== from) to.add(nameOf(target));
+    graph.set(from, to);
+  }
+  return graph;
+}
+
+/** The folders of one cycle, none where there is none: what is left when what imports nothing is taken away again and again. */
+function cycleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  let left = new Map(graph);
+  for (;;) {
+    const next = new Map([...left].filter(([, to]) => [...to].some((folder) => left.has(folder))));
+    if (next.size === left.size) return [...next.keys()];
+    left = next;
+  }
+}
