@@ -3,8 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeLine } from '../../src/state/journal/journal-line.ts';
 import { botId } from '../support/sample.ts';
-import { BrokenRef, newPlace, open, until } from './place.ts';
-import { recordedLog } from './recorded-log.ts';
+import { BrokenRef, newPlace, open, until } from '../support/place.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

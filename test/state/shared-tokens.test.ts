@@ -11,7 +11,7 @@ import type { TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { newPlace, open } from './place.ts';
+import { newPlace, open } from '../support/place.ts';
 
 const homer = botId('312');
 

@@ -9,8 +9,8 @@ import { silentLog } from '../../src/log.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { crashed, newPlace, open } from './place.ts';
-import { recordedLog } from './recorded-log.ts';
+import { crashed, newPlace, open } from '../support/place.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

@@ -6,8 +6,8 @@ import { CommittedState } from '../../src/state/ref/committed-state.ts';
 import { State } from '../../src/state/ref/state.ts';
 import { issueToken, revokeToken } from '../../src/state/tokens.ts';
 import { botId } from '../support/sample.ts';
-import { FileRef } from './file-ref.ts';
-import { BrokenRef, newPlace, open, type Place } from './place.ts';
+import { FileRef } from '../support/file-ref.ts';
+import { BrokenRef, newPlace, open, type Place } from '../support/place.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { planBatch } from '../../../src/git/commit/batch-plan.ts';
 import { blobId } from '../../../src/git/objects/object-id.ts';
-import { setKey } from './keys.ts';
+import { setKey } from '../../support/keys.ts';
 
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
 

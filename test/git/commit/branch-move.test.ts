@@ -19,8 +19,8 @@ import { largestFile } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { committerOn } from './committing.ts';
-import { setKey } from './keys.ts';
+import { committerOn } from '../../support/committing.ts';
+import { setKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { WritesUnavailable } from '../../../src/bot/errors.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { committerOn } from './committing.ts';
-import { setKey, withKey } from './keys.ts';
+import { committerOn } from '../../support/committing.ts';
+import { setKey, withKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const text = 'name: Homer\ncategory: fun\n';

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { latestTime, timeAfter } from '../../../src/state/bot-state/facts.ts';
 import { mergeFacts } from '../../../src/state/bot-state/merge.ts';
-import { someFacts } from '../arbitrary.ts';
+import { someFacts } from '../../support/arbitrary.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
 
 describe('merging what two replicas know of a bot', () => {

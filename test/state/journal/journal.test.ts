@@ -15,7 +15,7 @@ import { Journal } from '../../../src/state/journal/journal.ts';
 import type { JournalEntry } from '../../../src/state/journal/journal-line.ts';
 import { botId } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { type RecordedLog, recordedLog } from '../recorded-log.ts';
+import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 
 describe('the journal', () => {
   it('gives back, in order, what was appended', async () => {

@@ -8,7 +8,7 @@ import { State } from '../../../src/state/ref/state.ts';
 import { StateMoved } from '../../../src/state/ref/state-ref.ts';
 import { botId } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { FileRef } from '../file-ref.ts';
+import { FileRef } from '../../support/file-ref.ts';
 
 describe('the state and its ref', () => {
   it('lose nothing when ten commit to it at the same time', async () => {

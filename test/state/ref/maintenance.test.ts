@@ -8,7 +8,7 @@ import { RepositoryDoor } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { setKey } from '../../git/commit/keys.ts';
+import { setKey } from '../../support/keys.ts';
 
 const path = 'bots/001/1.en.md';
 

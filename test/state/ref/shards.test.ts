@@ -12,7 +12,7 @@ import {
 } from '../../../src/state/ref/shards.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
-import { someFacts, someId } from '../arbitrary.ts';
+import { someFacts, someId } from '../../support/arbitrary.ts';
 
 const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
 

@@ -4,7 +4,7 @@ import { newToken, tokenDigest } from '../../../src/bot/token.ts';
 import { mergeFacts } from '../../../src/state/bot-state/merge.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
-import { someFacts } from '../arbitrary.ts';
+import { someFacts } from '../../support/arbitrary.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { StateStore } from '../../src/state/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { FileRef } from './file-ref.ts';
-import { recordedLog } from './recorded-log.ts';
+import { FileRef } from '../support/file-ref.ts';
+import { recordedLog } from '../support/recorded-log.ts';
 
 describe('a disk that takes no more', () => {
   let child: ChildProcess | undefined;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { armFailpoint } from '../../../src/failpoint.ts';
-import { Committer } from '../../../src/git/commit/committer.ts';
-import { RepositoryDoor } from '../../../src/git/repository.ts';
-import { silentLog } from '../../../src/log.ts';
-import { setKey } from './keys.ts';
+import { armFailpoint } from '../../src/failpoint.ts';
+import { Committer } from '../../src/git/commit/committer.ts';
+import { RepositoryDoor } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/log.ts';
+import { setKey } from '../support/keys.ts';
 
 /**
  * A process for the crash tests: commits changes of two files, one after the other, prints the number of each

@@ -1,8 +1,8 @@
 import { strictEqual } from 'node:assert/strict';
-import { testRepository } from './support/repository.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { startTestService } from './support/service.ts';
-import { issueTestTokens } from './support/token.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startTestService } from '../support/service.ts';
+import { issueTestTokens } from '../support/token.ts';
 
 describe('many edits at once', function () {
   this.timeout(60_000);

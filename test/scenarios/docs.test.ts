@@ -3,11 +3,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cloneOfPackage, packageFolder } from './support/clone.ts';
-import { repositoryIn, testRepository } from './support/repository.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { startServiceProcess } from './support/service-process.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { cloneOfPackage, packageFolder } from '../support/clone.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 interface Block {
   /** Where it begins, such as `README.md:11`. */

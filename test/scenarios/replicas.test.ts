@@ -1,15 +1,15 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { eventually } from './support/eventually.ts';
-import { type GitServer, startGitServer } from './support/git-server.ts';
-import { assertSame, History } from './support/history.ts';
-import type { TestRepository } from './support/repository.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { clearedLock } from './support/service-log.ts';
-import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
-import { type SharedRepository, sharedRepository } from './support/shared-repository.ts';
-import { issueTestToken } from './support/token.ts';
+import { eventually } from '../support/eventually.ts';
+import { type GitServer, startGitServer } from '../support/git-server.ts';
+import { assertSame, History } from '../support/history.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { clearedLock } from '../support/service-log.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { issueTestToken } from '../support/token.ts';
 
 const seconds = Number(process.env['REPLICA_SECONDS'] ?? 6);
 

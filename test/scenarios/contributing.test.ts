@@ -1,12 +1,12 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readSchema } from '../src/bot/schemas.ts';
-import { checkCatalogue } from '../src/check/check.ts';
-import { parsePage } from '../src/catalogue/page/page.ts';
-import { folderSource } from '../src/check/source.ts';
-import { tempFolder } from './support/temp-folder.ts';
-import { pagePath, writeFiles } from './support/sample.ts';
+import { readSchema } from '../../src/bot/schemas.ts';
+import { checkCatalogue } from '../../src/check/check.ts';
+import { parsePage } from '../../src/catalogue/page/page.ts';
+import { folderSource } from '../../src/check/source.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { pagePath, writeFiles } from '../support/sample.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 

@@ -2,7 +2,7 @@ import { match, strictEqual } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { cloneOfPackage } from './support/clone.ts';
+import { cloneOfPackage } from '../support/clone.ts';
 
 describe('npm run dev', () => {
   it('serves pages, and does not take the messages of node --watch for answers of git', async function () {

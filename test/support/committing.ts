@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Committer } from '../../../src/git/commit/committer.ts';
-import { RepositoryDoor } from '../../../src/git/repository.ts';
-import { type Log, silentLog } from '../../../src/log.ts';
+import { Committer } from '../../src/git/commit/committer.ts';
+import { RepositoryDoor } from '../../src/git/repository.ts';
+import { type Log, silentLog } from '../../src/log.ts';
 
 /** A committer on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(

@@ -3,7 +3,7 @@ import { armFailpoint } from '../../src/failpoint.ts';
 import { silentLog } from '../../src/log.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { botId } from '../support/sample.ts';
-import { FileRef } from './file-ref.ts';
+import { FileRef } from '../support/file-ref.ts';
 
 /**
  * Posts counts that grow, folding after each round, and says on standard output what is asked for and what is

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
-import { type Cost, costOf } from './support/process-cost.ts';
-import { testRepository } from './support/repository.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
-import { issueTestToken } from './support/token.ts';
+import { type Cost, costOf } from '../support/process-cost.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { issueTestToken } from '../support/token.ts';
 
 /** One request of a stranger's, the `i`th of its kind. */
 interface HostileRequest {

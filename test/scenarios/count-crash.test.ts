@@ -7,7 +7,7 @@ import { silentLog } from '../../src/log.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { FileRef } from './file-ref.ts';
+import { FileRef } from '../support/file-ref.ts';
 
 describe('after a kill, every answered count is there', () => {
   afterEach('end the children', () => {
@@ -66,7 +66,7 @@ async function lifeOf(
   end: (child: ChildProcess) => Promise<unknown>,
   failpoint?: string,
 ): Promise<Life> {
-  const script = fileURLToPath(new URL('crash-child.js', import.meta.url));
+  const script = fileURLToPath(new URL('count-crash-child.js', import.meta.url));
   const args = [script, folder, refPath, ...(failpoint === undefined ? [] : [failpoint])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);

@@ -1,4 +1,4 @@
-import type { Change } from '../../../src/git/commit/batch-plan.ts';
+import type { Change } from '../../src/git/commit/batch-plan.ts';
 
 /** A change that sets one key of a file whose lines are `key: value`. */
 export function setKey(path: string, key: string, value: string | number): Change {

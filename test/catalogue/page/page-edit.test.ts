@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { editPage, type Page, parsePage } from '../../src/catalogue/page/page.ts';
+import { editPage, type Page, parsePage } from '../../../src/catalogue/page/page.ts';
 
 function parse(file: string): ReturnType<typeof parsePage> {
   return parsePage('bots/312/190519304972663312.en.md', Buffer.from(file));

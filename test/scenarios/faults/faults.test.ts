@@ -1,10 +1,10 @@
 import { ok, strictEqual } from 'node:assert/strict';
-import { eventually } from '../support/eventually.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { originRemote, startTestService, type TestService } from '../support/service.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
-import { issueTestToken } from '../support/token.ts';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { originRemote, startTestService, type TestService } from '../../support/service.ts';
+import { sharedRepository } from '../../support/shared-repository.ts';
+import { issueTestToken } from '../../support/token.ts';
 import { faultInjector, type FaultInjector } from './fault-injector.ts';
 
 /** Whether every call is made to fail with every error that it can have, and the service restarted after each. */

@@ -3,7 +3,7 @@ import { silentLog } from '../../src/log.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { messageOf } from '../../src/system-error.ts';
 import { botId } from '../support/sample.ts';
-import { FileRef } from './file-ref.ts';
+import { FileRef } from '../support/file-ref.ts';
 
 /**
  * Posts until it is refused, because a file may not grow any more; then waits for its parent to lift the limit,

@@ -5,15 +5,15 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { eventually } from '../../support/eventually.ts';
-import { silentLog } from '../../../src/log.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
-import { committerOn } from './committing.ts';
-import { setKey } from './keys.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { eventually } from '../support/eventually.ts';
+import { silentLog } from '../../src/log.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { committerOn } from '../support/committing.ts';
+import { setKey } from '../support/keys.ts';
 
 const files = { 'bots/001/1.en.md': 'name: One\n', 'bots/002/2.en.md': 'name: Two\n' };
-const child = fileURLToPath(new URL('crashing.js', import.meta.url));
+const child = fileURLToPath(new URL('commit-crash-child.js', import.meta.url));
 
 const failpoints = [
   'index.locked',

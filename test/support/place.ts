@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Log, silentLog } from '../../src/log.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { codeOf } from '../../src/system-error.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder } from './temp-folder.ts';
 import { FileRef } from './file-ref.ts';
 
 /** Where a state is: a journal's folder and a ref. */

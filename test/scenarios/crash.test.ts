@@ -1,11 +1,11 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { setTimeout as rest } from 'node:timers/promises';
-import { testRepository, type TestRepository } from './support/repository.ts';
-import { eventually } from './support/eventually.ts';
-import { mainPage, pagePath } from './support/sample.ts';
-import { clearedLock } from './support/service-log.ts';
-import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
-import { issueTestToken } from './support/token.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+import { eventually } from '../support/eventually.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { clearedLock } from '../support/service-log.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { issueTestToken } from '../support/token.ts';
 
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 15);
 const categories = ['fun', 'games', 'music', 'news', 'other', 'utility'];

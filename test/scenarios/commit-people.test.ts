@@ -2,10 +2,10 @@ import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EditConflictError, WritesUnavailable } from '../../../src/bot/errors.ts';
-import { testRepository } from '../../support/repository.ts';
-import { committerOn } from './committing.ts';
-import { setKey } from './keys.ts';
+import { EditConflictError, WritesUnavailable } from '../../src/bot/errors.ts';
+import { testRepository } from '../support/repository.ts';
+import { committerOn } from '../support/committing.ts';
+import { setKey } from '../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';

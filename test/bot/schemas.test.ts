@@ -2,8 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { typesFromSchemas, typesPath } from '../scripts/schema-types.ts';
-import { readSchema, schemaNames, schemaPath } from '../src/bot/schemas.ts';
+import { typesFromSchemas, typesPath } from '../../scripts/schema-types.ts';
+import { readSchema, schemaNames, schemaPath } from '../../src/bot/schemas.ts';
 
 const names = [...schemaNames, 'definitions'] as const;
 
