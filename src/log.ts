@@ -1,6 +1,6 @@
 import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { build as pretty } from 'pino-pretty';
-import { WritesUnavailable } from './bot/errors.ts';
+import { WritesUnavailableError } from './bot/errors.ts';
 import { messageOf } from './system-error.ts';
 
 /** What the service says while it runs: fields for machines, one sentence for people. */
@@ -29,7 +29,7 @@ const serializers = { err: describe };
 
 /** What the operator can mend is said in words; where in the code it was noticed helps with nothing. */
 function describe(error: unknown): unknown {
-  if (!(error instanceof WritesUnavailable))
+  if (!(error instanceof WritesUnavailableError))
     return error instanceof Error ? stdSerializers.err(error) : error;
   const { name, message, cause } = error;
   return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };

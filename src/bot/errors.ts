@@ -1,6 +1,6 @@
 import type { BotId } from './id.ts';
 
-export interface WritesUnavailableOptions extends ErrorOptions {
+export interface WritesUnavailableErrorOptions extends ErrorOptions {
   /** When to try again, in seconds. */
   readonly retryAfter?: number;
   /** What an owner is told instead of the message. */
@@ -11,7 +11,7 @@ export interface WritesUnavailableOptions extends ErrorOptions {
  * Nothing can be written now, and nothing of what was asked is promised; reads go on. The message is a
  * sentence that says why and what the operator can do. Trying again later is right.
  */
-export class WritesUnavailable extends Error {
+export class WritesUnavailableError extends Error {
   /** When to try again, in seconds. */
   readonly retryAfter: number;
   /**
@@ -20,10 +20,10 @@ export class WritesUnavailable extends Error {
    */
   readonly forOwners: string;
 
-  constructor(message: string, options: WritesUnavailableOptions = {}) {
+  constructor(message: string, options: WritesUnavailableErrorOptions = {}) {
     const { retryAfter = 30, forOwners = 'cause' in options ? untold : message, ...rest } = options;
     super(message, rest);
-    this.name = 'WritesUnavailable';
+    this.name = 'WritesUnavailableError';
     this.retryAfter = retryAfter;
     this.forOwners = forOwners;
   }

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { diskFullForOwners, WritesUnavailable } from '../bot/errors.ts';
+import { diskFullForOwners, WritesUnavailableError } from '../bot/errors.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
@@ -37,7 +37,7 @@ export interface Repository {
    */
   run(args: readonly string[], options?: GitOptions): Promise<string>;
 
-  /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailable} when none is. */
+  /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailableError} when none is. */
   branch(): string;
 }
 
@@ -45,7 +45,7 @@ export interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<Ru
 
 /**
  * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
- * @throws {WritesUnavailable} when there is none that commits can be made in.
+ * @throws {WritesUnavailableError} when there is none that commits can be made in.
  */
 export async function openRepository(
   catalogue: string,
@@ -53,7 +53,7 @@ export async function openRepository(
 ): Promise<Repository> {
   const facts = await askGit(catalogue, client);
   if (facts.bare)
-    throw new WritesUnavailable(
+    throw new WritesUnavailableError(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
       { forOwners: noRepositoryForOwners },
     );
@@ -103,7 +103,7 @@ export class RepositoryDoor {
     return this.#refusal;
   }
 
-  /** @throws {WritesUnavailable} */
+  /** @throws {WritesUnavailableError} */
   async open(): Promise<Repository> {
     if (this.#opened && !statSync(join(this.#opened.gitDir, 'HEAD'), { throwIfNoEntry: false })) {
       this.close();
@@ -139,11 +139,11 @@ export class RepositoryDoor {
 }
 
 /** The sentence for a git command that failed where we expected it to work. */
-export function unavailableBecause(error: unknown): WritesUnavailable {
-  if (error instanceof WritesUnavailable) return error;
+export function unavailableBecause(error: unknown): WritesUnavailableError {
+  if (error instanceof WritesUnavailableError) return error;
   const why = faultOf(error);
   const forOwners = why === diskFull ? diskFullForOwners : [tooFast, unknown].find((safe) => safe === why);
-  return new WritesUnavailable(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
+  return new WritesUnavailableError(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
 }
 
 function faultOf(error: unknown): string {
@@ -206,7 +206,7 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
     const [folder = '', prefix = ''] = await ask('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
-    throw new WritesUnavailable(noRepository(catalogue, error), {
+    throw new WritesUnavailableError(noRepository(catalogue, error), {
       cause: error,
       forOwners: noRepositoryForOwners,
     });
@@ -230,7 +230,7 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
 }
 
-/** @throws {WritesUnavailable} where the first commit would fail. */
+/** @throws {WritesUnavailableError} where the first commit would fail. */
 function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
   try {
     for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
@@ -249,12 +249,12 @@ function branchOf(gitDir: string): string {
   }
   const branch = /^ref: (refs\/heads\/.+)\n$/.exec(head)?.[1];
   if (branch === 'refs/heads/.invalid') {
-    throw new WritesUnavailable(
+    throw new WritesUnavailableError(
       'the repository keeps its refs in a reftable, which is not supported: run "git refs migrate --ref-format=files"',
     );
   }
   if (branch === undefined) {
-    throw new WritesUnavailable('HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+    throw new WritesUnavailableError('HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
   }
   return branch;
 }

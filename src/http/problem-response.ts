@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
+import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailableError } from '../bot/errors.ts';
 import { QueueFullError } from '../concurrency/serial-queue.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +15,7 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
       const problem = problemOf(error);
       const request = { method: ctx.method, path: ctx.path };
       if (problem.kind === 'unexpected') log.error({ err: error, ...request }, 'a request failed');
-      if (error instanceof WritesUnavailable && reasons.begins(error.forOwners))
+      if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
         log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
       answer(ctx, problem);
     }
@@ -25,7 +25,7 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
 /** What an error below comes to: a Problem is one already; whatever is not expected is a plain 500. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof WritesUnavailable) {
+  if (error instanceof WritesUnavailableError) {
     return new Problem('writes-unavailable', error.forOwners, {
       headers: { 'Retry-After': String(error.retryAfter) },
     });

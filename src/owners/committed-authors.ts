@@ -8,7 +8,7 @@ import { type RepositoryDoor, unavailableBecause } from '../git/repository.ts';
 /**
  * The authors of a bot as its record in the last commit says, read anew: neither what is only in the work tree nor
  * what was served before counts. Empty when the files there make no bot.
- * @throws {WritesUnavailable} when there is no repository, or it cannot be read
+ * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
  */
 export async function committedAuthors(door: RepositoryDoor, id: BotId): Promise<readonly string[]> {
   const folder = folderOf(id);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PreconditionFailed, UnknownBot, WritesUnavailable } from '../bot/errors.ts';
+import { PreconditionFailed, UnknownBot, WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Update } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
@@ -47,7 +47,7 @@ export class Updates {
    * @param isExpected whether the bot is what the writer thinks it is; asked right before the change
    * @throws {UnknownBot} when the bot has gone since it was looked up
    * @throws {PreconditionFailed} when it is not
-   * @throws {WritesUnavailable} when nothing can be written now, or the bot's file is faulty
+   * @throws {WritesUnavailableError} when nothing can be written now, or the bot's file is faulty
    */
   async apply(
     id: BotId,
@@ -109,7 +109,7 @@ export class Updates {
 
 /**
  * A main page's text with values in it and `edited` set to `now`; the same text where it says so already.
- * @throws {WritesUnavailable} when the file at the tip is no page that can be edited
+ * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
  */
 export function withValues(
   path: string,
@@ -129,8 +129,8 @@ export function withValues(
   return editPage(text, { ...Object.fromEntries(changed), edited });
 }
 
-function faulty(path: string, why: string): WritesUnavailable {
-  return new WritesUnavailable(
+function faulty(path: string, why: string): WritesUnavailableError {
+  return new WritesUnavailableError(
     `${path} is faulty (${why}): a maintainer has to mend it before the bot can be changed`,
     { retryAfter: 3600 },
   );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../bot/errors.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Token } from '../bot/token.ts';
 import type { Log } from '../log.ts';
@@ -41,7 +41,7 @@ export class SharedTokens {
     this.#log = log;
   }
 
-  /** @throws {WritesUnavailable} when the state ref cannot be read */
+  /** @throws {WritesUnavailableError} when the state ref cannot be read */
   async tokenStanding(id: BotId): Promise<TokenStanding> {
     return await this.#state.tokenStanding(id);
   }
@@ -49,7 +49,7 @@ export class SharedTokens {
   /**
    * Whether `token` is the one that a bot has to show. One that is not known here may be known elsewhere: then the
    * answer waits until the remote's state was fetched, or could not be.
-   * @throws {WritesUnavailable} when the state ref cannot be read, or the tokens of all bots are not here yet
+   * @throws {WritesUnavailableError} when the state ref cannot be read, or the tokens of all bots are not here yet
    */
   async holds(id: BotId, token: Token): Promise<Holding> {
     const holding = await this.#state.holds(id, token);
@@ -62,7 +62,7 @@ export class SharedTokens {
 
   /**
    * Gives a bot a new token, which ends the one it had.
-   * @throws {WritesUnavailable} when it cannot be committed, or the tokens of all bots are not here yet
+   * @throws {WritesUnavailableError} when it cannot be committed, or the tokens of all bots are not here yet
    */
   async issueToken(id: BotId): Promise<Shared<Token>> {
     return await share(this.#remote, this.#log, async () => await this.#state.issueToken(id));
@@ -70,7 +70,7 @@ export class SharedTokens {
 
   /**
    * Ends a bot's token. Returns whether it had one.
-   * @throws {WritesUnavailable} as issueToken
+   * @throws {WritesUnavailableError} as issueToken
    */
   async revokeToken(id: BotId): Promise<Shared<boolean>> {
     return await share(this.#remote, this.#log, async () => await this.#state.revokeToken(id));
@@ -79,7 +79,7 @@ export class SharedTokens {
   /** Resolves when a fetch that began after the call is over, or takes too long. All who wait share one. */
   async #waitForFetch(remote: RemoteState): Promise<void> {
     if (this.#waiting >= mostWaiting)
-      throw new WritesUnavailable('too many tokens are being looked up: try again', { retryAfter: 10 });
+      throw new WritesUnavailableError('too many tokens are being looked up: try again', { retryAfter: 10 });
     this.#waiting++;
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
@@ -104,7 +104,7 @@ export class SharedTokens {
 /**
  * Changes a token between a fetch of the remote's state and a push of ours. Neither is waited for long: without the
  * remote it is changed all the same, but not before this clone has ever seen the generations of the tokens.
- * @throws {WritesUnavailable} in that case
+ * @throws {WritesUnavailableError} in that case
  * @throws what `change` does
  */
 export async function share<T>(
@@ -131,8 +131,8 @@ async function failureOf(work: Promise<void>): Promise<string | undefined> {
   return await within(longestTry, ended, 'it did not answer in time');
 }
 
-function notFetchedYet(): WritesUnavailable {
-  return new WritesUnavailable(
+function notFetchedYet(): WritesUnavailableError {
+  return new WritesUnavailableError(
     'the tokens of the bots have not been fetched from the shared Git server yet: try again',
     { retryAfter: 10 },
   );

@@ -1,4 +1,4 @@
-import { WritesUnavailable } from '../bot/errors.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Log } from '../log.ts';
@@ -100,7 +100,7 @@ export class StateStore {
 
   /**
    * What is known of a bot's token, as of what was committed until 5 ms ago by any process.
-   * @throws {WritesUnavailable} when the state ref cannot be read
+   * @throws {WritesUnavailableError} when the state ref cannot be read
    */
   async tokenStanding(id: BotId): Promise<TokenStanding> {
     await this.#follow();
@@ -125,10 +125,10 @@ export class StateStore {
   /**
    * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable, with whether it is another than before;
    * the one it has already is not written again, unless that is `repeatSeconds` ago.
-   * @throws {WritesUnavailable} when it is not saved
+   * @throws {WritesUnavailableError} when it is not saved
    */
   async setCount(id: BotId, count: number): Promise<{ readonly changed: boolean }> {
-    if (this.#closed !== undefined) throw new WritesUnavailable(this.#closed);
+    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry on its way, or one that was refused but may be on disk, would be newer than what is known.
@@ -150,7 +150,7 @@ export class StateStore {
 
   /**
    * Whether `token` is the one that a bot has to show, as of what was committed until 5 ms ago by any process.
-   * @throws {WritesUnavailable} when the state ref cannot be read
+   * @throws {WritesUnavailableError} when the state ref cannot be read
    */
   async holds(id: BotId, token: Token): Promise<Holding> {
     await this.#follow();
@@ -165,7 +165,7 @@ export class StateStore {
 
   /**
    * Gives a bot a new token, which ends the one it had. It is in the state ref before it is given.
-   * @throws {WritesUnavailable} when it cannot be
+   * @throws {WritesUnavailableError} when it cannot be
    */
   async issueToken(id: BotId): Promise<Token> {
     const token = await this.#write(async () => await issueToken(this.#committed, id));
@@ -175,7 +175,7 @@ export class StateStore {
 
   /**
    * Ends a bot's token. Gives whether it had one.
-   * @throws {WritesUnavailable} when that cannot be committed
+   * @throws {WritesUnavailableError} when that cannot be committed
    */
   async revokeToken(id: BotId): Promise<boolean> {
     const had = await this.#write(async () => await revokeToken(this.#committed, id));
@@ -242,7 +242,7 @@ export class StateStore {
   }
 
   async #write<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new WritesUnavailable(this.#closed);
+    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     try {
       return await work();
     } catch (error) {
@@ -262,11 +262,13 @@ const nowhere: StateRef = {
   read: async () => ({ commit: null, files: new Map() }),
   tip: async () => null,
   commit: async () => {
-    throw new WritesUnavailable(noRepository);
+    throw new WritesUnavailableError(noRepository);
   },
   peek: () => '',
 };
 
-function unavailable(message: string, error: unknown): WritesUnavailable {
-  return error instanceof WritesUnavailable ? error : new WritesUnavailable(message, { cause: error });
+function unavailable(message: string, error: unknown): WritesUnavailableError {
+  return error instanceof WritesUnavailableError
+    ? error
+    : new WritesUnavailableError(message, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { EditConflictError, WritesUnavailable } from '../bot/errors.ts';
+import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { diffTrees } from '../git/file-change.ts';
@@ -27,14 +27,14 @@ export class Integration {
 
   /**
    * Takes in the remote's branch, as it was fetched; null where the remote has no such branch.
-   * @throws {WritesUnavailable} when that cannot or must not be done
+   * @throws {WritesUnavailableError} when that cannot or must not be done
    * @throws {GitError}
    */
   async takeIn(theirs: string | null): Promise<void> {
     const repository = await this.#options.door.open();
     if (theirs === null) {
       if ((await readRef(repository, remoteRefs.base)) === null) return;
-      throw new WritesUnavailable(branchGone);
+      throw new WritesUnavailableError(branchGone);
     }
     await this.#options.committer.move(
       async (repository, ours) => await this.#moveOf(repository, ours, theirs),
@@ -54,7 +54,7 @@ export class Integration {
       !(await hasCommit(repository, theirs, base)) &&
       (await hasCommit(repository, ours, base))
     ) {
-      if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailable(unrelated);
+      if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
       const merged = await replayOnto(repository, { base, ours, theirs });
       log.warn(
         { before: ours, after: merged.commit },
@@ -69,7 +69,7 @@ export class Integration {
       return { commit: theirs, refs };
     }
     const parted = await mergeBase(repository, ours, theirs);
-    if (parted === undefined) throw new WritesUnavailable(unrelated);
+    if (parted === undefined) throw new WritesUnavailableError(unrelated);
     const merged = await mergeBranches(repository, { base: parted, ours, theirs });
     log.info({ commit: merged.commit }, 'merged what the remote has');
     this.#tell(merged);

@@ -85,6 +85,6 @@ describe('committedAuthors', () => {
   });
 
   it('cannot be known where there is no repository', async () => {
-    await rejects(authors(homer, tempFolder()), { name: 'WritesUnavailable' });
+    await rejects(authors(homer, tempFolder()), { name: 'WritesUnavailableError' });
   });
 });

@@ -2,7 +2,7 @@ import { match, notStrictEqual, rejects, strictEqual } from 'node:assert/strict'
 import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EditConflictError, WritesUnavailable } from '../../src/bot/errors.ts';
+import { EditConflictError, WritesUnavailableError } from '../../src/bot/errors.ts';
 import { testRepository } from '../support/repository.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';
@@ -144,7 +144,7 @@ describe('a committer among people', () => {
     writeFileSync(lock, '');
     await rejects(committer.change(setKey(path, 'category', 'games')), (error) => {
       match(String(error), /another Git command holds index\.lock/);
-      return error instanceof WritesUnavailable && error.retryAfter > 0;
+      return error instanceof WritesUnavailableError && error.retryAfter > 0;
     });
     strictEqual(existsSync(lock), true);
     rmSync(lock);
@@ -177,7 +177,7 @@ describe('a committer among people', () => {
     repository.git('checkout', '-q', '--detach');
     await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /HEAD is on no branch: finish the rebase, or run "git switch <branch>"/);
-      return error instanceof WritesUnavailable;
+      return error instanceof WritesUnavailableError;
     });
     strictEqual(repository.status(), '');
     repository.git('switch', '-q', 'main');
@@ -210,7 +210,7 @@ describe('a committer among people', () => {
     const before = repository.git('rev-parse', 'HEAD');
     await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /look at the disk and the repository/);
-      return error instanceof WritesUnavailable;
+      return error instanceof WritesUnavailableError;
     });
     strictEqual(repository.git('rev-parse', 'HEAD'), before);
     rmSync(join(repository.folder, '.git/botshelf'));

@@ -159,8 +159,8 @@ describe('a token of a clone that never had the tokens of all bots', () => {
       pushState: async () => {},
     };
     const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
-    await rejects(tokens.issueToken(homer), { name: 'WritesUnavailable' });
-    await rejects(tokens.revokeToken(homer), { name: 'WritesUnavailable' });
+    await rejects(tokens.issueToken(homer), { name: 'WritesUnavailableError' });
+    await rejects(tokens.revokeToken(homer), { name: 'WritesUnavailableError' });
   });
 });
 

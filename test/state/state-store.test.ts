@@ -120,8 +120,8 @@ describe('a state without a repository', () => {
   it('refuses writes with what to do, knows no token, and leaves no trace', async () => {
     const folder = join(tempFolder(), 'journal');
     const store = await StateStore.open({ folder, ref: null, stateSeconds: 60, log: silentLog });
-    await rejects(store.setCount(homer, 1), { name: 'WritesUnavailable', message: /git init/ });
-    await rejects(store.issueToken(homer), { name: 'WritesUnavailable', message: /git init/ });
+    await rejects(store.setCount(homer, 1), { name: 'WritesUnavailableError', message: /git init/ });
+    await rejects(store.issueToken(homer), { name: 'WritesUnavailableError', message: /git init/ });
     strictEqual(await store.holds(homer, newToken()), 'no');
     strictEqual(store.count(homer), undefined);
     await store.close();

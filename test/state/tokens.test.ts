@@ -128,8 +128,8 @@ describe('a token', () => {
     const store = await open(place, { ref });
     const token = await store.issueToken(homer);
     ref.broken = true;
-    await rejects(store.issueToken(homer), { name: 'WritesUnavailable', message: /git is not there/ });
-    await rejects(store.revokeToken(homer), { name: 'WritesUnavailable' });
+    await rejects(store.issueToken(homer), { name: 'WritesUnavailableError', message: /git is not there/ });
+    await rejects(store.revokeToken(homer), { name: 'WritesUnavailableError' });
     strictEqual(await store.holds(homer, token), 'yes');
   });
 
@@ -143,7 +143,7 @@ describe('a token', () => {
     await revokeToken(otherProcess(place), homer);
     ref.broken = true;
     await setTimeout(6);
-    await rejects(store.holds(homer, token), { name: 'WritesUnavailable' });
+    await rejects(store.holds(homer, token), { name: 'WritesUnavailableError' });
     ref.broken = false;
     strictEqual(await store.holds(homer, token), 'no');
   });

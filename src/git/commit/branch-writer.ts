@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../../bot/errors.ts';
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import { failpoint } from '../../failpoint.ts';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
@@ -42,7 +42,7 @@ export interface BatchResult extends BatchPlan {
   /** Null where nothing had to change. */
   readonly commit: string | null;
   /** Why a power loss may take the commit back, where the disk did not confirm it. */
-  readonly doubt: WritesUnavailable | undefined;
+  readonly doubt: WritesUnavailableError | undefined;
 }
 
 /**
@@ -105,7 +105,7 @@ export class BranchWriter {
   /**
    * Moves the branch to a commit that is there, and other refs with it.
    * @param tip where the branch is
-   * @throws as commitBatch does, and {WritesUnavailable} when the disk did not confirm it
+   * @throws as commitBatch does, and {WritesUnavailableError} when the disk did not confirm it
    */
   async moveBranch(tip: string, { commit, refs }: BranchMove): Promise<void> {
     const { repository } = this;
@@ -172,7 +172,7 @@ export class BranchWriter {
   }
 
   /** Makes names in Git's folders durable. Returns why that could not be done: until it can, nothing is answered. */
-  async #confirm(folders: readonly string[]): Promise<WritesUnavailable | undefined> {
+  async #confirm(folders: readonly string[]): Promise<WritesUnavailableError | undefined> {
     for (const folder of folders) this.#unsynced.add(folder);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -186,10 +186,10 @@ export class BranchWriter {
     }
   }
 
-  #doubt(error: unknown): WritesUnavailable {
+  #doubt(error: unknown): WritesUnavailableError {
     const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
     this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
-    return new WritesUnavailable(message, { cause: error, forOwners: message });
+    return new WritesUnavailableError(message, { cause: error, forOwners: message });
   }
 }
 

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../../bot/errors.ts';
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import { LogThrottle } from '../../log-throttle.ts';
 import type { Log } from '../../log.ts';
 import { Turns } from '../../concurrency/turns.ts';
@@ -64,11 +64,11 @@ export class Committer {
    * holds it; null where the text was as wanted already.
    * @throws what `apply` throws
    * @throws {EditConflictError} while a person edits the file
-   * @throws {WritesUnavailable} when nothing can be committed now; the message says so where the change is saved all the same
+   * @throws {WritesUnavailableError} when nothing can be committed now; the message says so where the change is saved all the same
    */
   async change(change: Change): Promise<string | null> {
     if (this.#closed)
-      throw new WritesUnavailable('the service is stopping: send the change again in a moment');
+      throw new WritesUnavailableError('the service is stopping: send the change again in a moment');
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject });
       if (this.#waiting.length === 1) void this.#turns.take(async () => await this.#commitWaiting());
@@ -79,7 +79,7 @@ export class Committer {
    * Moves the branch to a commit that `prepare` makes for the tip it is given; undefined is no move. It is called again,
    * with the index locked, when the tip has moved. Returns the new tip.
    * @throws what `prepare` throws
-   * @throws {WritesUnavailable} when the branch cannot be moved now
+   * @throws {WritesUnavailableError} when the branch cannot be moved now
    */
   async move(
     prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
@@ -160,7 +160,7 @@ export class Committer {
   /** A branch that has moved is planned on again; so is a git that was killed, once the locks it left are gone. */
   async #mayWorkAgain(repository: Repository, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
-    const cause = error instanceof WritesUnavailable ? error.cause : error;
+    const cause = error instanceof WritesUnavailableError ? error.cause : error;
     return await mayWorkAgain(repository, refsOf(repository), cause, this.#options.log);
   }
 
@@ -242,10 +242,10 @@ const lockPatience = 5000;
 /** A batch that meets as many moves of the branch, or kills of git, is given up: people's scripts commit fast, too. */
 const attempts = 30;
 
-/** @throws {WritesUnavailable} */
+/** @throws {WritesUnavailableError} */
 async function tipOf(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
-  if (tip === null) throw new WritesUnavailable('the branch has no commit yet: make the first one');
+  if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
   return tip;
 }
 

@@ -1,4 +1,4 @@
-import { EditConflictError, WritesUnavailable } from '../../bot/errors.ts';
+import { EditConflictError, WritesUnavailableError } from '../../bot/errors.ts';
 import { messageOf } from '../../system-error.ts';
 import { largestFile } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
@@ -50,7 +50,7 @@ export function currentFile(
 ): CurrentFile {
   const refuse = (why: string): CurrentFile => {
     const forOwners = `${path} cannot be changed now: a maintainer has to mend it, the log of the service says why`;
-    return { file, text: null, refusal: new WritesUnavailable(why, { forOwners }) };
+    return { file, text: null, refusal: new WritesUnavailableError(why, { forOwners }) };
   };
   const seen = files.get(path);
   if (failure !== undefined) return refuse(`${path} has not followed the branch: it ${failure}`);

@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailable } from '../../bot/errors.ts';
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import { failpoint } from '../../failpoint.ts';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
@@ -12,14 +12,14 @@ type Place = Pick<Repository, 'gitDir' | 'staging'>;
  * Does `work` while no other git can change index, work tree or HEAD, as every Git command that does holds the same
  * lock. Waits for whoever holds it; a lock of another is never removed.
  * @param patience milliseconds to wait
- * @throws {WritesUnavailable} when it was held for all that time; nothing was done
+ * @throws {WritesUnavailableError} when it was held for all that time; nothing was done
  * @throws a system error
  */
 export async function withIndexLock<T>(place: Place, patience: number, work: () => Promise<T>): Promise<T> {
   const lock = join(place.gitDir, 'index.lock');
   const deadline = performance.now() + patience;
   while (!(await take(lock, place.staging))) {
-    if (performance.now() >= deadline) throw new WritesUnavailable(held, { retryAfter: 5 });
+    if (performance.now() >= deadline) throw new WritesUnavailableError(held, { retryAfter: 5 });
     await sleep(5);
   }
   failpoint('index.locked');

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../bot/errors.ts';
+import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Repository } from '../repository.ts';
 
-/** @throws {WritesUnavailable} while a person is in the middle of something that ends in a commit on another tip */
+/** @throws {WritesUnavailableError} while a person is in the middle of something that ends in a commit on another tip */
 export function refuseWhileBusy({ gitDir }: Repository): void {
   const busy = busyMarks.find((name) => existsSync(join(gitDir, name)));
   if (busy !== undefined) {
-    throw new WritesUnavailable(
+    throw new WritesUnavailableError(
       `a merge, rebase or the like is under way in the clone (${busy}): finish it, then the remote's commits are merged`,
     );
   }

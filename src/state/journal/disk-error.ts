@@ -1,10 +1,10 @@
-import { diskFullForOwners, WritesUnavailable } from '../../bot/errors.ts';
+import { diskFullForOwners, WritesUnavailableError } from '../../bot/errors.ts';
 import { codeOf, messageOf } from '../../system-error.ts';
 
 /** The refusal of a write that failed as `folder` could not be written to. */
-export function diskRefusal(error: unknown, folder: string): WritesUnavailable {
+export function diskRefusal(error: unknown, folder: string): WritesUnavailableError {
   const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
-  return new WritesUnavailable(diskFault(error, folder), {
+  return new WritesUnavailableError(diskFault(error, folder), {
     cause: error,
     ...(isFull && { forOwners: diskFullForOwners }),
   });

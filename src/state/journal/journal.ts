@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WritesUnavailable } from '../../bot/errors.ts';
+import type { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Log } from '../../log.ts';
 import { codeOf } from '../../system-error.ts';
 import { diskRefusal } from './disk-error.ts';
@@ -87,7 +87,7 @@ export class Journal {
 
   /**
    * Resolves when the entry is durable.
-   * @throws {WritesUnavailable} when the group it was in could not be made so
+   * @throws {WritesUnavailableError} when the group it was in could not be made so
    */
   append(entry: JournalEntry): Promise<void> {
     if (this.#gathering === undefined) {
@@ -101,7 +101,7 @@ export class Journal {
   /**
    * Ends the current segment, once what is being written is durable. Gives the paths of all segments that nothing
    * will be appended to any more, those of earlier processes too.
-   * @throws {WritesUnavailable} when the segment holds refused bytes that cannot be cut off
+   * @throws {WritesUnavailableError} when the segment holds refused bytes that cannot be cut off
    */
   async seal(): Promise<readonly string[]> {
     return await this.#turns.take(async () => {
@@ -116,7 +116,7 @@ export class Journal {
 
   /**
    * Removes sealed segments: what is in them is elsewhere now. A damaged one is kept under another name.
-   * @throws {WritesUnavailable} when the folder does not allow it
+   * @throws {WritesUnavailableError} when the folder does not allow it
    */
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
@@ -173,7 +173,7 @@ export class Journal {
     await segment.close();
   }
 
-  #refusal(error: unknown): WritesUnavailable {
+  #refusal(error: unknown): WritesUnavailableError {
     const { folder, log } = this.#options;
     const refusal = diskRefusal(error, folder);
     const { message } = refusal;
@@ -201,7 +201,7 @@ function unusedName(path: string): string {
 class Group {
   readonly entries: JournalEntry[] = [];
   resolve: () => void = () => {};
-  reject: (error: WritesUnavailable) => void = () => {};
+  reject: (error: WritesUnavailableError) => void = () => {};
   readonly durable = new Promise<void>((resolve, reject) => {
     this.resolve = resolve;
     this.reject = reject;

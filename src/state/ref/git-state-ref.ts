@@ -13,7 +13,7 @@ import { blobId } from '../../git/objects/object-id.ts';
 import { listFiles } from '../../git/tree-listing.ts';
 import { readTipEntries } from '../../git/commit/tip-files.ts';
 
-/** The state ref of the repository behind the door. Its calls fail with WritesUnavailable where there is none. */
+/** The state ref of the repository behind the door. Its calls fail with WritesUnavailableError where there is none. */
 export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
   return {
     read: async (known) => {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import type { Log } from '../../../src/log.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -190,7 +190,7 @@ describe('a move of the branch', () => {
     const repository = testRepository({ [path]: text });
     const commit = prepared(repository, () => repository.write(path, 'new'));
     mkdirSync(join(repository.folder, '.git/rebase-merge'));
-    await rejects(moveTo(committerOn(repository.folder), commit), WritesUnavailable);
+    await rejects(moveTo(committerOn(repository.folder), commit), WritesUnavailableError);
     rmSync(join(repository.folder, '.git/rebase-merge'), { recursive: true });
     strictEqual(await moveTo(committerOn(repository.folder), commit), commit);
   });

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, notStrictEqual, rejects, strictEqual } from 'no
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { committerOn } from '../../support/committing.ts';
@@ -160,7 +160,7 @@ describe('a committer', () => {
     const committer = committerOn(folder);
     await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /is in no Git repository .*: run "git init" there/s);
-      return error instanceof WritesUnavailable;
+      return error instanceof WritesUnavailableError;
     });
     testRepository({ [path]: text }, folder);
     notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);

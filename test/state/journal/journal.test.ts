@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { silentLog } from '../../../src/log.ts';
 import { Journal } from '../../../src/state/journal/journal.ts';
 import type { JournalEntry } from '../../../src/state/journal/journal-line.ts';
@@ -205,7 +205,7 @@ describe('a journal whose folder cannot be written to', () => {
       ['rejected', 'rejected', 'rejected'],
     );
     await rejects(journal.append(entry(3)), (error) => {
-      ok(error instanceof WritesUnavailable);
+      ok(error instanceof WritesUnavailableError);
       strictEqual(error.message, `${folder} is no folder: move away what stands there`);
       return true;
     });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailable } from '../../../src/bot/errors.ts';
+import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { RepositoryDoor } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -88,7 +88,7 @@ describe('the state ref', () => {
   });
 
   it('says that writes are not possible where there is no repository', async () => {
-    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), WritesUnavailable);
+    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), WritesUnavailableError);
   });
 
   it('is not fetched by an ordinary clone', async () => {
