@@ -35,21 +35,21 @@ const untold = 'changes cannot be saved now: try again later. The log of the ser
 export const diskFullForOwners = 'the disk is full: try again later, changes can be saved once there is room';
 
 /** There is no such bot, or not any more. */
-export class UnknownBot extends Error {
+export class UnknownBotError extends Error {
   constructor(id: BotId) {
     super(`there is no bot ${id}: GET /api/v2/bots lists those there are`);
-    this.name = 'UnknownBot';
+    this.name = 'UnknownBotError';
   }
 }
 
 /** The bot is another than the writer thought: somebody changed it since it was read. */
-export class PreconditionFailed extends Error {
+export class PreconditionFailedError extends Error {
   /** Names the bot as it is now. */
   readonly digest: string;
 
   constructor(digest: string) {
     super('the bot has changed since it was read: read it again and decide anew');
-    this.name = 'PreconditionFailed';
+    this.name = 'PreconditionFailedError';
     this.digest = digest;
   }
 }

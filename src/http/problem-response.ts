@@ -1,5 +1,10 @@
 import type { Context, Next } from 'koa';
-import { EditConflictError, PreconditionFailed, UnknownBot, WritesUnavailableError } from '../bot/errors.ts';
+import {
+  EditConflictError,
+  PreconditionFailedError,
+  UnknownBotError,
+  WritesUnavailableError,
+} from '../bot/errors.ts';
 import { QueueFullError } from '../concurrency/serial-queue.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
@@ -35,10 +40,10 @@ export function problemOf(error: unknown): Problem {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
-  if (error instanceof UnknownBot) return new Problem('unknown-bot', error.message);
+  if (error instanceof UnknownBotError) return new Problem('unknown-bot', error.message);
   if (error instanceof QueueFullError)
     return new Problem('busy', error.message, { headers: { 'Retry-After': '2' } });
-  if (error instanceof PreconditionFailed) {
+  if (error instanceof PreconditionFailedError) {
     return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }
   return new Problem(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PreconditionFailed, UnknownBot, WritesUnavailableError } from '../bot/errors.ts';
+import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Update } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
@@ -45,8 +45,8 @@ export class Updates {
    * Applies an update, all or nothing, and gives the commit that its content is in; null where no content
    * changed.
    * @param isExpected whether the bot is what the writer thinks it is; asked right before the change
-   * @throws {UnknownBot} when the bot has gone since it was looked up
-   * @throws {PreconditionFailed} when it is not
+   * @throws {UnknownBotError} when the bot has gone since it was looked up
+   * @throws {PreconditionFailedError} when it is not
    * @throws {WritesUnavailableError} when nothing can be written now, or the bot's file is faulty
    */
   async apply(
@@ -70,8 +70,8 @@ export class Updates {
 
   #expected(id: BotId, isExpected: (bot: IndexedBot) => boolean): IndexedBot {
     const bot = this.#catalogue.bots.get(id);
-    if (bot === undefined) throw new UnknownBot(id);
-    if (!isExpected(bot)) throw new PreconditionFailed(bot.digest);
+    if (bot === undefined) throw new UnknownBotError(id);
+    if (!isExpected(bot)) throw new PreconditionFailedError(bot.digest);
     return bot;
   }
 

@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-import { UnknownBot } from '../../bot/errors.ts';
+import { UnknownBotError } from '../../bot/errors.ts';
 import { parseBotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, List } from '../../catalogue/index/bot-lists.ts';
@@ -30,7 +30,7 @@ export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, b
 /**
  * The bot that a path names.
  * @throws {Problem} unknown-bot, when the text is no id
- * @throws {UnknownBot}
+ * @throws {UnknownBotError}
  */
 export function knownBot(bots: BotIndex, text: string): IndexedBot {
   const id = parseBotId(text);
@@ -41,7 +41,7 @@ export function knownBot(bots: BotIndex, text: string): IndexedBot {
     );
   }
   const bot = bots.get(id);
-  if (bot === undefined) throw new UnknownBot(id);
+  if (bot === undefined) throw new UnknownBotError(id);
   return bot;
 }
 
