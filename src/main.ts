@@ -11,7 +11,7 @@ import { addRevoke } from './commands/revoke.ts';
 import { addServe } from './commands/serve.ts';
 import { addToken } from './commands/token.ts';
 import { ConfigError } from './config.ts';
-import { OperatorFault } from './operator-fault.ts';
+import { UserError } from './operator-fault.ts';
 import { codeOf } from './system-error.ts';
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
@@ -46,7 +46,7 @@ try {
 /** Tells what went wrong, unless commander has, and gives the exit code: 0 fine, 1 faults found, 2 anything else. */
 function exitCodeAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof ConfigError || error instanceof OperatorFault || codeOf(error) !== undefined) {
+  if (error instanceof ConfigError || error instanceof UserError || codeOf(error) !== undefined) {
     process.stderr.write(`${(error as Error).message}\n`);
   } else {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -2,9 +2,9 @@
  * Something that the person at the command line can mend: wrong use, or a fault of the surroundings. The
  * message is one sentence with the fix; the command ends with exit code 2 and no stack trace.
  */
-export class OperatorFault extends Error {
+export class UserError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'OperatorFault';
+    this.name = 'UserError';
   }
 }

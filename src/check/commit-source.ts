@@ -1,6 +1,6 @@
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { fileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, isFolderName, keeper, pathOf, type Place } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
@@ -11,11 +11,11 @@ import type { CatalogueSource, EntryKind } from './source.ts';
 /**
  * The part `scope` of the catalogue in a commit or a tree, read from Git's objects: nothing is checked out, so no link is
  * followed, no attribute takes effect, and what is too large is not read.
- * @throws {OperatorFault} when there is no `bots/` in it.
+ * @throws {UserError} when there is no `bots/` in it.
  */
 export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
   const top = await listTrees(root, commit, [botsFolder]);
-  if (top.length === 0) throw new OperatorFault(`there is no folder ${botsFolder}/ in ${commit}`);
+  if (top.length === 0) throw new UserError(`there is no folder ${botsFolder}/ in ${commit}`);
   const folders = top
     .filter(({ mode, path }) => isTree(mode) && isFolderName(nameOf(path)))
     .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)

@@ -2,17 +2,17 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type Scope, scopeOf } from '../check/scope.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 
 /**
  * The part of the catalogue below `root` that the paths of a command line name, each absolute or relative to
  * the current folder; everything when there are none.
- * @throws {OperatorFault} for a path that does not exist or is not in the catalogue, and when there is no catalogue.
+ * @throws {UserError} for a path that does not exist or is not in the catalogue, and when there is no catalogue.
  */
 export function catalogueScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
   if (!lstatSync(bots, { throwIfNoEntry: false })) {
-    throw new OperatorFault(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
+    throw new UserError(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
   if (paths.length === 0) return 'everything';
   const realRoot = realpathSync(root);
@@ -23,9 +23,7 @@ export function catalogueScope(root: string, paths: readonly string[]): Scope {
 function inCatalogue(root: string, path: string): string {
   const absolute = resolve(path);
   if (path === '' || !lstatSync(absolute, { throwIfNoEntry: false })) {
-    throw new OperatorFault(
-      `${JSON.stringify(path)} does not exist: name a file or a folder of the catalogue`,
-    );
+    throw new UserError(`${JSON.stringify(path)} does not exist: name a file or a folder of the catalogue`);
   }
   const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
     sep,
@@ -33,7 +31,7 @@ function inCatalogue(root: string, path: string): string {
   );
   if (below === '') return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
-  throw new OperatorFault(
+  throw new UserError(
     `${JSON.stringify(path)} is not in the catalogue: name something below ${join(root, botsFolder)}`,
   );
 }

@@ -5,7 +5,7 @@ import { checkOnAllProcessors } from '../check/parallel-check.ts';
 import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat, reportFormats } from './check-report.ts';
 import { progressOn } from './progress.ts';
@@ -42,7 +42,7 @@ interface CheckOptions {
 async function check(paths: string[], { base, head, format }: CheckOptions): Promise<void> {
   const { catalogue: root } = readConfig();
   if (head !== undefined && base === undefined) {
-    throw new OperatorFault('--head needs --base: name the revision to compare it with');
+    throw new UserError('--head needs --base: name the revision to compare it with');
   }
   const scope = catalogueScope(root, paths);
   const progress = progressOn(process.stderr);

@@ -6,7 +6,7 @@ import { takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { openPictures, picturesOf } from '../service/pictures.ts';
 import { progressOn } from './progress.ts';
 
@@ -24,7 +24,7 @@ export function addImages(program: Command): void {
 async function images(): Promise<void> {
   const config = readConfig();
   if (!config.images) {
-    throw new OperatorFault('BOTSHELF_IMAGES is off, so no pictures are kept: set it to on to fetch them');
+    throw new UserError('BOTSHELF_IMAGES is off, so no pictures are kept: set it to on to fetch them');
   }
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
@@ -43,7 +43,7 @@ async function images(): Promise<void> {
   const showing = setInterval(() => progress.show(barOf(pictures.cache.status())), 100);
   try {
     await catalogue.load().catch((error: unknown) => {
-      throw new OperatorFault(
+      throw new UserError(
         `the catalogue ${config.catalogue} cannot be read: ${String(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
       );
     });

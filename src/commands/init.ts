@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { botsFolder, keeper } from '../catalogue/page/layout.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
 
 /** Registers `botshelf init`. */
@@ -27,7 +27,7 @@ interface InitOptions {
 
 async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
   if (!isBranchName(branch)) {
-    throw new OperatorFault(`${JSON.stringify(branch)} is no name for a branch: give one such as main`);
+    throw new UserError(`${JSON.stringify(branch)} is no name for a branch: give one such as main`);
   }
   const folder = resolve(name);
   makeRoom(folder, name);
@@ -36,7 +36,7 @@ async function init(name: string, { samples = false, branch }: InitOptions): Pro
     await commitAll(folder, branch);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new OperatorFault(`git could not make the repository in ${folder}: ${error.reason}`);
+    throw new UserError(`git could not make the repository in ${folder}: ${error.reason}`);
   }
   process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder));
 }
@@ -52,9 +52,9 @@ function makeRoom(folder: string, name: string): void {
     if (readdirSync(folder).length === 0) return;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
-    throw new OperatorFault(`${JSON.stringify(name)} is no folder: name a new or an empty one`);
+    throw new UserError(`${JSON.stringify(name)} is no folder: name a new or an empty one`);
   }
-  throw new OperatorFault(`${JSON.stringify(name)} is not empty: name a new or an empty folder`);
+  throw new UserError(`${JSON.stringify(name)} is not empty: name a new or an empty folder`);
 }
 
 function copyTemplate(folder: string, samples: boolean): void {

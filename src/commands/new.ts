@@ -10,7 +10,7 @@ import { readPageFile } from '../catalogue/page/page-file.ts';
 import { faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
 import { readConfig } from '../config.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { codeOf } from '../system-error.ts';
 
 /** Registers `botshelf new`. */
@@ -29,7 +29,7 @@ function make(idText: string, { locale: tag }: { readonly locale: string }): voi
   const id = idOf(idText);
   const locale = localeOf(tag);
   if (!existsSync(root)) {
-    throw new OperatorFault(`${root} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
+    throw new UserError(`${root} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
   const places = placesOf(root, id);
   const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));
@@ -39,7 +39,7 @@ function make(idText: string, { locale: tag }: { readonly locale: string }): voi
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
-    throw new OperatorFault(
+    throw new UserError(
       `${pathOf(id, locale)} exists already: edit it, or choose another language with --locale`,
     );
   }
@@ -49,7 +49,7 @@ function make(idText: string, { locale: tag }: { readonly locale: string }): voi
 function idOf(text: string): BotId {
   const id = parseBotId(text);
   if (id !== undefined) return id;
-  throw new OperatorFault(
+  throw new UserError(
     `${JSON.stringify(text)} is no bot id: give 1 to 20 digits, such as 190519304972663312`,
   );
 }
@@ -57,7 +57,7 @@ function idOf(text: string): BotId {
 function localeOf(tag: string): Locale {
   const canonical = canonicalLocale(tag);
   if (canonical === tag) return canonical;
-  throw new OperatorFault(
+  throw new UserError(
     canonical === undefined
       ? `${JSON.stringify(tag)} is no language tag: give one such as en, en-GB or zh-CN`
       : `${JSON.stringify(tag)} is not in canonical case: give --locale ${canonical}`,
@@ -78,5 +78,5 @@ function mainPageOf(root: string, places: readonly Place[]): Translation {
     if (faultsOfPage(file, true).length === 0) return file.page.data as unknown as Translation;
   }
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
-  throw new OperatorFault(`the bot has no sound main page: mend it first, see botshelf check ${paths}`);
+  throw new UserError(`the bot has no sound main page: mend it first, see botshelf check ${paths}`);
 }

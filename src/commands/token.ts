@@ -7,7 +7,7 @@ import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { createLog } from '../log.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { CommittedState } from '../state/ref/committed-state.ts';
 import { share } from '../state/shared-tokens.ts';
 import { State } from '../state/ref/state.ts';
@@ -43,20 +43,20 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
     else process.stderr.write(done ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
     if (!shared) process.stderr.write('Other machines know once the remote can be reached again.\n');
   } catch (error) {
-    throw new OperatorFault(messageOf(error));
+    throw new UserError(messageOf(error));
   } finally {
     end.abort();
     door.close();
   }
 }
 
-/** @throws {OperatorFault} when there is no such bot. */
+/** @throws {UserError} when there is no such bot. */
 function knownBot({ catalogue }: Config, text: string): BotId {
   const id = parseBotId(text);
-  if (id === undefined) throw new OperatorFault(`${JSON.stringify(text)} is no bot id: give 1 to 20 digits`);
+  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is no bot id: give 1 to 20 digits`);
   const folder = folderOf(id);
   if (!groupByBot(folder, listFolder(catalogue, folder).keys()).bots.has(id)) {
-    throw new OperatorFault(
+    throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );
   }

@@ -30,7 +30,7 @@ import { repositoryLinks } from '../site/page/repository-links.ts';
 import { SharedTokens } from '../state/shared-tokens.ts';
 import type { StateRef } from '../state/ref/state-ref.ts';
 import { StateStore } from '../state/state-store.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { UserError } from '../operator-fault.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { Updates } from '../owners/updates.ts';
 
@@ -45,7 +45,7 @@ export interface Service {
 /**
  * Starts the service: what a crash left is mended, then it listens, so that probes get an answer, and reads the
  * catalogue. Resolves when everything is ready.
- * @throws {OperatorFault} when the address, the catalogue or the folder for our own files cannot be had
+ * @throws {UserError} when the address, the catalogue or the folder for our own files cannot be had
  */
 export async function startService(config: Config, log: Log): Promise<Service> {
   const started = performance.now();
@@ -86,7 +86,7 @@ async function start(
   // Asked first, so that a name that was mistyped makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
-    throw error instanceof OperatorFault ? error : new OperatorFault(folderFault(error, config));
+    throw error instanceof UserError ? error : new UserError(folderFault(error, config));
   });
   onClose(async () => await lock.release());
 
@@ -181,18 +181,18 @@ async function start(
   if (config.probePort !== null) {
     const address = { ...limits, host: config.host, port: config.probePort };
     const probes = await listen(createProbeApp({ health, metrics, log }), address).catch((error: unknown) => {
-      throw new OperatorFault(addressFault(error, address, 'BOTSHELF_PROBE_PORT'));
+      throw new UserError(addressFault(error, address, 'BOTSHELF_PROBE_PORT'));
     });
     onClose(async () => await probes.close());
     log.info({}, `probes and metrics at ${addressOf(address.host, probes.port)}`);
   }
   const server = await listen(app, { ...config, ...limits }, responses).catch((error: unknown) => {
-    throw new OperatorFault(addressFault(error, config));
+    throw new UserError(addressFault(error, config));
   });
   onClose(async () => await server.close());
   onClose(() => live?.close());
   await loading.catch((error: unknown) => {
-    throw new OperatorFault(catalogueFault(error, config));
+    throw new UserError(catalogueFault(error, config));
   });
   await sync?.start();
   if (pictures) {
@@ -241,7 +241,7 @@ function ensureCatalogue(config: Config): void {
   try {
     listTop(config.catalogue);
   } catch (error) {
-    throw new OperatorFault(catalogueFault(error, config));
+    throw new UserError(catalogueFault(error, config));
   }
 }
 

@@ -1,4 +1,4 @@
-import { OperatorFault } from '../../operator-fault.ts';
+import { UserError } from '../../operator-fault.ts';
 import { mergeResult } from './merge-result.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
@@ -21,7 +21,7 @@ export interface RevisionRange {
  * The range from `base` to what merging `head` into it would give: with several merge bases, what `head` changed
  * since one of them can hide what the merge brings. With conflicts it is what `head` changed since it branched off.
  * Without `head` it goes from where HEAD branched off to the working tree.
- * @throws {OperatorFault} when there is no such revision here, no repository, no git or one that is too old.
+ * @throws {UserError} when there is no such revision here, no repository, no git or one that is too old.
  */
 export async function revisionRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
   const target = await commitOf(folder, base);
@@ -29,7 +29,7 @@ export async function revisionRange(folder: string, base: string, head?: string)
   const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
   const range = { base: target, head: tip, before: target, conflicts: [] };
   if (head === undefined) {
-    if (more.length > 0) throw new OperatorFault(severalBasesMessage(base));
+    if (more.length > 0) throw new UserError(severalBasesMessage(base));
     return { ...range, before: fork, after: null };
   }
   if (more.length === 0 && fork === target) return { ...range, after: tip };
@@ -50,8 +50,8 @@ async function mergeBases(
     return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (await isShallow(folder)) throw new OperatorFault(shallowMessage(base));
-    throw new OperatorFault(
+    if (await isShallow(folder)) throw new UserError(shallowMessage(base));
+    throw new UserError(
       `${head} and ${JSON.stringify(base)} have no commit in common: give a revision that this branch came from`,
     );
   }
@@ -72,15 +72,15 @@ async function commitOf(folder: string, revision: string): Promise<string> {
   }
 }
 
-async function revisionFault(folder: string, revision: string, failure: GitError): Promise<OperatorFault> {
+async function revisionFault(folder: string, revision: string, failure: GitError): Promise<UserError> {
   const shallow = await isShallow(folder);
   if (shallow === undefined) {
-    return new OperatorFault(
+    return new UserError(
       `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
     );
   }
-  if (shallow) return new OperatorFault(shallowMessage(revision));
-  return new OperatorFault(
+  if (shallow) return new UserError(shallowMessage(revision));
+  return new UserError(
     `${JSON.stringify(revision)} is no commit here: fetch it first, or give another revision such as origin/main`,
   );
 }

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../../log.ts';
-import { OperatorFault } from '../../operator-fault.ts';
+import { UserError } from '../../operator-fault.ts';
 import { makeFolder } from '../../disk/durable-folder.ts';
 import { codeOf } from '../../system-error.ts';
 import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
@@ -16,13 +16,13 @@ export interface InstanceLock {
 }
 
 /** Another service runs on this clone. */
-export class AlreadyRunning extends OperatorFault {
+export class AlreadyRunningError extends UserError {
   /** @param holder what the other one says about itself, such as `process 7 on web-1` */
   constructor(folder: string, holder: string) {
     super(
       `another botshelf, ${holder}, runs on ${folder}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`,
     );
-    this.name = 'AlreadyRunning';
+    this.name = 'AlreadyRunningError';
   }
 }
 
@@ -32,8 +32,8 @@ export class AlreadyRunning extends OperatorFault {
  * socket is used once, so removing a dead one can never remove a live one, and the folder can only be renamed to
  * the name of the lock while that is free or empty: of several starters one succeeds.
  * @param shown what it is the lock of, for people
- * @throws {AlreadyRunning} while a living process has it
- * @throws {OperatorFault} where the file system has no sockets
+ * @throws {AlreadyRunningError} while a living process has it
+ * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
 export async function takeInstanceLock(folder: string, shown: string = folder): Promise<InstanceLock> {
@@ -65,8 +65,8 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 /**
  * Takes the lock of the clone itself: two services whose folders for what is not in Git differ would each clear what
  * the other has under way. Undefined where there is no repository, or none that this process can write to.
- * @throws {AlreadyRunning} while a living process has it
- * @throws {OperatorFault} where the file system has no sockets
+ * @throws {AlreadyRunningError} while a living process has it
+ * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
 export async function takeCloneLock(door: RepositoryDoor, log: Log): Promise<InstanceLock | undefined> {
@@ -100,7 +100,7 @@ async function listenIn(folder: string, name: string): Promise<Server> {
     });
   } catch (error) {
     if (!noSockets.has(codeOf(error) ?? '')) throw error;
-    throw new OperatorFault(
+    throw new UserError(
       `${dirname(folder)} is on a file system that has no Unix sockets, which keep a second service away: put it on a local disk`,
       { cause: error },
     );
@@ -126,11 +126,11 @@ function isTaken(error: unknown): boolean {
   return codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST';
 }
 
-/** @throws {AlreadyRunning} when somebody listens there. */
+/** @throws {AlreadyRunningError} when somebody listens there. */
 async function clearDead(lock: string, shown: string): Promise<void> {
   for (const name of await namesIn(lock)) {
     const holder = await withAddress(lock, name, holderAt);
-    if (holder !== undefined) throw new AlreadyRunning(shown, holder);
+    if (holder !== undefined) throw new AlreadyRunningError(shown, holder);
     await rm(join(lock, name), { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { OperatorFault } from '../../operator-fault.ts';
+import { UserError } from '../../operator-fault.ts';
 import { ownershipFault } from './ownership.ts';
 import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
@@ -10,7 +10,7 @@ export interface CommandLineGitOptions
 /**
  * Runs git for a command of the command line and returns what it printed.
  * @throws {GitError}
- * @throws {OperatorFault} when there is no git, or the repository belongs to another user.
+ * @throws {UserError} when there is no git, or the repository belongs to another user.
  */
 export async function runCommandLineGit(
   folder: string,
@@ -21,8 +21,8 @@ export async function runCommandLineGit(
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (error.notStarted) throw new OperatorFault('git is not on the PATH: install it');
+    if (error.notStarted) throw new UserError('git is not on the PATH: install it');
     const fault = ownershipFault(error.stderr);
-    throw fault === undefined ? error : new OperatorFault(fault);
+    throw fault === undefined ? error : new UserError(fault);
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { changesInWorkTree } from '../../../src/git/inspect/changed-files.ts';
 import { readObjects } from '../../../src/git/objects/objects.ts';
 import { revisionRange } from '../../../src/git/inspect/revision-range.ts';
-import { OperatorFault } from '../../../src/operator-fault.ts';
+import { UserError } from '../../../src/operator-fault.ts';
 import { commitAll, git } from '../../support/command-line.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -67,7 +67,7 @@ describe('the files that changed since a revision', () => {
     commitAll(root);
     const target = join(root, 'written');
     for (const revision of [`--output=${target}`, '--all', '-h', 'HEAD\nHEAD', 'HEAD..HEAD', '', '^HEAD']) {
-      await rejects(revisionRange(root, revision), OperatorFault, revision);
+      await rejects(revisionRange(root, revision), UserError, revision);
     }
     strictEqual(existsSync(target), false);
   });

@@ -3,7 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AlreadyRunning, type InstanceLock, takeInstanceLock } from '../../../src/git/locks/instance-lock.ts';
+import {
+  AlreadyRunningError,
+  type InstanceLock,
+  takeInstanceLock,
+} from '../../../src/git/locks/instance-lock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -36,7 +40,7 @@ async function takeAtOnce(folder: string, many: number): Promise<InstanceLock[]>
   );
   return starters.flatMap((starter) => {
     if (starter.status === 'fulfilled') return [starter.value];
-    ok(starter.reason instanceof AlreadyRunning, String(starter.reason));
+    ok(starter.reason instanceof AlreadyRunningError, String(starter.reason));
     return [];
   });
 }
@@ -50,7 +54,7 @@ describe('the instance lock', () => {
         String(error),
         new RegExp(`another botshelf, process ${process.pid} on .+, runs on ${folder}: stop it first`),
       );
-      return error instanceof AlreadyRunning;
+      return error instanceof AlreadyRunningError;
     });
     await lock.release();
     await (await takeInstanceLock(folder)).release();
@@ -68,7 +72,7 @@ describe('the instance lock', () => {
   it('is taken over from a process that was killed', async () => {
     const folder = tempFolder();
     const first = await holder(folder);
-    await rejects(takeInstanceLock(folder), AlreadyRunning);
+    await rejects(takeInstanceLock(folder), AlreadyRunningError);
     await kill(first);
     await (await takeInstanceLock(folder)).release();
     deepStrictEqual(readdirSync(folder), []);
