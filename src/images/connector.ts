@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { messageOf } from '../system-error.ts';
 import { isPublicAddress } from '../network-address.ts';
-import { ImageFault } from './image-error.ts';
+import { ImageError } from './image-error.ts';
 
 /** What a test has to bend to reach a server of its own; nothing here can be configured. */
 export interface ConnectorOptions {
@@ -49,15 +49,15 @@ export class ImageConnector {
   /**
    * The bytes that `url` gives, at most 8 MiB of them and within ten seconds. The answer calls them a picture;
    * whether they are one is for the decoder to find out.
-   * @throws {ImageFault} for every reason they cannot be had, one being that `signal` says to end
+   * @throws {ImageError} for every reason they cannot be had, one being that `signal` says to end
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
     const abort = new AbortController();
-    const end = (): void => abort.abort(new ImageFault('is not waited for any more'));
+    const end = (): void => abort.abort(new ImageError('is not waited for any more'));
     if (signal?.aborted) end();
     signal?.addEventListener('abort', end);
     const timer = setTimeout(() => {
-      abort.abort(new ImageFault(`was not there within ${this.#timeLimit / 1000} s`, 'host'));
+      abort.abort(new ImageError(`was not there within ${this.#timeLimit / 1000} s`, 'host'));
     }, this.#timeLimit);
     try {
       return await this.#follow(url, abort.signal);
@@ -92,7 +92,7 @@ export class ImageConnector {
       discard(answer);
       url = checkedUrl(next, url);
     }
-    throw new ImageFault(`redirects more than ${mostRedirects} times`);
+    throw new ImageError(`redirects more than ${mostRedirects} times`);
   }
 
   async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
@@ -109,7 +109,7 @@ export class ImageConnector {
   async #dialChecked(options: buildConnector.Options): Promise<Socket> {
     const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
     const refused = addresses.find((address) => !this.#allow(address));
-    if (refused !== undefined) throw new ImageFault(`leads to ${refused}, which is not a public address`);
+    if (refused !== undefined) throw new ImageError(`leads to ${refused}, which is not a public address`);
     let failure: unknown;
     for (const address of addresses.slice(0, mostAttempts)) {
       try {
@@ -130,7 +130,7 @@ export class ImageConnector {
     const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
     const reason = four.status === 'rejected' ? messageOf(four.reason) : 'no answer';
-    throw new ImageFault(`has a host without an address (${reason})`, 'host');
+    throw new ImageError(`has a host without an address (${reason})`, 'host');
   }
 
   async #dialTo(options: buildConnector.Options): Promise<Socket> {
@@ -161,10 +161,10 @@ const types = new Set([
 ]);
 
 function checkedUrl(text: string, base: string): string {
-  if (!URL.canParse(text, base)) throw new ImageFault('redirects to what is no address');
+  if (!URL.canParse(text, base)) throw new ImageError('redirects to what is no address');
   const url = new URL(text, base);
-  if (url.protocol !== 'https:') throw new ImageFault(`leads to ${url.protocol} where https: is asked for`);
-  if (url.username || url.password) throw new ImageFault('leads to an address with a user name or password');
+  if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} where https: is asked for`);
+  if (url.username || url.password) throw new ImageError('leads to an address with a user name or password');
   url.hash = '';
   return url.href;
 }
@@ -185,7 +185,7 @@ async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
   let size = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) throw new ImageFault(tooBig);
+    if (size > mostBytes) throw new ImageError(tooBig);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -196,7 +196,7 @@ const tooBig = `is larger than ${mostBytes / 1024 / 1024} MiB`;
 function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (statusCode !== 200) {
     const hostIsUnwell = statusCode === 429 || statusCode >= 500;
-    throw new ImageFault(`is answered with ${statusCode}`, hostIsUnwell ? 'host' : 'picture');
+    throw new ImageError(`is answered with ${statusCode}`, hostIsUnwell ? 'host' : 'picture');
   }
   const type =
     String(headers['content-type'] ?? '')
@@ -204,11 +204,11 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
       ?.trim()
       .toLowerCase() ?? '';
   if (!types.has(type))
-    throw new ImageFault(`is ${type === '' ? 'of no content type' : type}, not a picture`);
+    throw new ImageError(`is ${type === '' ? 'of no content type' : type}, not a picture`);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity')
-    throw new ImageFault(`comes with Content-Encoding ${encoding}, which was not asked for`);
-  if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageFault(tooBig);
+    throw new ImageError(`comes with Content-Encoding ${encoding}, which was not asked for`);
+  if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageError(tooBig);
 }
 
 /** Hangs up: what is left of the answer may be endless. */
@@ -216,8 +216,8 @@ function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {}).destroy();
 }
 
-function faultOf(error: unknown): ImageFault {
-  return error instanceof ImageFault
+function faultOf(error: unknown): ImageError {
+  return error instanceof ImageError
     ? error
-    : new ImageFault(`cannot be fetched: ${messageOf(error)}`, 'host');
+    : new ImageError(`cannot be fetched: ${messageOf(error)}`, 'host');
 }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { messageOf } from '../system-error.ts';
-import { ImageFault } from './image-error.ts';
+import { ImageError } from './image-error.ts';
 
 /** What a picture is for, and so how large our copy may be; a preview is as wide as a cover. */
 export type ImageKind = 'avatar' | 'wide';
@@ -15,7 +15,7 @@ export interface DecodedImage {
 /**
  * Makes our copy of a stranger's picture: the first frame, upright, in sRGB, shrunk to the box of its kind
  * and never enlarged. Only JPEG, PNG, WebP and GIF are read, whatever else the library could.
- * @throws {ImageFault} when it is none of these, is damaged, or has too many pixels
+ * @throws {ImageError} when it is none of these, is damaged, or has too many pixels
  */
 export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<DecodedImage> {
   try {
@@ -27,7 +27,7 @@ export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<Decode
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, width: info.width, height: info.height };
   } catch (error) {
-    throw new ImageFault(`is not a JPEG, PNG, WebP or GIF that can be read (${messageOf(error)})`);
+    throw new ImageError(`is not a JPEG, PNG, WebP or GIF that can be read (${messageOf(error)})`);
   }
 }
 

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { DecodedImage, ImageKind } from './decode.ts';
 import type { DecodeAnswer, DecodeRequest } from './decoder-process.ts';
-import { ImageFault } from './image-error.ts';
+import { ImageError } from './image-error.ts';
 
 /**
  * Decodes pictures in a process of its own, one at a time and at the lowest priority: a picture that brings a
@@ -20,7 +20,7 @@ export class Decoder {
 
   /**
    * Our copy of the picture in `bytes`.
-   * @throws {ImageFault} when it cannot be decoded
+   * @throws {ImageError} when it cannot be decoded
    */
   async decode(bytes: Buffer, kind: ImageKind): Promise<DecodedImage> {
     const turn = this.#last.then(async () => await this.#decodeNow({ bytes, kind }));
@@ -37,7 +37,7 @@ export class Decoder {
   }
 
   async #decodeNow(request: DecodeRequest): Promise<DecodedImage> {
-    if (this.#closed) throw new ImageFault('the image cache is closed');
+    if (this.#closed) throw new ImageError('the image cache is closed');
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
     const answer = await ask(this.#child, request).catch(async (error: unknown) => {
@@ -45,7 +45,7 @@ export class Decoder {
       throw error;
     });
     this.#idle = setTimeout(() => void this.#stop(), patience).unref();
-    if ('fault' in answer) throw new ImageFault(answer.fault);
+    if ('fault' in answer) throw new ImageError(answer.fault);
     const { bytes, width, height } = answer.image;
     return { bytes: Buffer.from(bytes), width, height };
   }
@@ -98,7 +98,7 @@ async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeA
     };
     const onExit = (): void => settle(() => reject(endedDecoder()));
     const timer = setTimeout(() => {
-      settle(() => reject(new ImageFault(`kept the decoder busy for ${timeLimit / 1000} s`)));
+      settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimit / 1000} s`)));
     }, timeLimit);
     child.once('message', (answer: DecodeAnswer) => settle(() => resolve(answer)));
     child.once('exit', onExit);
@@ -108,6 +108,6 @@ async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeA
   });
 }
 
-function endedDecoder(): ImageFault {
-  return new ImageFault('ended the decoder');
+function endedDecoder(): ImageError {
+  return new ImageError('ended the decoder');
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { Decoder } from './decoder.ts';
-import { ImageFault } from './image-error.ts';
+import { ImageError } from './image-error.ts';
 import { type Lanes, openLanes } from './host-queue.ts';
 import { type Pace, retryDelay } from './intervals.ts';
 import type { Copy, Picture } from './picture.ts';
@@ -10,7 +10,7 @@ import { Progress } from './progress.ts';
 import { inSlices } from './slices.ts';
 import type { ImageStore } from './store.ts';
 
-/** Fetches a picture's bytes, or rejects with an ImageFault; ends when the signal says so. */
+/** Fetches a picture's bytes, or rejects with an ImageError; ends when the signal says so. */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
 
 export interface PictureQueueOptions {
@@ -113,12 +113,12 @@ export class PictureQueue {
       return 'done';
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
-      if (!(error instanceof ImageFault) && codeOf(error) !== undefined) {
+      if (!(error instanceof ImageError) && codeOf(error) !== undefined) {
         await this.#sitDown(messageOf(error));
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
       this.#fail(picture, messageOf(error));
-      return error instanceof ImageFault && error.blame === 'host' ? 'host unwell' : 'done';
+      return error instanceof ImageError && error.blame === 'host' ? 'host unwell' : 'done';
     }
   }
 

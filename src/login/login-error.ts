@@ -7,15 +7,15 @@
  * - misconfigured: the provider does not accept this service; only the operator can help
  * - no-account: the account has no id that an author of a bot can have
  */
-export type LoginFaultKind = 'away' | 'denied' | 'stale' | 'distrusted' | 'misconfigured' | 'no-account';
+export type LoginErrorKind = 'away' | 'denied' | 'stale' | 'distrusted' | 'misconfigured' | 'no-account';
 
 /** A login that came to nothing. The message is a sentence for the person who tried it. */
-export class LoginFault extends Error {
-  readonly kind: LoginFaultKind;
+export class LoginError extends Error {
+  readonly kind: LoginErrorKind;
 
-  constructor(kind: LoginFaultKind, message: string, options?: ErrorOptions) {
+  constructor(kind: LoginErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'LoginFault';
+    this.name = 'LoginError';
     this.kind = kind;
   }
 }

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Bounds } from './bounded-fetch.ts';
 import { KeyRing } from './key-ring.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import { type PendingLogin, Provider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 import { type SealedText, Sessions } from './sessions.ts';
@@ -45,10 +45,10 @@ export class Login {
    * Where to send a visitor who wants to log in, and the text for the cookie to bring back.
    * @param to the page that they want to come back to; the front page where it is none of ours
    * @param asAnother whether they want another account than the one they are logged in with there
-   * @throws {LoginFault}
+   * @throws {LoginError}
    */
   async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: SealedText }> {
-    if (this.obstacle !== null) throw new LoginFault('misconfigured', this.obstacle);
+    if (this.obstacle !== null) throw new LoginError('misconfigured', this.obstacle);
     try {
       const { url, pending } = await this.#provider.begin(asAnother);
       const kept: KeptLogin = { ...pending, to: returnPath(to) };
@@ -62,7 +62,7 @@ export class Login {
   /**
    * Begins the session of a visitor whom the provider has sent back.
    * @param cookie what `begin` gave for it; undefined when the browser had none
-   * @throws {LoginFault}
+   * @throws {LoginError}
    */
   async finish(
     parameters: URLSearchParams,
@@ -70,7 +70,7 @@ export class Login {
   ): Promise<{ session: SealedText; to: string }> {
     const opened = cookie === undefined ? undefined : await this.#keys.open(purpose, cookie);
     if (opened === undefined) {
-      throw new LoginFault(
+      throw new LoginError(
         'stale',
         'this login took longer than ten minutes, or was begun in another browser',
       );
@@ -86,7 +86,7 @@ export class Login {
 
   /** Tells the operator of what the visitor cannot mend. */
   #told(error: unknown): unknown {
-    if (error instanceof LoginFault && ['away', 'distrusted', 'misconfigured'].includes(error.kind)) {
+    if (error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind)) {
       this.#log.warn({ login: error.kind, because: reasons(error) }, `a login failed: ${error.message}`);
     }
     return error;

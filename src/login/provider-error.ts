@@ -1,14 +1,14 @@
 import * as oauth from 'openid-client';
-import { LoginFault, type LoginFaultKind } from './login-error.ts';
+import { LoginError, type LoginErrorKind } from './login-error.ts';
 
 /** What the failure of a conversation with the provider `name` means to the one who logs in. */
-export function loginFaultOf(error: unknown, name: string): LoginFault {
-  if (error instanceof LoginFault) return error;
+export function loginFaultOf(error: unknown, name: string): LoginError {
+  if (error instanceof LoginError) return error;
   const kind = kindOf(error);
-  return new LoginFault(kind, sentence(kind, name), { cause: error });
+  return new LoginError(kind, sentence(kind, name), { cause: error });
 }
 
-function kindOf(error: unknown): LoginFaultKind {
+function kindOf(error: unknown): LoginErrorKind {
   if (error instanceof oauth.AuthorizationResponseError) return byAnswer[error.error] ?? 'misconfigured';
   if (error instanceof oauth.ResponseBodyError) {
     if (error.status >= 500) return 'away';
@@ -20,7 +20,7 @@ function kindOf(error: unknown): LoginFaultKind {
 }
 
 /** By the error that the provider sends people back with. */
-const byAnswer: Readonly<Record<string, LoginFaultKind>> = {
+const byAnswer: Readonly<Record<string, LoginErrorKind>> = {
   access_denied: 'denied',
   login_required: 'denied',
   interaction_required: 'denied',
@@ -31,7 +31,7 @@ const byAnswer: Readonly<Record<string, LoginFaultKind>> = {
 };
 
 /** By the code of openid-client: what is answered in form, but is not what was asked for. */
-const byCode: Readonly<Record<string, LoginFaultKind>> = {
+const byCode: Readonly<Record<string, LoginErrorKind>> = {
   OAUTH_INVALID_RESPONSE: 'distrusted',
   OAUTH_INVALID_REQUEST: 'distrusted',
   OAUTH_JWT_CLAIM_COMPARISON_FAILED: 'distrusted',
@@ -40,7 +40,7 @@ const byCode: Readonly<Record<string, LoginFaultKind>> = {
   OAUTH_KEY_SELECTION_FAILED: 'distrusted',
 };
 
-function sentence(kind: LoginFaultKind, name: string): string {
+function sentence(kind: LoginErrorKind, name: string): string {
   switch (kind) {
     case 'away':
       return `${name} does not answer as it should: try again in a minute`;

@@ -1,7 +1,7 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
 import { type Bounds, boundedFetch } from './bounded-fetch.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import { loginFaultOf } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
 
@@ -49,7 +49,7 @@ export class Provider {
   /**
    * Where to send a visitor who wants to log in, and what they must bring back.
    * @param asAnother whether they want another account than the one they are logged in with there
-   * @throws {LoginFault} away
+   * @throws {LoginError} away
    */
   async begin(asAnother = false): Promise<{ readonly url: string; readonly pending: PendingLogin }> {
     const configuration = await this.#configuration();
@@ -74,11 +74,11 @@ export class Provider {
 
   /**
    * Who it is that the provider has sent back with these parameters.
-   * @throws {LoginFault} of every kind
+   * @throws {LoginError} of every kind
    */
   async finish(parameters: URLSearchParams, pending: PendingLogin): Promise<Account> {
     if (parameters.get('state') !== pending.state) {
-      throw new LoginFault('stale', 'this login was begun anew meanwhile, or in another browser');
+      throw new LoginError('stale', 'this login was begun anew meanwhile, or in another browser');
     }
     const configuration = await this.#configuration();
     const url = new URL(this.#redirectUri);
@@ -134,7 +134,7 @@ export class Provider {
   #accountId(value: unknown): AccountId {
     const id = typeof value === 'string' ? parseAccountId(value) : undefined;
     if (id !== undefined) return id;
-    throw new LoginFault(
+    throw new LoginError(
       'no-account',
       `the id that ${this.name} gives for your account is not 1 to 20 digits, as the authors of bots have: log in with the account that a bot names`,
     );

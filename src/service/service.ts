@@ -12,7 +12,7 @@ import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { readOrigin } from '../git/origin.ts';
 import { RepositoryDoor } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
-import { Sync, type SyncFault } from '../sync/sync.ts';
+import { Sync, type SyncFailure } from '../sync/sync.ts';
 import { thinState } from '../state/ref/prune-history.ts';
 import { createApp, createProbeApp } from './app.ts';
 import type { Health } from '../http/api/health.ts';
@@ -311,7 +311,7 @@ function metricsOf(
   });
 }
 
-function sentenceOf({ since, message }: SyncFault): string {
+function sentenceOf({ since, message }: SyncFailure): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Change, CommittedState } from './ref/committed-state.ts';
 import type { Facts } from './bot-state/facts.ts';
-import type { Journal, StateFault } from './journal/journal.ts';
+import type { Journal, StateFailure } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { Turns } from '../concurrency/turns.ts';
 
@@ -27,7 +27,7 @@ export class Folding {
   #startedAt = Number.NEGATIVE_INFINITY;
   #foldedAt: number | undefined;
   #failures = 0;
-  #fault: StateFault | undefined;
+  #fault: StateFailure | undefined;
   readonly #turns = new Turns();
   #running = 0;
   #stopped = false;
@@ -37,7 +37,7 @@ export class Folding {
   }
 
   /** Why the last fold failed; undefined when it did not. */
-  get fault(): StateFault | undefined {
+  get fault(): StateFailure | undefined {
     return this.#fault;
   }
 

@@ -6,7 +6,7 @@ import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
 import { timeAfter, type TokenMark } from './bot-state/facts.ts';
 import { Folding } from './checkpoint.ts';
-import { Journal, type StateFault } from './journal/journal.ts';
+import { Journal, type StateFailure } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './ref/state.ts';
 import type { StateRef } from './ref/state-ref.ts';
@@ -118,7 +118,7 @@ export class StateStore {
   }
 
   /** What does not work now: saving counts, folding them into Git. Empty when all is well. */
-  faults(): readonly StateFault[] {
+  faults(): readonly StateFailure[] {
     return [this.#journal.fault, this.#folding.fault].filter((fault) => fault !== undefined);
   }
 

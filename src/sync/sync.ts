@@ -45,7 +45,7 @@ export interface SyncOptions {
 }
 
 /** Why branch and state are not in step with the remote. */
-export interface SyncFault {
+export interface SyncFailure {
   /** The first failure after all was well. Milliseconds since the epoch. */
   readonly since: number;
   readonly message: string;
@@ -68,7 +68,7 @@ export class Sync implements RemoteState {
   #askedAt = Number.NEGATIVE_INFINITY;
   #pushedAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
-  #fault: SyncFault | null = null;
+  #fault: SyncFailure | null = null;
   /** The kind of fault that was logged last. */
   #told: string | undefined;
   #unpushed = 0;
@@ -80,7 +80,7 @@ export class Sync implements RemoteState {
   }
 
   /** Why the remote lacks something of ours, or we something of its; null where what we have is there. */
-  get fault(): SyncFault | null {
+  get fault(): SyncFailure | null {
     return this.#fault;
   }
 

@@ -6,7 +6,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
 import type { ImageConnector } from '../../src/images/connector.ts';
-import { ImageFault } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -81,7 +81,7 @@ describe('the image cache', () => {
   });
 
   it('takes note of a whole catalogue without holding up the event loop', async () => {
-    await reopen({ fetch: async () => await Promise.reject(new ImageFault('is not asked for here')) });
+    await reopen({ fetch: async () => await Promise.reject(new ImageError('is not asked for here')) });
     let turns = 0;
     const turn = setInterval(() => (turns += 1), 1);
     const bots = Array.from({ length: 20_000 }, (_, number) => botId(String(number + 1)));

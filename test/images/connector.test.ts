@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/network-address.ts';
-import { ImageFault } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { type Answer, bytes, redirect, type Site, startSite, testConnector } from './web.ts';
 
 const picture = Buffer.from('as good as a picture, until it is decoded');
@@ -61,7 +61,7 @@ describe('the image connector', () => {
     const site = await startSite({ '/429': status(429), '/503': status(503), '/410': status(410) });
     const connector = await testConnector();
     const blame = async (url: string): Promise<string> =>
-      await connector.fetch(url).then(String, (error: ImageFault) => error.blame);
+      await connector.fetch(url).then(String, (error: ImageError) => error.blame);
     const base = `https://images.test:${site.port}`;
     deepEqual(
       await Promise.all(['/410', '/404', '/429', '/503'].map(async (path) => await blame(base + path))),
@@ -249,7 +249,7 @@ function status(code: number): Answer {
 
 async function refusal(fetching: Promise<Buffer>, message: RegExp): Promise<void> {
   await rejects(fetching, (error: unknown) => {
-    equal(error instanceof ImageFault, true, String(error));
+    equal(error instanceof ImageError, true, String(error));
     match(String(error), message);
     return true;
   });

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { decode } from '../../src/images/decode.ts';
-import { ImageFault } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { sampleAnimation, samplePicture } from './samples.ts';
 
 describe('decoding a picture', () => {
@@ -126,7 +126,7 @@ async function refusal(
   message = /is not a JPEG, PNG, WebP or GIF that can be read/,
 ): Promise<void> {
   await rejects(decode(bytes, 'avatar'), (error: unknown) => {
-    ok(error instanceof ImageFault);
+    ok(error instanceof ImageError);
     match(error.message, message);
     return true;
   });

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Decoder } from '../../src/images/decoder.ts';
-import { ImageFault } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { samplePicture } from './samples.ts';
 
 describe('the decoder process', () => {
@@ -28,7 +28,7 @@ describe('the decoder process', () => {
   });
 
   it('goes on after a picture that cannot be read', async () => {
-    await rejects(decoder.decode(Buffer.from('no picture'), 'avatar'), ImageFault);
+    await rejects(decoder.decode(Buffer.from('no picture'), 'avatar'), ImageError);
     equal((await decoder.decode(await samplePicture(), 'avatar')).width, 40);
   });
 
@@ -46,7 +46,7 @@ describe('the decoder process', () => {
     const [first] = children();
     const large = await samplePicture({ width: 6000, height: 6000 });
     const decoding = rejects(decoder.decode(large, 'wide'), (error: unknown) => {
-      equal(error instanceof ImageFault, true);
+      equal(error instanceof ImageError, true);
       return true;
     });
     process.kill(Number(first), 'SIGKILL');

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
-import type { LoginFaultKind } from '../../src/login/login-error.ts';
+import type { LoginErrorKind } from '../../src/login/login-error.ts';
 import { type Account, type PendingLogin, Provider } from '../../src/login/provider.ts';
 import { startDiscord } from './discord.ts';
 import { type Mood, startProvider } from './provider.ts';
@@ -36,7 +36,7 @@ describe('Provider', () => {
       it(`refuses an account whose id is ${JSON.stringify(claim) ?? 'missing'}`, async () => {
         const real = await startProvider(baseUrl, { claims: { account: claim } });
         const provider = new Provider({ ...real.settings, idClaim: 'account' }, redirectUri);
-        await rejects(logIn(provider, '42'), { kind: 'no-account' satisfies LoginFaultKind });
+        await rejects(logIn(provider, '42'), { kind: 'no-account' satisfies LoginErrorKind });
       });
     }
 

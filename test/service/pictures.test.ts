@@ -2,7 +2,7 @@ import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict
 import { join } from 'node:path';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
-import { ImageFault } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { silentLog } from '../../src/log.ts';
 import { followPictures } from '../../src/service/pictures.ts';
 import { samplePicture } from '../images/samples.ts';
@@ -30,7 +30,7 @@ describe('the pictures of a catalogue', () => {
       folder: join(root, 'var', 'appdata'),
       fetch: async (url) => {
         asked.push(url);
-        if (url !== a && url !== b) throw new ImageFault('is not there');
+        if (url !== a && url !== b) throw new ImageError('is not there');
         return await samplePicture({ seed: url === a ? 1 : 2 });
       },
       log: silentLog,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { StateMoved, type StateRef, type StateTree } from '../../src/state/ref/state-ref.ts';
+import { StateConflictError, type StateRef, type StateTree } from '../../src/state/ref/state-ref.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {
@@ -50,7 +50,7 @@ export class FileRef implements StateRef {
   ): Promise<string | null> {
     const history = this.history();
     const last = history.at(-1);
-    if ((last?.commit ?? null) !== onto) throw new StateMoved();
+    if ((last?.commit ?? null) !== onto) throw new StateConflictError();
     const tree = { ...last?.files, ...Object.fromEntries(files) };
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
     const commit = createHash('sha1')

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import type { LoginFault } from '../../login/login-error.ts';
+import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { loginMessages } from './login-messages.ts';
 
 /** Says why somebody is not logged in, and what they can do. */
-export function LoginFaultPage({ site, fault }: { readonly site: Site; readonly fault: LoginFault }): VNode {
+export function LoginFaultPage({ site, fault }: { readonly site: Site; readonly fault: LoginError }): VNode {
   const { title, retry } = loginMessages.faults[fault.kind];
   return (
     <Layout site={site} viewer={null} title={title}>

@@ -6,7 +6,7 @@ import { queryOf } from '../../http/query.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
 import type { Login } from '../../login/login.ts';
 import { callbackPath } from '../../login/settings.ts';
-import { LoginFault, type LoginFaultKind } from '../../login/login-error.ts';
+import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
 import { addressGroup } from '../../network-address.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
@@ -36,7 +36,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
       'somebody at your address logs in very often, wait a minute',
     );
   const refuse = (ctx: Context, error: unknown): void => {
-    if (!(error instanceof LoginFault)) throw error;
+    if (!(error instanceof LoginError)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');
     sendOnce(ctx, <LoginFaultPage site={site} fault={error} />, statuses[error.kind]);
   };
@@ -99,7 +99,7 @@ function leadTo(ctx: Context, url: string): void {
   ctx.status = 303;
 }
 
-const statuses: Readonly<Record<LoginFaultKind, number>> = {
+const statuses: Readonly<Record<LoginErrorKind, number>> = {
   stale: 400,
   distrusted: 400,
   denied: 403,

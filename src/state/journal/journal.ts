@@ -22,7 +22,7 @@ export interface JournalOptions {
 }
 
 /** Something that cannot be done, since when, and what to do about it. */
-export interface StateFault {
+export interface StateFailure {
   /** Milliseconds since the epoch. */
   readonly since: number;
   readonly message: string;
@@ -38,7 +38,7 @@ export class Journal {
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
-  #fault: StateFault | undefined;
+  #fault: StateFailure | undefined;
   /** A segment is written, sealed and closed by one hand. */
   readonly #turns = new Turns();
   readonly #damaged = new Set<string>();
@@ -48,7 +48,7 @@ export class Journal {
   }
 
   /** Why the last group was refused; undefined when it was not. */
-  get fault(): StateFault | undefined {
+  get fault(): StateFailure | undefined {
     return this.#fault;
   }
 

@@ -4,7 +4,7 @@ import type { Facts } from '../bot-state/facts.ts';
 import { mergeFacts } from '../bot-state/merge.ts';
 import { Pace } from '../../concurrency/pace.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
-import { StateMoved, type StateRef } from './state-ref.ts';
+import { StateConflictError, type StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
 import { Turns } from '../../concurrency/turns.ts';
 
@@ -88,7 +88,7 @@ export class CommittedState {
   async commit(plan: () => Change, subject: string): Promise<void> {
     await this.#turns.take(async () => {
       for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
-        if (attempt === mostAttempts) throw new StateMoved();
+        if (attempt === mostAttempts) throw new StateConflictError();
       }
     });
   }
@@ -104,7 +104,7 @@ export class CommittedState {
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
-      if (!(error instanceof StateMoved)) throw error;
+      if (!(error instanceof StateConflictError)) throw error;
       this.#mark = undefined;
       this.#lookedAt = Number.NEGATIVE_INFINITY;
       return false;

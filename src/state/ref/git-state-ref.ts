@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pace } from '../../concurrency/pace.ts';
-import { StateMoved, type StateRef, type StateTree } from './state-ref.ts';
+import { StateConflictError, type StateRef, type StateTree } from './state-ref.ts';
 import { diffTrees } from '../../git/file-change.ts';
 import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
@@ -27,7 +27,7 @@ export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
       try {
         return await commitState(await door.open(), { onto, files, subject }, log);
       } catch (error) {
-        if (error instanceof RefConflictError) throw new StateMoved();
+        if (error instanceof RefConflictError) throw new StateConflictError();
         throw unavailableBecause(error);
       }
     },

@@ -19,7 +19,7 @@ export interface StateRef {
   /**
    * Replaces `files` (path → whole new text) on top of `onto`, durably, and gives the new commit's id;
    * gives `onto` back, and commits nothing, where the tree would stay as it is.
-   * @throws {StateMoved} when the tip is not `onto`: read, merge and try again.
+   * @throws {StateConflictError} when the tip is not `onto`: read, merge and try again.
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
@@ -34,9 +34,9 @@ export interface StateRef {
 }
 
 /** The tip of the state ref is another than the one the commit was made for. */
-export class StateMoved extends Error {
+export class StateConflictError extends Error {
   constructor() {
     super('the state ref has moved since it was read');
-    this.name = 'StateMoved';
+    this.name = 'StateConflictError';
   }
 }
