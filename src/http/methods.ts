@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 /**
  * Answers what no route took: OPTIONS with the methods of the path, another method with 405, an unknown
@@ -11,14 +11,14 @@ export function answerUnrouted(routers: readonly Router[]): (ctx: Context) => vo
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = new Set(layers.flatMap(({ methods }) => methods));
     if (allowed.size === 0) {
-      throw new Problem(
+      throw new ProblemError(
         'not-found',
         `there is nothing at ${JSON.stringify(ctx.path.slice(0, 100))}: the lists are /api/v1/bots and /api/v2/bots`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
-      throw new Problem('method-not-allowed', `${ctx.method} is not allowed here: use ${allow}`, {
+      throw new ProblemError('method-not-allowed', `${ctx.method} is not allowed here: use ${allow}`, {
         headers: { Allow: allow },
       });
     }

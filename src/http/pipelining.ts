@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 /**
  * Handles a request that came before the response to an earlier one on its connection was sent, once it is its turn: a
@@ -59,7 +59,7 @@ function endSoon(socket: Socket): void {
 
 /** Says, where a response is due, why there is none to this request and all behind it. */
 function refuseAll(response: ServerResponse): void {
-  const problem = new Problem(
+  const problem = new ProblemError(
     'too-many-requests',
     `more than ${mostWaiting + 1} requests came at once on one connection: wait for responses before sending more`,
   );

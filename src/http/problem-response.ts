@@ -8,9 +8,9 @@ import {
 import { QueueFullError } from '../concurrency/serial-queue.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
-/** Turns what is thrown below into a problem document: a Problem into its own, all else into a plain 500. */
+/** Turns what is thrown below into a problem document: a ProblemError into its own, all else into a plain 500. */
 export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<void> {
   const reasons = new LogThrottle();
   return async (ctx, next) => {
@@ -27,32 +27,32 @@ export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<
   };
 }
 
-/** What an error below comes to: a Problem is one already; whatever is not expected is a plain 500. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+/** What an error below comes to: a ProblemError is one already; whatever is not expected is a plain 500. */
+export function problemOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
   if (error instanceof WritesUnavailableError) {
-    return new Problem('writes-unavailable', error.forOwners, {
+    return new ProblemError('writes-unavailable', error.forOwners, {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
   if (error instanceof EditConflictError) {
-    return new Problem('edit-conflict', error.message, {
+    return new ProblemError('edit-conflict', error.message, {
       headers: { 'Retry-After': String(error.retryAfter) },
     });
   }
-  if (error instanceof UnknownBotError) return new Problem('unknown-bot', error.message);
+  if (error instanceof UnknownBotError) return new ProblemError('unknown-bot', error.message);
   if (error instanceof QueueFullError)
-    return new Problem('busy', error.message, { headers: { 'Retry-After': '2' } });
+    return new ProblemError('busy', error.message, { headers: { 'Retry-After': '2' } });
   if (error instanceof PreconditionFailedError) {
-    return new Problem('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
+    return new ProblemError('precondition-failed', error.message, { headers: { ETag: `"${error.digest}"` } });
   }
-  return new Problem(
+  return new ProblemError(
     'unexpected',
     'the fault is not yours: try again later, and tell the maintainers if it stays',
   );
 }
 
-function answer(ctx: Context, problem: Problem): void {
+function answer(ctx: Context, problem: ProblemError): void {
   for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });

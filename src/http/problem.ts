@@ -36,7 +36,7 @@ export const problemKinds = {
 export type ProblemKind = keyof typeof problemKinds;
 
 /** A problem to be answered with: thrown anywhere below http/, turned into a response in one place. */
-export class Problem extends Error {
+export class ProblemError extends Error {
   readonly kind: ProblemKind;
   readonly errors: readonly ProblemDetail[];
   readonly headers: Readonly<Record<string, string>>;
@@ -47,22 +47,22 @@ export class Problem extends Error {
     more: { errors?: readonly ProblemDetail[]; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(detail);
-    this.name = 'Problem';
+    this.name = 'ProblemError';
     this.kind = kind;
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
   }
 
   /** A problem that is the sum of its errors; a stranger decides how many there are, so only the first are named. */
-  static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): Problem {
+  static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
     const named = errors.slice(0, mostErrors);
     const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '')}: ${detail}`);
-    return new Problem(kind, listing(sentences, errors.length), { errors: named });
+    return new ProblemError(kind, listing(sentences, errors.length), { errors: named });
   }
 
   /** A problem that several sentences describe. */
-  static ofSentences(kind: ProblemKind, sentences: readonly string[]): Problem {
-    return new Problem(kind, listing(sentences.slice(0, mostErrors), sentences.length));
+  static ofSentences(kind: ProblemKind, sentences: readonly string[]): ProblemError {
+    return new ProblemError(kind, listing(sentences.slice(0, mostErrors), sentences.length));
   }
 
   get status(): number {

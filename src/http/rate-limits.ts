@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 /** How often something may happen a minute, by key. Where strangers use more keys than are kept the oldest starts again. */
 export class RateLimit {
@@ -21,7 +21,7 @@ export class RateLimit {
 
   /**
    * Counts one for `key` and tells in the response's headers what is left.
-   * @throws {Problem} too-many-requests
+   * @throws {ProblemError} too-many-requests
    */
   async count(ctx: Context, key: string, advice: string): Promise<void> {
     if (this.#limit === 0) return;
@@ -35,7 +35,7 @@ export class RateLimit {
     };
     ctx.set(headers);
     if (counted.times <= this.#limit) return;
-    throw new Problem('too-many-requests', `more than ${this.#limit} a minute: ${advice}`, {
+    throw new ProblemError('too-many-requests', `more than ${this.#limit} a minute: ${advice}`, {
       headers: { ...headers, 'Retry-After': String(seconds) },
     });
   }

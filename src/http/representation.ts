@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { type Body, type Coding, CompressedBodies } from './compression.ts';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 /** What a resource is at one moment, ready to be sent. */
 export interface Representation {
@@ -19,7 +19,7 @@ export interface Representation {
 
 /**
  * Answers a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
- * @throws {Problem} not-acceptable
+ * @throws {ProblemError} not-acceptable
  */
 export async function send(
   ctx: Context,
@@ -80,13 +80,13 @@ const worthwhile = 512;
 
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
   if (ctx.accepts(type) === false) {
-    throw new Problem('not-acceptable', `only ${type} is given here: accept it, or */*`);
+    throw new ProblemError('not-acceptable', `only ${type} is given here: accept it, or */*`);
   }
   const codings =
     Buffer.isBuffer(body) && body.length < worthwhile ? ['identity'] : ['br', 'gzip', 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
-  throw new Problem('not-acceptable', `only ${codings.join(', ')} is given here: accept one of them`);
+  throw new ProblemError('not-acceptable', `only ${codings.join(', ')} is given here: accept one of them`);
 }
 
 function etagOf(digest: string, coding: Coding | 'identity'): string {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
-import { Problem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 
 export interface BodyRules {
   /** The media type, and what to call it. */
@@ -14,16 +14,16 @@ export interface BodyRules {
 
 /**
  * The body of a request as text.
- * @throws {Problem} unsupported-type, too-large or bad-json
+ * @throws {ProblemError} unsupported-type, too-large or bad-json
  */
 export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
   if (ctx.get('Content-Encoding') !== '') {
-    throw new Problem('unsupported-type', 'the body is encoded: send it without Content-Encoding');
+    throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
   }
   const [mediaType, name] = type;
   const charset = ctx.request.charset.toLowerCase();
   if (ctx.is(mediaType) === false || !['', 'utf-8', 'utf8'].includes(charset)) {
-    throw new Problem(
+    throw new ProblemError(
       'unsupported-type',
       `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,
     );
@@ -32,7 +32,7 @@ export async function readText(ctx: Context, { type, limit, whenTooLarge }: Body
   const bytes = await getRawBody(ctx.req, { limit, length }).catch((error: unknown) => {
     throw bodyProblem(error, `the body is larger than ${limit} bytes: ${whenTooLarge}`);
   });
-  if (!isUtf8(bytes)) throw new Problem('bad-json', 'the body is not UTF-8: send it as UTF-8');
+  if (!isUtf8(bytes)) throw new ProblemError('bad-json', 'the body is not UTF-8: send it as UTF-8');
   return bytes.toString();
 }
 
@@ -40,10 +40,10 @@ function bodyProblem(error: unknown, tooLarge: string): unknown {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   switch (type) {
     case 'entity.too.large':
-      return new Problem('too-large', tooLarge, { headers: { Connection: 'close' } });
+      return new ProblemError('too-large', tooLarge, { headers: { Connection: 'close' } });
     case 'request.aborted':
     case 'request.size.invalid':
-      return new Problem('bad-request', 'the body ended before it should: send it again');
+      return new ProblemError('bad-request', 'the body ended before it should: send it again');
     default:
       return error;
   }

@@ -23,7 +23,7 @@ import { addImageRoute, type Pictures } from '../http/api/image-route.ts';
 import { answerUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi-route.ts';
 import { addMetricsRoute, countRequests, type RequestMetrics } from '../http/api/metrics-route.ts';
-import { Problem } from '../http/problem.ts';
+import { ProblemError } from '../http/problem.ts';
 import { answerProblems } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
@@ -141,7 +141,7 @@ async function protect(ctx: Context, next: Next): Promise<void> {
   ctx.set('X-Content-Type-Options', 'nosniff');
   for (const name of ['Accept', 'Accept-Encoding']) {
     if (ctx.get(name).length > longestAccept)
-      throw new Problem('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+      throw new ProblemError('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
   }
   await next();
 }
@@ -153,7 +153,7 @@ const longestAccept = 2000;
 function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     if (!catalogue.status.ready && probes.match(ctx.path, ctx.method).path.length === 0) {
-      throw new Problem('starting', 'the catalogue is still being read: try again in a moment', {
+      throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });
     }

@@ -8,7 +8,7 @@ import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import type { Counts } from '../catalogue/index/sorted-indexes.ts';
 import type { BotLists } from '../catalogue/index/bot-lists.ts';
-import { Problem } from '../http/problem.ts';
+import { ProblemError } from '../http/problem.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { queryOf } from '../http/query.ts';
 import { knownBot } from '../http/api/read-routes.ts';
@@ -72,10 +72,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   });
 }
 
-/** @throws {Problem} not-found */
+/** @throws {ProblemError} not-found */
 function knownCategory(text: string): Category {
   if (Object.hasOwn(categoryNames, text)) return text as Category;
-  throw new Problem('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
+  throw new ProblemError('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
 }
 
 /** Shows who edits a bot that was never right what is wrong with it; false where there is nothing to show. */

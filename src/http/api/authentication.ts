@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import { parseToken, type Token } from '../../bot/token.ts';
 import { addressGroup } from '../../network-address.ts';
-import { Problem } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 
 /** Knows whose a token is; see state/. */
@@ -14,7 +14,7 @@ export interface TokenHolders {
 /**
  * Lets the owner of the bot pass. Only a refused token is counted against the address it came from: whoever
  * has a valid one is not kept out by a neighbour.
- * @throws {Problem} no-token, bad-token, other-token or too-many-requests
+ * @throws {ProblemError} no-token, bad-token, other-token or too-many-requests
  */
 export async function authenticate(
   ctx: Context,
@@ -28,7 +28,7 @@ export async function authenticate(
     .trim()
     .replace(/^bearer\s+/i, '');
   if (text === '')
-    throw new Problem(
+    throw new ProblemError(
       'no-token',
       `send the bot's token in the Authorization header: ${tokenAdvice()}`,
       challenge(),
@@ -43,13 +43,16 @@ export async function authenticate(
     'too many refused tokens came from your address, look at what sends them',
   );
   if (holder === 'other bot') {
-    throw new Problem('other-token', `this token is for another bot than ${id}: use the one of this bot`);
+    throw new ProblemError(
+      'other-token',
+      `this token is for another bot than ${id}: use the one of this bot`,
+    );
   }
   const detail =
     token === undefined
       ? `this is no token, or not all of one: a token is bsh_ and 49 letters and digits; ${tokenAdvice()}`
       : `this token is not valid any more, or never was: ${tokenAdvice()}`;
-  throw new Problem('bad-token', detail, challenge('error="invalid_token"'));
+  throw new ProblemError('bad-token', detail, challenge('error="invalid_token"'));
 }
 
 function challenge(parameter?: string): { headers: Record<string, string> } {

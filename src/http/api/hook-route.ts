@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import getRawBody from 'raw-body';
 import { addressGroup } from '../../network-address.ts';
-import { Problem } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 
 export interface HookRouteOptions {
@@ -34,7 +34,7 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
     const proof = proofOf(ctx, secret, body);
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
       await refused.count(ctx, addressGroup(ctx.ip), 'look at the secret that the Git server has');
-      throw new Problem('bad-signature', advice, {
+      throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
     }
@@ -114,7 +114,7 @@ function sha256(text: string): Buffer {
 function bodyProblem(error: unknown): unknown {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') {
-    return new Problem(
+    return new ProblemError(
       'too-large',
       `the body is larger than ${maxBody} bytes: the next fetch finds the push`,
       {
@@ -123,6 +123,6 @@ function bodyProblem(error: unknown): unknown {
     );
   }
   return typeof type === 'string'
-    ? new Problem('bad-request', 'the body ended before it should: send it again')
+    ? new ProblemError('bad-request', 'the body ended before it should: send it again')
     : error;
 }

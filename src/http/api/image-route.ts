@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import { Problem } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import { isKnown } from '../representation.ts';
 
 /** Our copies of pictures, by name; see images/. */
@@ -14,7 +14,10 @@ export function addImageRoute(router: Router, pictures: Pictures): void {
     const name = ctx.params['name'] ?? '';
     const bytes = /^[0-9a-f]{64}$/.test(name) ? await pictures.read(name) : undefined;
     if (bytes === undefined) {
-      throw new Problem('not-found', 'there is no such picture: cachedImages of a bot names those there are');
+      throw new ProblemError(
+        'not-found',
+        'there is no such picture: cachedImages of a bot names those there are',
+      );
     }
     ctx.set({
       'Cache-Control': 'public, max-age=31536000, immutable',

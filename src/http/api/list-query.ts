@@ -4,11 +4,11 @@ import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/index/bot-lists.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/index/selection.ts';
-import { Problem, type ProblemDetail } from '../problem.ts';
+import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
- * @throws {Problem} bad-query, naming every unknown parameter and every bad value at once.
+ * @throws {ProblemError} bad-query, naming every unknown parameter and every bad value at once.
  */
 export function parseListQuery(params: URLSearchParams): ListQuery {
   const errors: ProblemDetail[] = [];
@@ -31,7 +31,7 @@ export function parseListQuery(params: URLSearchParams): ListQuery {
       detail: 'it belongs to a list in another order: take it from the Link header of the page before',
     });
   }
-  if (errors.length > 0) throw Problem.ofErrors('bad-query', errors);
+  if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
   return query;
 }
 

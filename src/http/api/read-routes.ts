@@ -5,7 +5,7 @@ import { parseBotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, List } from '../../catalogue/index/bot-lists.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
-import { Problem } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import { queryOf } from '../query.ts';
 import { send } from '../representation.ts';
 
@@ -29,13 +29,13 @@ export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, b
 
 /**
  * The bot that a path names.
- * @throws {Problem} unknown-bot, when the text is no id
+ * @throws {ProblemError} unknown-bot, when the text is no id
  * @throws {UnknownBotError}
  */
 export function knownBot(bots: BotIndex, text: string): IndexedBot {
   const id = parseBotId(text);
   if (id === undefined) {
-    throw new Problem(
+    throw new ProblemError(
       'unknown-bot',
       `${JSON.stringify(text.slice(0, 60))} is no bot id: an id is 1 to 20 digits`,
     );
@@ -62,7 +62,7 @@ async function refuseQuery(ctx: Context, next: Next): Promise<void> {
     const errors = [
       { pointer: `?${name.slice(0, 50)}`, detail: 'this address takes no parameters: leave it out' },
     ];
-    throw new Problem(
+    throw new ProblemError(
       'bad-query',
       `${ctx.path} takes no parameters: leave out ${JSON.stringify(name.slice(0, 50))}`,
       { errors },

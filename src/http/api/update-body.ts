@@ -2,12 +2,12 @@ import { readSchema } from '../../bot/schemas.ts';
 import { parseFrontMatter } from '../../catalogue/page/front-matter.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { UpdateValues } from '../../owners/updates.ts';
-import { Problem, type ProblemDetail } from '../problem.ts';
+import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the body of an update: `{"bot": {…}}`, or flat `{"bot.count": 156}`.
  * @param editAdvice how the other keys are changed, a clause that ends the sentence "it cannot be changed here: …"
- * @throws {Problem} bad-json or invalid-update, with every fault at once
+ * @throws {ProblemError} bad-json or invalid-update, with every fault at once
  */
 export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
   if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
@@ -46,8 +46,8 @@ function isCrowded(text: string): boolean {
   return count > 1000;
 }
 
-function invalid(errors: readonly ProblemDetail[]): Problem {
-  return Problem.ofErrors('invalid-update', errors);
+function invalid(errors: readonly ProblemDetail[]): ProblemError {
+  return ProblemError.ofErrors('invalid-update', errors);
 }
 
 const protectedKeys = new Set([
@@ -106,6 +106,6 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   return undefined;
 }
 
-function badJson(faults: readonly string[]): Problem {
-  return Problem.ofSentences('bad-json', faults);
+function badJson(faults: readonly string[]): ProblemError {
+  return ProblemError.ofSentences('bad-json', faults);
 }

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
-import { Problem } from '../../http/problem.ts';
+import { ProblemError } from '../../http/problem.ts';
 import { fieldsOf } from '../../http/query.ts';
 import { type BodyRules, readText } from '../../http/request-body.ts';
 import { type AddEntry, addEntry } from './add-entry.ts';
@@ -63,14 +63,14 @@ const formRules: BodyRules = {
 /** Characters: more than twenty addresses, or a page, have. */
 const longestField = 45_000;
 
-/** @throws {Problem} unsupported-type, too-large, bad-request */
+/** @throws {ProblemError} unsupported-type, too-large, bad-request */
 async function readTexts(ctx: Context): Promise<FieldTexts> {
   const params = fieldsOf(await readText(ctx, formRules));
   const texts = addFields.flat().flatMap(({ name }) => {
     const text = params.get(name);
     if (text === null) return [];
     if (text.length > longestField)
-      throw new Problem('too-large', `${name} is longer than ${longestField} characters: shorten it`);
+      throw new ProblemError('too-large', `${name} is longer than ${longestField} characters: shorten it`);
     return [[name, text] as const];
   });
   return Object.fromEntries(texts);

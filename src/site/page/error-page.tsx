@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { Problem } from '../../http/problem.ts';
+import type { ProblemError } from '../../http/problem.ts';
 import { problemOf } from '../../http/problem-response.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
@@ -34,7 +34,7 @@ function wantsPage(ctx: Context): boolean {
 interface FaultPageProps {
   readonly site: Site;
   readonly viewer: Viewer | null;
-  readonly problem: Problem;
+  readonly problem: ProblemError;
 }
 
 function FaultPage({ site, viewer, problem }: FaultPageProps): VNode {
