@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { readConfig } from '../config.ts';
 import { takeInstanceLock } from '../git/locks/instance-lock.ts';
-import { RepositoryDoor } from '../git/repository.ts';
+import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
 import { UserError } from '../operator-fault.ts';
@@ -29,9 +29,9 @@ async function images(): Promise<void> {
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
   const pictures = await openPictures(config, log);
-  const door = new RepositoryDoor(config.catalogue);
-  const hash = await door.hash();
-  door.close();
+  const repositoryOpener = new RepositoryOpener(config.catalogue);
+  const hash = await repositoryOpener.hash();
+  repositoryOpener.close();
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash,

@@ -4,7 +4,7 @@ import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
 import { folderOf } from '../catalogue/page/layout.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
-import { RepositoryDoor } from '../git/repository.ts';
+import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { createLog } from '../log.ts';
 import { UserError } from '../operator-fault.ts';
@@ -30,12 +30,13 @@ export function addToken(program: Command): void {
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
   const id = knownBot(config, text);
-  const door = new RepositoryDoor(config.catalogue);
+  const repositoryOpener = new RepositoryOpener(config.catalogue);
   const end = new AbortController();
   try {
     const log = createLog();
-    const committed = new CommittedState(createStateRef(door, log), new State(), log);
-    const remote = config.remote && (await openRemoteState(door, config.remote.remote, end.signal));
+    const committed = new CommittedState(createStateRef(repositoryOpener, log), new State(), log);
+    const remote =
+      config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
     const { done, shared } = await share(remote, log, async () =>
       revoke ? await revokeToken(committed, id) : await issueToken(committed, id),
     );
@@ -46,7 +47,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
     throw new UserError(messageOf(error));
   } finally {
     end.abort();
-    door.close();
+    repositoryOpener.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RepositoryDoor } from './repository.ts';
+import type { RepositoryOpener } from './repository.ts';
 
 /** Where other clones of the catalogue meet this one. */
 export interface Origin {
@@ -11,9 +11,9 @@ export interface Origin {
 }
 
 /** The origin of the catalogue's repository; null where it has none, or is no repository. */
-export async function readOrigin(door: RepositoryDoor): Promise<Origin | null> {
+export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
   try {
-    const repository = await door.open();
+    const repository = await repositoryOpener.open();
     const remote = await repository.run(['remote', 'get-url', 'origin']);
     const branch = repository.branch().replace('refs/heads/', '');
     return { remote: remote.trim(), branch, prefix: repository.prefix };

@@ -72,7 +72,7 @@ export async function openRepository(
 }
 
 /** Opens the repository when it is first needed, and again after it could not be or has gone away. */
-export class RepositoryDoor {
+export class RepositoryOpener {
   readonly #catalogue: string;
   readonly #client: GitClient;
   #opened: Repository | undefined;

@@ -3,20 +3,27 @@ import { readBot } from '../catalogue/index/bot-reader.ts';
 import { botsFolder, folderOf, type Place, placeOf } from '../catalogue/page/layout.ts';
 import { pageFileOf } from '../catalogue/page/page-file.ts';
 import { readCommittedFiles } from '../git/inspect/last-commit.ts';
-import { type RepositoryDoor, unavailableBecause } from '../git/repository.ts';
+import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
 
 /**
  * The authors of a bot as its record in the last commit says, read anew: neither what is only in the work tree nor
  * what was served before counts. Empty when the files there make no bot.
  * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
  */
-export async function committedAuthors(door: RepositoryDoor, id: BotId): Promise<readonly string[]> {
+export async function committedAuthors(
+  repositoryOpener: RepositoryOpener,
+  id: BotId,
+): Promise<readonly string[]> {
   const folder = folderOf(id);
   const place = (name: string): Place | undefined => {
     const found = placeOf(folder, name);
     return 'id' in found && found.id === id ? found : undefined;
   };
-  const files = await committedFiles(door, `${botsFolder}/${folder}`, (name) => place(name) !== undefined);
+  const files = await committedFiles(
+    repositoryOpener,
+    `${botsFolder}/${folder}`,
+    (name) => place(name) !== undefined,
+  );
   const pages = [...files].flatMap(([name, bytes]) => {
     const found = place(name);
     return found ? [pageFileOf(found, bytes)] : [];
@@ -25,11 +32,11 @@ export async function committedAuthors(door: RepositoryDoor, id: BotId): Promise
 }
 
 async function committedFiles(
-  door: RepositoryDoor,
+  repositoryOpener: RepositoryOpener,
   folder: string,
   wanted: (name: string) => boolean,
 ): Promise<Map<string, Buffer>> {
-  const repository = await door.open();
+  const repository = await repositoryOpener.open();
   try {
     return await readCommittedFiles(repository, folder, wanted);
   } catch (error) {

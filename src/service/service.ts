@@ -10,7 +10,7 @@ import { GitRunner } from '../git/process/git-runner.ts';
 import { Housekeeping } from '../state/ref/maintenance.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { readOrigin } from '../git/origin.ts';
-import { RepositoryDoor } from '../git/repository.ts';
+import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { Sync, type SyncFailure } from '../sync/sync.ts';
 import { thinState } from '../state/ref/prune-history.ts';
@@ -92,13 +92,13 @@ async function start(
 
   const runner = new GitRunner();
   onClose(() => runner.close());
-  const door = new RepositoryDoor(config.catalogue, runner);
-  onClose(async () => door.close());
-  const cloneLock = await takeCloneLock(door, log);
+  const repositoryOpener = new RepositoryOpener(config.catalogue, runner);
+  onClose(async () => repositoryOpener.close());
+  const cloneLock = await takeCloneLock(repositoryOpener, log);
   onClose(async () => await cloneLock?.release());
   let sync: Sync | undefined;
   const housekeeping = new Housekeeping({
-    door,
+    repositoryOpener,
     log,
     stateDays: config.stateDays,
     thin: async (repository, since) => await (sync?.thin(repository, since) ?? thinState(repository, since)),
@@ -112,7 +112,7 @@ async function start(
   const arrived = new Arrivals();
   let metrics: Metrics | undefined;
   const committer = new Committer({
-    door,
+    repositoryOpener,
     var: config.var,
     log,
     onCommit: (event) => {
@@ -128,7 +128,7 @@ async function start(
   const pictures = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
-    hash: await door.hash(),
+    hash: await repositoryOpener.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
@@ -139,20 +139,20 @@ async function start(
   loading.catch(() => {});
   const state = await StateStore.open({
     folder: join(config.var, 'journal'),
-    ref: toldOfCommits(createStateRef(door, log), committed),
+    ref: toldOfCommits(createStateRef(repositoryOpener, log), committed),
     stateSeconds: config.stateSeconds,
     repeatSeconds: config.remote?.syncSeconds,
     log,
   });
   onClose(async () => await state.close());
-  arrived.show(catalogue, (await door.open().catch(() => undefined))?.prefix ?? '');
+  arrived.show(catalogue, (await repositoryOpener.open().catch(() => undefined))?.prefix ?? '');
   const { remote } = config;
-  if (remote) sync = new Sync({ ...remote, door, committer, state, log });
+  if (remote) sync = new Sync({ ...remote, repositoryOpener, committer, state, log });
   onClose(async () => await sync?.pause());
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const health = healthOf({ catalogue, door, committer, state, sync });
+  const health = healthOf({ catalogue, repositoryOpener, committer, state, sync });
   const responses = new ResponseCache();
   metrics = metricsOf(catalogue, state, health, responses, sync);
   const app = createApp({
@@ -161,12 +161,12 @@ async function start(
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync ?? null, log),
     login: await openLogin(config, log),
-    committedAuthors: async (id) => await committedAuthors(door, id),
+    committedAuthors: async (id) => await committedAuthors(repositoryOpener, id),
     pictures,
     health,
     metrics,
     probesApart: config.probePort !== null,
-    site: await siteOf(config, door),
+    site: await siteOf(config, repositoryOpener),
     markdown,
     live,
     hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync?.hint() } : null,
@@ -212,8 +212,8 @@ function addressOf(host: string, port: number): string {
 const noState =
   'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; it is tried again';
 
-async function siteOf({ contact, dev, login }: Config, door: RepositoryDoor): Promise<Site> {
-  const origin = await readOrigin(door);
+async function siteOf({ contact, dev, login }: Config, repositoryOpener: RepositoryOpener): Promise<Site> {
+  const origin = await readOrigin(repositoryOpener);
   return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev };
 }
 
@@ -255,19 +255,19 @@ function folderFault(error: unknown, config: Config): string {
 
 interface Parts {
   readonly catalogue: Catalogue;
-  readonly door: RepositoryDoor;
+  readonly repositoryOpener: RepositoryOpener;
   readonly committer: Committer;
   readonly state: StateStore;
   readonly sync: Sync | undefined;
 }
 
-function healthOf({ catalogue, door, committer, state, sync }: Parts): Health {
+function healthOf({ catalogue, repositoryOpener, committer, state, sync }: Parts): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
-        repository: { ready: true, faults: repositoryFaults(door, committer) },
+        repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.fault ? [sentenceOf(sync.fault)] : [] },
@@ -279,14 +279,14 @@ function healthOf({ catalogue, door, committer, state, sync }: Parts): Health {
 }
 
 /** Why nothing can be committed, and which files have not followed the branch. */
-function repositoryFaults(door: RepositoryDoor, committer: Committer): string[] {
+function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committer): string[] {
   const unfinished = committer.unfinished();
   const files = unfinished
     .slice(0, mostPaths)
     .map(({ path, reason }) => `${JSON.stringify(path)} has not followed the branch: it ${reason}`);
   const more = unfinished.length - files.length;
   const rest = more > 0 ? [`${more} more files have not followed the branch`] : [];
-  return [...[door.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
+  return [...[repositoryOpener.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
 }
 
 /** A probe names so many files. */

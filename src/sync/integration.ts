@@ -7,12 +7,12 @@ import type { Committer } from '../git/commit/committer.ts';
 import { hasCommit, mergeBase } from '../git/history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
 import { remoteRefs } from './remote.ts';
-import type { Repository, RepositoryDoor } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { stampsDue } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
 
 export interface IntegrationOptions {
-  readonly door: RepositoryDoor;
+  readonly repositoryOpener: RepositoryOpener;
   readonly committer: Committer;
   readonly log: Log;
 }
@@ -31,7 +31,7 @@ export class Integration {
    * @throws {GitError}
    */
   async takeIn(theirs: string | null): Promise<void> {
-    const repository = await this.#options.door.open();
+    const repository = await this.#options.repositoryOpener.open();
     if (theirs === null) {
       if ((await readRef(repository, remoteRefs.base)) === null) return;
       throw new WritesUnavailableError(branchGone);

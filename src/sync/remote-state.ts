@@ -2,7 +2,7 @@ import type { RemoteState } from '../state/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { mergeStates } from './merge-states.ts';
 import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } from './remote.ts';
-import type { Repository, RepositoryDoor } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 
 /** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitError} */
 export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {
@@ -54,12 +54,12 @@ export async function hasFetchedState(repository: Repository): Promise<boolean> 
 
 /** The state of a remote, for a process that does nothing else with it than what `signal` cuts short. */
 export async function openRemoteState(
-  door: RepositoryDoor,
+  repositoryOpener: RepositoryOpener,
   remote: string,
   signal: AbortSignal,
 ): Promise<RemoteState> {
   const network: Network = { remote, timeLimit: 120, signal };
-  const repository = await door.open();
+  const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
   return {
     get stateFetched() {

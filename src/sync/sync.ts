@@ -18,11 +18,11 @@ import {
   remoteRefs,
 } from './remote.ts';
 import { fetchState, hasFetchedState, mergeState, pushState, told } from './remote-state.ts';
-import type { Repository, RepositoryDoor } from '../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { makeThinned } from '../state/ref/prune-history.ts';
 
 export interface SyncOptions {
-  readonly door: RepositoryDoor;
+  readonly repositoryOpener: RepositoryOpener;
   readonly committer: Committer;
   /** The state in memory, which the state ref is behind and before. */
   readonly state: {
@@ -96,7 +96,7 @@ export class Sync implements RemoteState {
 
   /** Begins: the first round is at once. Resolves when a new clone has everything, or has waited long enough for it. */
   async start(): Promise<void> {
-    const repository = await this.#options.door.open().catch(() => undefined);
+    const repository = await this.#options.repositoryOpener.open().catch(() => undefined);
     if (repository === undefined || (await hasFetchedState(repository))) {
       this.#stateFetched = true;
       // A crash may have come between a fetch and its merge. What fails here, the round tells.
@@ -112,7 +112,7 @@ export class Sync implements RemoteState {
   /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
   async fetchState(): Promise<void> {
     await this.#turns.take(async () => {
-      const repository = await this.#options.door.open();
+      const repository = await this.#options.repositoryOpener.open();
       if (await told(fetchState(repository, this.#network))) await this.#options.state.refresh();
       this.#stateFetched = true;
     });
@@ -121,7 +121,7 @@ export class Sync implements RemoteState {
   /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
   async pushState(): Promise<void> {
     await this.#turns.take(async () => {
-      const repository = await this.#options.door.open();
+      const repository = await this.#options.repositoryOpener.open();
       const commit = await told(pushState(repository, this.#network));
       await this.#options.state.refresh();
       if (commit !== null) await this.#setRefs(repository, new Map([[remoteRefs.state, commit]]));
@@ -198,7 +198,7 @@ export class Sync implements RemoteState {
     await this.pause();
     try {
       await this.#lastInTurn(async () => {
-        if (this.#fault === null) await this.#push(await this.#options.door.open());
+        if (this.#fault === null) await this.#push(await this.#options.repositoryOpener.open());
       });
     } catch (error) {
       this.#options.log.warn(
@@ -250,8 +250,8 @@ export class Sync implements RemoteState {
 
   /** Gives whether what was here is there. */
   async #round(): Promise<boolean> {
-    const { door, syncSeconds } = this.#options;
-    const repository = await door.open();
+    const { repositoryOpener, syncSeconds } = this.#options;
+    const repository = await repositoryOpener.open();
     const now = performance.now();
     if (this.#fetchDue || now - this.#fetchedAt >= syncSeconds * 1000) await this.#fetch(repository);
     for (let attempt = 1; ; attempt++) {
@@ -318,7 +318,7 @@ export class Sync implements RemoteState {
   /** Exact at the end of each round; in between `committed` counts on. */
   async #countUnpushed(): Promise<void> {
     try {
-      const repository = await this.#options.door.open();
+      const repository = await this.#options.repositoryOpener.open();
       const refs = await this.#refsToPush(repository);
       const known = Object.values(await knownTips(repository)).filter((tip) => tip !== null);
       const ours = refs.map(({ commit }) => commit);

@@ -1,18 +1,18 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { readOrigin } from '../../src/git/origin.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the origin of a catalogue', () => {
   const originOf = async (folder: string): ReturnType<typeof readOrigin> => {
-    const door = new RepositoryDoor(folder);
+    const repositoryOpener = new RepositoryOpener(folder);
     try {
-      return await readOrigin(door);
+      return await readOrigin(repositoryOpener);
     } finally {
-      door.close();
+      repositoryOpener.close();
     }
   };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastImport } from '../../src/git/commit/fast-import.ts';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { openRepository, RepositoryDoor, type Repository } from '../../src/git/repository.ts';
+import { openRepository, RepositoryOpener, type Repository } from '../../src/git/repository.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 
 describe('simple-git', () => {
@@ -69,13 +69,17 @@ describe('simple-git', () => {
   });
 });
 
-describe('the door to a repository', () => {
+describe('the repositoryOpener to a repository', () => {
   it('opens it once for many who ask at once, so that each git it keeps is ended', async () => {
     const repository = testRepository({ file: 'text' });
-    const door = new RepositoryDoor(repository.folder);
-    const opened = await Promise.all([door.open(), door.open(), door.open()]);
+    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const opened = await Promise.all([
+      repositoryOpener.open(),
+      repositoryOpener.open(),
+      repositoryOpener.open(),
+    ]);
     strictEqual(new Set(opened).size, 1);
-    door.close();
+    repositoryOpener.close();
   });
 });
 

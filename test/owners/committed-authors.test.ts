@@ -3,7 +3,7 @@ import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import { committedAuthors } from '../../src/owners/committed-authors.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -12,11 +12,11 @@ const homer = botId('190519304972663312');
 
 describe('committedAuthors', () => {
   let repo: TestRepository;
-  const doors: RepositoryDoor[] = [];
+  const doors: RepositoryOpener[] = [];
   const authors = async (id: BotId = homer, folder = repo.folder): Promise<readonly string[]> => {
-    const door = new RepositoryDoor(folder);
-    doors.push(door);
-    return await committedAuthors(door, id);
+    const repositoryOpener = new RepositoryOpener(folder);
+    doors.push(repositoryOpener);
+    return await committedAuthors(repositoryOpener, id);
   };
 
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('committedAuthors', () => {
   });
 
   afterEach(() => {
-    for (const door of doors.splice(0)) door.close();
+    for (const repositoryOpener of doors.splice(0)) repositoryOpener.close();
   });
 
   it('are those of the main page in the last commit', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { armFailpoint } from '../../src/failpoint.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/log.ts';
 import { setKey } from '../support/keys.ts';
 
@@ -10,8 +10,8 @@ import { setKey } from '../support/keys.ts';
  * that was answered, and dies at the failpoint it was given, reached for the second time, or when it is killed.
  */
 const [catalogue = '', failpointName = '', first = '0'] = process.argv.slice(2);
-const door = new RepositoryDoor(catalogue);
-const committer = new Committer({ door, var: join(catalogue, 'var'), log: silentLog });
+const repositoryOpener = new RepositoryOpener(catalogue);
+const committer = new Committer({ repositoryOpener, var: join(catalogue, 'var'), log: silentLog });
 await committer.recover();
 for (let n = Number(first); ; n++) {
   if (n === Number(first) + 2 && failpointName !== '') armFailpoint(failpointName);

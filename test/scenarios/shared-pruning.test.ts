@@ -1,7 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { silentLog } from '../../src/log.ts';
@@ -68,10 +68,10 @@ interface TestReplica {
 }
 
 function replica(clone: TestRepository): TestReplica {
-  const door = new RepositoryDoor(clone.folder);
-  const committer = new Committer({ door, var: join(clone.folder, 'var'), log: silentLog });
+  const repositoryOpener = new RepositoryOpener(clone.folder);
+  const committer = new Committer({ repositoryOpener, var: join(clone.folder, 'var'), log: silentLog });
   const sync = new Sync({
-    door,
+    repositoryOpener,
     committer,
     state: { refresh: async () => {}, fold: async () => {} },
     remote: 'origin',
@@ -83,9 +83,9 @@ function replica(clone: TestRepository): TestReplica {
   closing.push(async () => {
     await sync.close();
     await committer.close();
-    door.close();
+    repositoryOpener.close();
   });
-  const ref = createStateRef(door, silentLog);
+  const ref = createStateRef(repositoryOpener, silentLog);
   return {
     clone,
     sync,
@@ -93,7 +93,7 @@ function replica(clone: TestRepository): TestReplica {
       const text = `{\n"${id}":{"count":${value},"countedAt":${value}}\n}\n`;
       await ref.commit(await ref.tip(), new Map([[`00/0${id}.json`, text]]), `Count ${id}: ${value}`);
     },
-    thin: async () => await sync.thin(await door.open(), Date.now() / 1000 + 1000),
+    thin: async () => await sync.thin(await repositoryOpener.open(), Date.now() / 1000 + 1000),
   };
 }
 

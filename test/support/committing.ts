@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 
 /** A committer on a folder of a repository; it is closed when the tests of the file are over. */
@@ -9,11 +9,11 @@ export function committerOn(
   log: Log = silentLog,
   varFolder = join(catalogue, 'var'),
 ): Committer {
-  const door = new RepositoryDoor(catalogue);
-  const committer = new Committer({ door, var: varFolder, log });
+  const repositoryOpener = new RepositoryOpener(catalogue);
+  const committer = new Committer({ repositoryOpener, var: varFolder, log });
   closing.push(async () => {
     await committer.close();
-    door.close();
+    repositoryOpener.close();
   });
   return committer;
 }

@@ -1,5 +1,5 @@
 import { newToken, tokenDigest } from '../../src/bot/token.ts';
-import { RepositoryDoor } from '../../src/git/repository.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/ref/committed-state.ts';
@@ -10,14 +10,14 @@ import { botId } from './sample.ts';
 
 /** Gives a bot a new token in the state ref of `folder`, as `botshelf token` does beside a running service. */
 export async function issueTestToken(folder: string, id: string): Promise<string> {
-  const door = new RepositoryDoor(folder);
+  const repositoryOpener = new RepositoryOpener(folder);
   try {
     return await issueToken(
-      new CommittedState(createStateRef(door, silentLog), new State(), silentLog),
+      new CommittedState(createStateRef(repositoryOpener, silentLog), new State(), silentLog),
       botId(id),
     );
   } finally {
-    door.close();
+    repositoryOpener.close();
   }
 }
 
@@ -32,11 +32,15 @@ export async function issueTestTokens(folder: string, ids: readonly string[]): P
     const text = writeShard(state.botsOf(number), (id) => state.facts(id));
     return [shardPath(number), text] as const;
   });
-  const door = new RepositoryDoor(folder);
+  const repositoryOpener = new RepositoryOpener(folder);
   try {
-    await createStateRef(door, silentLog).commit(null, new Map(files), `Issue ${ids.length} tokens`);
+    await createStateRef(repositoryOpener, silentLog).commit(
+      null,
+      new Map(files),
+      `Issue ${ids.length} tokens`,
+    );
   } finally {
-    door.close();
+    repositoryOpener.close();
   }
   return tokens;
 }

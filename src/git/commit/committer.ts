@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { Turns } from '../../concurrency/turns.ts';
 import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
-import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
+import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
 import type { Change } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
@@ -15,7 +15,7 @@ import { withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
 export interface CommitterOptions {
-  readonly door: RepositoryDoor;
+  readonly repositoryOpener: RepositoryOpener;
   /** The folder for what is not in Git, which no commit of others may write to. Absolute. */
   readonly var: string;
   readonly log: Log;
@@ -50,8 +50,8 @@ export class Committer {
 
   /** Finishes what a crash has left. Once, before the first change; where there is no repository there is nothing. */
   async recover(): Promise<void> {
-    const { door, log } = this.#options;
-    if ((await door.open().catch(() => undefined)) === undefined) return;
+    const { repositoryOpener, log } = this.#options;
+    if ((await repositoryOpener.open().catch(() => undefined)) === undefined) return;
     try {
       await this.#turns.take(async () => await this.#open());
     } catch (error) {
@@ -84,7 +84,7 @@ export class Committer {
   async move(
     prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
   ): Promise<string> {
-    const repository = await this.#options.door.open();
+    const repository = await this.#options.repositoryOpener.open();
     let tip = await tipOf(repository);
     let move = await prepare(repository, tip);
     const work = async (writer: BranchWriter): Promise<string> => {
@@ -166,8 +166,8 @@ export class Committer {
 
   /** The writer to the repository, which has finished what a crash left there. */
   async #open(): Promise<BranchWriter> {
-    const { door, log, onCommit = () => {} } = this.#options;
-    const repository = await door.open();
+    const { repositoryOpener, log, onCommit = () => {} } = this.#options;
+    const repository = await repositoryOpener.open();
     if (this.#writer?.repository === repository) return this.#writer;
     await this.#writer?.intents.close();
     const own = relative(repository.folder, this.#options.var);

@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts';
 import { UserError } from '../../operator-fault.ts';
 import { makeFolder } from '../../disk/durable-folder.ts';
 import { codeOf } from '../../system-error.ts';
-import { type Repository, type RepositoryDoor, unavailableBecause } from '../repository.ts';
+import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {
@@ -69,10 +69,13 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
  * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
-export async function takeCloneLock(door: RepositoryDoor, log: Log): Promise<InstanceLock | undefined> {
+export async function takeCloneLock(
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+): Promise<InstanceLock | undefined> {
   let repository: Repository;
   try {
-    repository = await door.open();
+    repository = await repositoryOpener.open();
   } catch (error) {
     log.debug({}, `the clone has no lock: ${unavailableBecause(error).message}`);
     return undefined;

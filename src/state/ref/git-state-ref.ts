@@ -8,24 +8,24 @@ import type { Log } from '../../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError, stateRef } from '../../git/refs.ts';
 import { fsyncFolders } from '../../disk/durable.ts';
-import { type Repository, type RepositoryDoor, unavailableBecause } from '../../git/repository.ts';
+import { type Repository, type RepositoryOpener, unavailableBecause } from '../../git/repository.ts';
 import { blobId } from '../../git/objects/object-id.ts';
 import { listFiles } from '../../git/tree-listing.ts';
 import { readTipEntries } from '../../git/commit/tip-files.ts';
 
-/** The state ref of the repository behind the door. Its calls fail with WritesUnavailableError where there is none. */
-export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
+/** The state ref of the repository behind the repositoryOpener. Its calls fail with WritesUnavailableError where there is none. */
+export function createStateRef(repositoryOpener: RepositoryOpener, log: Log): StateRef {
   return {
     read: async (known) => {
       try {
-        return await readState(await door.open(), known);
+        return await readState(await repositoryOpener.open(), known);
       } catch (error) {
         throw unavailableBecause(error);
       }
     },
     commit: async (onto, files, subject) => {
       try {
-        return await commitState(await door.open(), { onto, files, subject }, log);
+        return await commitState(await repositoryOpener.open(), { onto, files, subject }, log);
       } catch (error) {
         if (error instanceof RefConflictError) throw new StateConflictError();
         throw unavailableBecause(error);
@@ -33,12 +33,12 @@ export function createStateRef(door: RepositoryDoor, log: Log): StateRef {
     },
     tip: async () => {
       try {
-        return await readRef(await door.open(), stateRef);
+        return await readRef(await repositoryOpener.open(), stateRef);
       } catch (error) {
         throw unavailableBecause(error);
       }
     },
-    peek: () => peekAt(door.opened),
+    peek: () => peekAt(repositoryOpener.opened),
   };
 }
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
 import { fsyncFolders } from '../../disk/durable.ts';
-import type { Repository, RepositoryDoor } from '../../git/repository.ts';
+import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { thinState } from './prune-history.ts';
 
 export interface HousekeepingOptions {
-  readonly door: RepositoryDoor;
+  readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
   /** State history older than so many days is thinned to a commit a day. */
   readonly stateDays: number;
@@ -52,10 +52,10 @@ export class Housekeeping {
   }
 
   async #run(): Promise<void> {
-    const { door, log, stateDays, thin = thinState } = this.#options;
+    const { repositoryOpener, log, stateDays, thin = thinState } = this.#options;
     this.#commits = 0;
     try {
-      const repository = await door.open();
+      const repository = await repositoryOpener.open();
       await this.#consolidate(repository);
       const today = new Date().toISOString().slice(0, 10);
       if (this.#thinnedOn === today || this.#stop.signal.aborted) return;

@@ -2,7 +2,7 @@ import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:asse
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
-import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
 import { StateConflictError, type StateRef } from '../../../src/state/ref/state-ref.ts';
@@ -106,13 +106,13 @@ function stateIn(): { state: StateRef; repository: TestRepository } {
 }
 
 function refOf(folder: string): StateRef {
-  const door = new RepositoryDoor(folder);
-  doors.push(door);
-  return createStateRef(door, silentLog);
+  const repositoryOpener = new RepositoryOpener(folder);
+  doors.push(repositoryOpener);
+  return createStateRef(repositoryOpener, silentLog);
 }
 
-const doors: RepositoryDoor[] = [];
+const doors: RepositoryOpener[] = [];
 
 after('close the repositories', () => {
-  for (const door of doors.splice(0)) door.close();
+  for (const repositoryOpener of doors.splice(0)) repositoryOpener.close();
 });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../../src/git/commit/committer.ts';
 import { Housekeeping } from '../../../src/state/ref/maintenance.ts';
-import { RepositoryDoor } from '../../../src/git/repository.ts';
+import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
@@ -17,11 +17,16 @@ describe('housekeeping', () => {
     this.timeout(60_000);
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
-    const door = new RepositoryDoor(repository.folder);
-    const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
+    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
     const onCommit = (): void => housekeeping.committed();
-    const committer = new Committer({ door, var: join(repository.folder, 'var'), log: silentLog, onCommit });
-    const state = createStateRef(door, silentLog);
+    const committer = new Committer({
+      repositoryOpener,
+      var: join(repository.folder, 'var'),
+      log: silentLog,
+      onCommit,
+    });
+    const state = createStateRef(repositoryOpener, silentLog);
     let tip: string | null = null;
     for (let n = 0; n < 240; n++) {
       await committer.change(setKey(path, 'count', n));
@@ -32,7 +37,7 @@ describe('housekeeping', () => {
     await housekeeping.run();
     await housekeeping.close();
     await committer.close();
-    door.close();
+    repositoryOpener.close();
     const packs = readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) =>
       name.endsWith('.pack'),
     );
@@ -48,8 +53,8 @@ describe('housekeeping', () => {
 
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
-    const door = new RepositoryDoor(repository.folder);
-    const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
+    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
@@ -60,7 +65,7 @@ describe('housekeeping', () => {
     await housekeeping.run();
     strictEqual(existsSync(packedRefs), true);
     await housekeeping.close();
-    door.close();
+    repositoryOpener.close();
   });
 
   it('prunes what was thinned out of the state, but nothing that was reached yesterday', async () => {
@@ -73,11 +78,11 @@ describe('housekeeping', () => {
       utimesSync(join(objects, file), fourDaysAgo, fourDaysAgo);
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
-    const door = new RepositoryDoor(repository.folder);
-    const housekeeping = new Housekeeping({ door, log: silentLog, stateDays: 30 });
+    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
     await housekeeping.run();
     await housekeeping.close();
-    door.close();
+    repositoryOpener.close();
     strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
     const all = repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split('\n');
     deepStrictEqual(
