@@ -10,7 +10,7 @@ import { type Fault, fileFault } from './page/fault.ts';
 import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
 import { digestFolders } from './load/folder-digests.ts';
-import { Inventory } from './watch/scanner.ts';
+import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type Place, strayMessage } from './page/layout.ts';
 import { readFolders } from './load/parallel-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
@@ -46,7 +46,7 @@ export interface CatalogueStatus {
 export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #faults: FaultList;
-  readonly #inventory: Inventory;
+  readonly #scanner: Scanner;
   readonly #listeners: ((id: BotId) => void)[] = [];
   readonly #lookListeners: ((id: BotId) => void)[] = [];
   readonly #closing = new AbortController();
@@ -61,7 +61,7 @@ export class Catalogue {
   constructor(options: CatalogueOptions) {
     this.#options = options;
     this.#faults = new FaultList(options.log);
-    this.#inventory = new Inventory({
+    this.#scanner = new Scanner({
       root: options.root,
       hash: options.hash ?? 'sha1',
       faults: this.#faults,
@@ -77,7 +77,7 @@ export class Catalogue {
   }
 
   get bots(): BotIndex {
-    return this.#inventory.bots;
+    return this.#scanner.bots;
   }
 
   get status(): CatalogueStatus {
@@ -115,12 +115,12 @@ export class Catalogue {
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
     this.#watch = watchFolders(`${this.#options.root}/${botsFolder}`, {
-      onHint: (folder, name) => this.#inventory.plan(folder, name, coalescing),
+      onHint: (folder, name) => this.#scanner.plan(folder, name, coalescing),
       onStray: () => void this.#allFolders(),
-      onMiss: () => void this.#withAll((folder) => this.#inventory.look(folder)),
+      onMiss: () => void this.#withAll((folder) => this.#scanner.look(folder)),
       onFault: (fault) => this.#noteWatcher(fault),
     });
-    this.#unpacking = this.#withAll((folder) => this.#inventory.unpack(folder));
+    this.#unpacking = this.#withAll((folder) => this.#scanner.unpack(folder));
     void this.#goRound();
   }
 
@@ -135,23 +135,23 @@ export class Catalogue {
 
   /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
   reload(ids: Iterable<BotId>): void {
-    this.#inventory.reload(ids);
+    this.#scanner.reload(ids);
   }
 
   /** Reads the bots of these files anew at once, also where a file is new: for a writer that has put them there whole. */
   arrived(places: Iterable<Place>): void {
-    this.#inventory.arrived(places);
+    this.#scanner.arrived(places);
   }
 
   /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
   put(files: ReadonlyMap<Place, Buffer>): void {
-    this.#inventory.put(files);
+    this.#scanner.put(files);
   }
 
   /** Stops watching and keeps the index for the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#inventory.close();
+    this.#scanner.close();
     await this.#watch?.close();
     if (this.#ready && this.#snapshotIsStale) await this.saveSnapshot();
   }
@@ -167,7 +167,7 @@ export class Catalogue {
     if (snapshot === null) return;
     this.#savedVersion = this.bots.version;
     try {
-      await writeSnapshot(snapshot, this.#inventory.toKeep());
+      await writeSnapshot(snapshot, this.#scanner.toKeep());
     } catch (error) {
       log.warn({ err: error, snapshot }, 'the index could not be kept: the next start reads every file');
     }
@@ -181,14 +181,14 @@ export class Catalogue {
     looking.catch(() => {});
     const kept = await readSnapshot(snapshot);
     if (kept === undefined) return false;
-    for (const folder of kept) this.#inventory.restore(folder);
+    for (const folder of kept) this.#scanner.restore(folder);
     this.#savedVersion = this.bots.version;
     const digests = await looking;
     const same = new Set(
       kept.filter(({ folder, digest }) => digest === digests.get(folder)).map(({ folder }) => folder),
     );
     await this.#withAll((folder) => {
-      if (!same.has(folder)) this.#inventory.look(folder, false);
+      if (!same.has(folder)) this.#scanner.look(folder, false);
     });
     return true;
   }
@@ -196,7 +196,7 @@ export class Catalogue {
   /** Reads every folder for the first time, on all cores. */
   async #readAll(): Promise<void> {
     const { root, hash = 'sha1' } = this.#options;
-    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#inventory.take(reading));
+    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#scanner.take(reading));
   }
 
   /** Does something with every folder there is or was, a few milliseconds at a time. */
@@ -221,7 +221,7 @@ export class Catalogue {
         const time = this.#watcherFault === null ? round : round / 10;
         await rest(time / folders.length, undefined, { ref: false, signal }).catch(() => {});
         if (signal.aborted) return;
-        if (folder !== undefined) this.#inventory.look(folder);
+        if (folder !== undefined) this.#scanner.look(folder);
       }
       if (this.#snapshotIsStale) await this.saveSnapshot();
     }
@@ -238,7 +238,7 @@ export class Catalogue {
       for (const path of this.#faults.keys())
         if (isTopPath(path) && !strays.includes(path)) this.#faults.report(path, []);
       for (const path of strays) this.#faults.report(path, [fileFault(path, 'stray-file', strayMessage)]);
-      return new Set([...this.#inventory.folders(), ...names.filter(isFolderName)]);
+      return new Set([...this.#scanner.folders(), ...names.filter(isFolderName)]);
     } catch (error) {
       this.#noteFolder(error);
       return new Set();

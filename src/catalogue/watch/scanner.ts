@@ -13,7 +13,7 @@ import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
 import { clockTick, SeenFolder } from './stat-cache.ts';
 import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
 
-export interface InventoryOptions {
+export interface ScannerOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
   /** Of the repository that the folder is in. */
@@ -32,13 +32,13 @@ export interface InventoryOptions {
  * What was seen of every folder, and what is served of it. To look at a folder or a file is to compare it with what
  * was seen, and to read the bots of which anything differs.
  */
-export class Inventory {
-  readonly #options: InventoryOptions;
+export class Scanner {
+  readonly #options: ScannerOptions;
   readonly #index = new MutableBotIndex();
   readonly #folders = new Map<string, SeenFolder>();
   readonly #agenda = new Agenda((path) => this.#lookAt(path));
 
-  constructor(options: InventoryOptions) {
+  constructor(options: ScannerOptions) {
     this.#options = options;
   }
 
