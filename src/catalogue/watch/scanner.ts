@@ -10,7 +10,7 @@ import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from 
 import type { FolderReading } from '../load/folder-reader.ts';
 import { botsFolder, fileName, folderOf, type Place, placeOf } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
-import { clockTick, SeenFolder } from './stat-cache.ts';
+import { clockTick, StatCache } from './stat-cache.ts';
 import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
 
 export interface ScannerOptions {
@@ -35,7 +35,7 @@ export interface ScannerOptions {
 export class Scanner {
   readonly #options: ScannerOptions;
   readonly #index = new MutableBotIndex();
-  readonly #folders = new Map<string, SeenFolder>();
+  readonly #folders = new Map<string, StatCache>();
   readonly #agenda = new Agenda((path) => this.#lookAt(path));
 
   constructor(options: ScannerOptions) {
@@ -54,7 +54,7 @@ export class Scanner {
   /** Takes over what an earlier run has seen. A folder is unpacked when it is first needed. */
   restore(packed: PackedFolder): void {
     const { folder, size } = packed;
-    this.#folders.set(folder, new SeenFolder());
+    this.#folders.set(folder, new StatCache());
     this.#index.expect(folder, size, () => this.#unpack(packed));
   }
 
@@ -284,10 +284,10 @@ export class Scanner {
     this.#options.onChange(id);
   }
 
-  #seenIn(folder: string): SeenFolder {
+  #seenIn(folder: string): StatCache {
     this.#index.fill(folder);
     let seen = this.#folders.get(folder);
-    if (seen === undefined) this.#folders.set(folder, (seen = new SeenFolder()));
+    if (seen === undefined) this.#folders.set(folder, (seen = new StatCache()));
     return seen;
   }
 }

@@ -6,7 +6,7 @@ import type { PageFile } from '../page/page-file.ts';
  * What is remembered of one folder: the stamp that each file had when it was last read, and which of them
  * must be read again although the stamp is the same.
  */
-export class SeenFolder {
+export class StatCache {
   readonly #files = new Map<string, Seen>();
 
   /** The names that were there, also those that went missing a moment ago. */
