@@ -2,7 +2,7 @@
  * Does small pieces of work by name, each when it is due, without ever holding the event loop for long: after
  * a few milliseconds the others get their turn. A name that is due already is not put down twice.
  */
-export class Agenda {
+export class DelayQueue {
   readonly #due = new Map<string, number>();
   readonly #work: (name: string) => void;
   #timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import { Agenda } from './delay-queue.ts';
+import { DelayQueue } from './delay-queue.ts';
 import { fromBlock } from '../load/block.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-index.ts';
 import { type ImageLookup, readBot } from '../index/bot-reader.ts';
@@ -36,7 +36,7 @@ export class Scanner {
   readonly #options: ScannerOptions;
   readonly #index = new MutableBotIndex();
   readonly #folders = new Map<string, StatCache>();
-  readonly #agenda = new Agenda((path) => this.#lookAt(path));
+  readonly #delayQueue = new DelayQueue((path) => this.#lookAt(path));
 
   constructor(options: ScannerOptions) {
     this.#options = options;
@@ -66,7 +66,8 @@ export class Scanner {
   /** Takes over a folder that another thread has read. */
   take({ folder, at, stamps, bots, faults }: FolderReading): void {
     const seen = this.#seenIn(folder);
-    for (const [name, stamp] of stamps) if (seen.settle(name, stamp, at)) this.#agenda.add(folder, clockTick);
+    for (const [name, stamp] of stamps)
+      if (seen.settle(name, stamp, at)) this.#delayQueue.add(folder, clockTick);
     for (const bot of fromBlock(bots)) this.#index.set(bot);
     for (const [key, found] of faults) this.#options.faults.report(key, found);
   }
@@ -119,8 +120,8 @@ export class Scanner {
 
   /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
   plan(folder: string, name: string | undefined, delay: number): void {
-    const one = name !== undefined && this.#agenda.size < manyNames;
-    this.#agenda.add(one ? `${folder}/${name}` : folder, delay);
+    const one = name !== undefined && this.#delayQueue.size < manyNames;
+    this.#delayQueue.add(one ? `${folder}/${name}` : folder, delay);
   }
 
   /**
@@ -154,7 +155,7 @@ export class Scanner {
   }
 
   close(): void {
-    this.#agenda.close();
+    this.#delayQueue.close();
   }
 
   #unpack(packed: PackedFolder): IndexedBot[] {
@@ -170,7 +171,7 @@ export class Scanner {
         return bot;
       });
     } catch {
-      this.#agenda.add(packed.folder, 0);
+      this.#delayQueue.add(packed.folder, 0);
       return [];
     }
   }
