@@ -3,7 +3,7 @@ import Koa, { type Context, type Next } from 'koa';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import { type Counts, Orders } from '../catalogue/index/sorted-indexes.ts';
+import { type Counts, SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../catalogue/index/search.ts';
 import type { Log } from '../log.ts';
 import { showProblems } from '../site/page/error-page.tsx';
@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): Koa {
   const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
-  const lists = new BotLists(bots, new TextSearch(bots), new Orders(bots, counts));
+  const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
   // Apart from the pages and before them: a router holds a path against all of its routes.

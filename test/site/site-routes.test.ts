@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { MutableBotIndex } from '../../src/catalogue/index/bot-index.ts';
-import { Orders } from '../../src/catalogue/index/sorted-indexes.ts';
+import { SortedIndexes } from '../../src/catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../../src/catalogue/index/search.ts';
 import { BotLists } from '../../src/catalogue/index/bot-lists.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
@@ -28,7 +28,7 @@ describe('a list of bots as a page', () => {
       lists: new BotLists(
         bots,
         new TextSearch(bots),
-        new Orders(bots, { version: 0, count: () => undefined }),
+        new SortedIndexes(bots, { version: 0, count: () => undefined }),
       ),
       counts,
       markdown,

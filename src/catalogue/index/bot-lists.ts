@@ -4,7 +4,7 @@ import type { BotListElement, Category, FileItem } from '../../bot/schema-types.
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
 import type { TextSearch } from './search.ts';
-import type { Orders } from './sorted-indexes.ts';
+import type { SortedIndexes } from './sorted-indexes.ts';
 import {
   compareSorted,
   type Cursor,
@@ -46,16 +46,16 @@ export interface List {
 export class BotLists {
   readonly #bots: BotIndex;
   readonly #search: TextSearch;
-  readonly #orders: Orders;
+  readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
 
   #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
 
-  constructor(bots: BotIndex, search: TextSearch, orders: Orders) {
+  constructor(bots: BotIndex, search: TextSearch, sortedIndexes: SortedIndexes) {
     this.#bots = bots;
     this.#search = search;
-    this.#orders = orders;
+    this.#sortedIndexes = sortedIndexes;
   }
 
   /**
@@ -65,8 +65,8 @@ export class BotLists {
   async elements(query: ListQuery): Promise<List> {
     return await this.#list(JSON.stringify(['v2', query]), async () => {
       const { key } = query.sort ?? byId;
-      const version = this.#orders.version(key);
-      const current = (): boolean => this.#orders.version(key) === version;
+      const version = this.#sortedIndexes.version(key);
+      const current = (): boolean => this.#sortedIndexes.version(key) === version;
       const selected = await this.#select(query);
       return { ...(await listOf(selected, elementForm(query.fields))), current };
     });
@@ -83,7 +83,7 @@ export class BotLists {
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
   async first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
-    return await selectFirst(this.#bots.all(), this.#orders.valueOf(key), descending, query, count);
+    return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
 
   /** How many bots each category has, with those for adults or without. */
@@ -112,7 +112,7 @@ export class BotLists {
     const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
     if (scores && query.sort === undefined) return await this.#byScore(scores, query);
     const { key, descending } = query.sort ?? byId;
-    const { bots, valueOf } = await this.#orders.by(key);
+    const { bots, valueOf } = await this.#sortedIndexes.by(key);
     return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
   }
 

@@ -105,7 +105,7 @@ export interface Sorted {
   readonly value: SortValue;
 }
 
-/** Orders bots by what they are sorted by, then by id. */
+/** SortedIndexes bots by what they are sorted by, then by id. */
 export function compareSorted(a: Sorted, b: Sorted): number {
   return compare(a.value, a.bot.id, b.value, b.bot.id);
 }

@@ -22,7 +22,7 @@ export interface Ordered {
  * The index in every order that lists ask for. An order is kept and brought up to date when it is asked for
  * again: sorting what is nearly sorted takes linear time.
  */
-export class Orders {
+export class SortedIndexes {
   readonly #bots: BotIndex;
   readonly #counts: Counts;
   readonly #kept = new Map<Sort['key'], Ordered>();

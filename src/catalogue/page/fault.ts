@@ -19,7 +19,7 @@ export function fileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
 
-/** Orders faults by path, then by line and column. */
+/** SortedIndexes faults by path, then by line and column. */
 export function comparePlaces(a: Fault, b: Fault): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.column - b.column;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../../../src/catalogue/index/search.ts';
 import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
 import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
@@ -10,8 +10,8 @@ import { sampleBot } from '../../support/sample-bot.ts';
 describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
-  const orders = new Orders(bots, { version: 0, count: () => undefined });
-  const fresh = (): BotLists => new BotLists(bots, new TextSearch(bots), orders);
+  const sortedIndexes = new SortedIndexes(bots, { version: 0, count: () => undefined });
+  const fresh = (): BotLists => new BotLists(bots, new TextSearch(bots), sortedIndexes);
 
   it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
     const lists = fresh();

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { select, selectFirst, sortKeys } from '../../../src/catalogue/index/selection.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -25,12 +25,12 @@ describe('the beginning of a list', () => {
               sampleBot(String(i * 7), { en: [`Bot ${created}`, 'x'] }, { created, edited: created, nsfw }),
             );
           });
-          const orders = new Orders(bots, {
+          const sortedIndexes = new SortedIndexes(bots, {
             version: 0,
             count: (id) => drawn[Number(id) / 7]?.count ?? undefined,
           });
-          const sorted = (await orders.by(key)).bots;
-          const valueOf = orders.valueOf(key);
+          const sorted = (await sortedIndexes.by(key)).bots;
+          const valueOf = sortedIndexes.valueOf(key);
           const order = descending ? sorted.toReversed() : sorted;
           const selection = { nsfw: false };
           const picked = await selectFirst(bots.all(), valueOf, descending, selection, count);

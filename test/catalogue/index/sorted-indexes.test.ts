@@ -2,14 +2,14 @@ import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { type Counts, Orders } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { type Counts, SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { sortKeys } from '../../../src/catalogue/index/selection.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const noCounts: Counts = { version: 0, count: () => undefined };
 
-describe('orders', () => {
+describe('sortedIndexes', () => {
   it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', async () => {
     const change = fc.record({
       id: fc.integer({ min: 0, max: 30 }),
@@ -21,21 +21,21 @@ describe('orders', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 60 }), async (changes) => {
         const bots = new MutableBotIndex();
-        const orders = new Orders(bots, noCounts);
+        const sortedIndexes = new SortedIndexes(bots, noCounts);
         for (const { id, name, created, removed, look } of changes) {
           if (removed) bots.delete(botId(String(id)));
           else bots.set(sampleBot(String(id), { en: [name, 'x'] }, { created, edited: created }));
-          if (look) for (const key of sortKeys) await orders.by(key);
+          if (look) for (const key of sortKeys) await sortedIndexes.by(key);
         }
         for (const key of sortKeys) {
-          const fresh = (await new Orders(bots, noCounts).by(key)).bots.map(({ id }) => id);
+          const fresh = (await new SortedIndexes(bots, noCounts).by(key)).bots.map(({ id }) => id);
           deepStrictEqual(
-            (await orders.by(key)).bots.map(({ id }) => id),
+            (await sortedIndexes.by(key)).bots.map(({ id }) => id),
             fresh,
           );
         }
         deepStrictEqual(
-          (await orders.by('id')).bots.map(({ id }) => id),
+          (await sortedIndexes.by('id')).bots.map(({ id }) => id),
           bots
             .all()
             .map(({ id }) => id)
@@ -48,11 +48,11 @@ describe('orders', () => {
   it('are the same object until something changes', async () => {
     const bots = new MutableBotIndex();
     bots.set(sampleBot('1'));
-    const orders = new Orders(bots, noCounts);
-    const first = await orders.by('name');
-    strictEqual(await orders.by('name'), first);
+    const sortedIndexes = new SortedIndexes(bots, noCounts);
+    const first = await sortedIndexes.by('name');
+    strictEqual(await sortedIndexes.by('name'), first);
     bots.set(sampleBot('2'));
-    notStrictEqual((await orders.by('name')).version, first.version);
+    notStrictEqual((await sortedIndexes.by('name')).version, first.version);
   });
 
   it('by count put bots that have none first', async () => {
@@ -62,9 +62,9 @@ describe('orders', () => {
       ['1', 5],
       ['2', 0],
     ]);
-    const orders = new Orders(bots, { version: 1, count: (id) => counts.get(id) });
+    const sortedIndexes = new SortedIndexes(bots, { version: 1, count: (id) => counts.get(id) });
     deepStrictEqual(
-      (await orders.by('count')).bots.map(({ id }) => id),
+      (await sortedIndexes.by('count')).bots.map(({ id }) => id),
       ['3', '2', '1'],
     );
   });
