@@ -1,5 +1,5 @@
 /** What is put into a lane. */
-export interface Lanes<T> {
+export interface HostQueue<T> {
   /** Items that wait or are worked on. */
   readonly left: number;
   /** Puts an item into its host's lane; an urgent one goes before those that are not. */
@@ -10,7 +10,7 @@ export interface Lanes<T> {
   close(): Promise<void>;
 }
 
-export interface LanesOptions<T> {
+export interface HostQueueOptions<T> {
   /** At most so many items are worked on at once, and never two of one host. */
   readonly concurrency: number;
   /** Does an item, and tells whether its host is well. Never rejects. */
@@ -19,10 +19,10 @@ export interface LanesOptions<T> {
   readonly rest: { readonly first: number; readonly most: number };
 }
 
-/** Lanes of work, one a host: a slow or broken host holds up its own lane and no other. */
-export function openLanes<T>({ concurrency, work, rest }: LanesOptions<T>): Lanes<T> {
-  const lanes = new Map<string, Lane<T>>();
-  /** Lanes that have work and may be worked on, the longest waiting first. */
+/** HostQueue of work, one a host: a slow or broken host holds up its own lane and no other. */
+export function openLanes<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
+  const hostQueue = new Map<string, Lane<T>>();
+  /** HostQueue that have work and may be worked on, the longest waiting first. */
   const ready = new Set<Lane<T>>();
   const running = new Set<Promise<void>>();
   let left = 0;
@@ -50,7 +50,7 @@ export function openLanes<T>({ concurrency, work, rest }: LanesOptions<T>): Lane
     left -= 1;
     lane.strikes = well ? 0 : lane.strikes + 1;
     if (left === 0) for (const resolve of onIdle.splice(0)) resolve();
-    if (isEmpty(lane)) lanes.delete(lane.host);
+    if (isEmpty(lane)) hostQueue.delete(lane.host);
     else if (well) ready.add(lane);
     else restLane(lane);
   };
@@ -72,8 +72,8 @@ export function openLanes<T>({ concurrency, work, rest }: LanesOptions<T>): Lane
     },
     add(host, item, urgent) {
       if (closed) return;
-      const lane = lanes.get(host) ?? { host, urgent: [], others: [], strikes: 0, busy: false };
-      lanes.set(host, lane);
+      const lane = hostQueue.get(host) ?? { host, urgent: [], others: [], strikes: 0, busy: false };
+      hostQueue.set(host, lane);
       (urgent ? lane.urgent : lane.others).push(item);
       left += 1;
       if (!lane.busy) ready.add(lane);
@@ -88,7 +88,7 @@ export function openLanes<T>({ concurrency, work, rest }: LanesOptions<T>): Lane
     async close() {
       closed = true;
       await Promise.all(running);
-      lanes.clear();
+      hostQueue.clear();
       ready.clear();
       left = 0;
       for (const resolve of onIdle.splice(0)) resolve();

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
-import { type Lanes, openLanes } from './host-queue.ts';
+import { type HostQueue, openLanes } from './host-queue.ts';
 import { type Pace, retryDelay } from './intervals.ts';
 import type { Copy, Picture } from './picture.ts';
 import { Progress } from './progress.ts';
@@ -33,7 +33,7 @@ export interface PictureQueueOptions {
 export class PictureQueue {
   readonly #options: PictureQueueOptions;
   readonly #decoder = new Decoder();
-  readonly #lanes: Lanes<Picture>;
+  readonly #hostQueue: HostQueue<Picture>;
   readonly #failing = new Set<Picture>();
   readonly #progress: Progress;
   readonly #closing = new AbortController();
@@ -42,7 +42,7 @@ export class PictureQueue {
   constructor(options: PictureQueueOptions) {
     const { concurrency, pace, log } = options;
     this.#options = options;
-    this.#lanes = openLanes({
+    this.#hostQueue = openLanes({
       concurrency,
       work: async (picture) => await this.#work(picture),
       rest: { first: pace.hostRest, most: pace.longestHostRest },
@@ -53,7 +53,7 @@ export class PictureQueue {
 
   /** Pictures that wait for their turn or are being fetched. */
   get left(): number {
-    return this.#lanes.left;
+    return this.#hostQueue.left;
   }
 
   /** Pictures whose last attempt failed. */
@@ -66,7 +66,7 @@ export class PictureQueue {
     if (this.#closing.signal.aborted || picture.queued || !this.#isDue(picture)) return;
     picture.queued = true;
     this.#progress.begin();
-    this.#lanes.add(hostOf(picture.url), picture, urgent);
+    this.#hostQueue.add(hostOf(picture.url), picture, urgent);
   }
 
   /** Comes back to a picture that failed, when its time has come. */
@@ -80,7 +80,7 @@ export class PictureQueue {
 
   /** Resolves when nothing is left. */
   async idle(): Promise<void> {
-    await this.#lanes.idle();
+    await this.#hostQueue.idle();
   }
 
   /** Ends what is under way. */
@@ -88,7 +88,7 @@ export class PictureQueue {
     this.#closing.abort();
     clearInterval(this.#ticking);
     this.#progress.close();
-    await Promise.all([this.#lanes.close(), this.#decoder.close()]);
+    await Promise.all([this.#hostQueue.close(), this.#decoder.close()]);
   }
 
   #isDue({ copy, failure }: Picture): boolean {

@@ -4,12 +4,12 @@ import { openLanes } from '../../src/images/host-queue.ts';
 
 const rest = { first: 1, most: 4 };
 
-describe('lanes', () => {
+describe('hostQueue', () => {
   it('work on so many items at once, and never on two of one host', async () => {
     const busy: string[] = [];
     let most = 0;
     const done: string[] = [];
-    const lanes = openLanes<string>({
+    const hostQueue = openLanes<string>({
       concurrency: 3,
       rest,
       work: async (item) => {
@@ -24,26 +24,26 @@ describe('lanes', () => {
       },
     });
     const items = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1', 'e1', 'e2'];
-    for (const item of items) lanes.add(item.slice(0, 1), item, false);
-    equal(lanes.left, items.length);
-    await lanes.idle();
+    for (const item of items) hostQueue.add(item.slice(0, 1), item, false);
+    equal(hostQueue.left, items.length);
+    await hostQueue.idle();
     deepEqual(done.toSorted(), items);
     equal(most, 3);
-    equal(lanes.left, 0);
+    equal(hostQueue.left, 0);
   });
 
   it('take an urgent item before those of its host that are not', async () => {
     const done: number[] = [];
-    const lanes = openLanes<number>({ concurrency: 1, rest, work: async (item) => done.push(item) > 0 });
-    for (const item of [0, 1, 2]) lanes.add('a', item, false);
-    lanes.add('a', 9, true);
-    await lanes.idle();
+    const hostQueue = openLanes<number>({ concurrency: 1, rest, work: async (item) => done.push(item) > 0 });
+    for (const item of [0, 1, 2]) hostQueue.add('a', item, false);
+    hostQueue.add('a', 9, true);
+    await hostQueue.idle();
     equal(done[1], 9);
   });
 
   it('come back to a host that is unwell until all its items are done', async () => {
     const done: number[] = [];
-    const lanes = openLanes<number>({
+    const hostQueue = openLanes<number>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -51,15 +51,15 @@ describe('lanes', () => {
         return item > 2;
       },
     });
-    for (const item of [1, 2, 3, 4, 5]) lanes.add('a', item, false);
-    await lanes.idle();
+    for (const item of [1, 2, 3, 4, 5]) hostQueue.add('a', item, false);
+    await hostQueue.idle();
     deepEqual(new Set(done), new Set([1, 2, 3, 4, 5]));
   });
 
   it('go on with other hosts while one of them does not answer', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;
-    const lanes = openLanes<string>({
+    const hostQueue = openLanes<string>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -69,15 +69,15 @@ describe('lanes', () => {
         return true;
       },
     });
-    lanes.add('slow', 'stuck', false);
-    for (const host of ['a', 'b', 'c']) lanes.add(host, host, false);
-    await lanes.idle();
+    hostQueue.add('slow', 'stuck', false);
+    for (const host of ['a', 'b', 'c']) hostQueue.add(host, host, false);
+    await hostQueue.idle();
     deepEqual(done, ['stuck', 'a', 'b', 'c']);
   });
 
   it('finish what was begun and nothing else when they are closed', async () => {
     const done: number[] = [];
-    const lanes = openLanes<number>({
+    const hostQueue = openLanes<number>({
       concurrency: 1,
       rest,
       work: async (item) => {
@@ -86,9 +86,9 @@ describe('lanes', () => {
         return true;
       },
     });
-    for (const item of [1, 2, 3]) lanes.add('a', item, false);
-    const idle = lanes.idle();
-    await lanes.close();
+    for (const item of [1, 2, 3]) hostQueue.add('a', item, false);
+    const idle = hostQueue.idle();
+    await hostQueue.close();
     await idle;
     equal(done.length, 1);
   });
