@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { ImageKind } from './decode.ts';
 import { IndexFile } from './index-file.ts';
-import { defaultPace, type Pace } from './intervals.ts';
+import { defaultIntervals, type Intervals } from './intervals.ts';
 import { addBot, botsOf, type Copy, type Picture, Pictures } from './picture.ts';
 import { type FetchImage, PictureQueue } from './queue.ts';
 import { inSlices } from './slices.ts';
@@ -46,7 +46,7 @@ export interface ImageCacheOptions {
   /** A copy is fetched again when it is so many days old. */
   readonly refreshDays?: number;
   /** Shorter times, for tests. */
-  readonly pace?: Partial<Pace>;
+  readonly intervals?: Partial<Intervals>;
 }
 
 /** Opens the cache in `folder`, as the last run left it. It fetches nothing until pictures are wanted. */
@@ -63,7 +63,7 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
  */
 export class ImageCache {
   readonly #log: Log;
-  readonly #pace: Pace;
+  readonly #intervals: Intervals;
   readonly #pictures: Pictures;
   readonly #index: IndexFile;
   readonly #store: ImageStore;
@@ -82,7 +82,7 @@ export class ImageCache {
   constructor(options: ImageCacheOptions, pictures: Pictures, index: IndexFile) {
     const { folder, fetch, log, concurrency = 4, refreshDays = 90 } = options;
     this.#log = log;
-    this.#pace = { ...defaultPace, ...options.pace };
+    this.#intervals = { ...defaultIntervals, ...options.intervals };
     this.#pictures = pictures;
     this.#index = index;
     this.#store = new ImageStore(folder);
@@ -92,7 +92,7 @@ export class ImageCache {
       log,
       concurrency,
       refreshAfter: refreshDays * 86_400_000,
-      pace: this.#pace,
+      intervals: this.#intervals,
       isNamed: (picture) => this.#isNamed(picture),
       onCopy: async (picture, copy) => await this.#exchange(picture, copy),
       onFailure: (picture) => this.#index.changed(picture),
@@ -103,8 +103,8 @@ export class ImageCache {
     }
     this.#looking = this.#dropLost();
     this.#timers = [
-      setInterval(() => void this.#save(), this.#pace.save).unref(),
-      setInterval(() => void this.tend(), this.#pace.round).unref(),
+      setInterval(() => void this.#save(), this.#intervals.save).unref(),
+      setInterval(() => void this.tend(), this.#intervals.round).unref(),
     ];
   }
 
@@ -285,14 +285,14 @@ export class ImageCache {
     if (this.#closing.signal.aborted) return;
     for (const picture of orphans) if (!this.#isNamed(picture)) await this.#forget(picture);
     await this.#save();
-    const removed = await this.#store.sweep(names, this.#pace.grace);
+    const removed = await this.#store.sweep(names, this.#intervals.grace);
     if (removed > 0) this.#log.info({ removed }, `image cache: ${removed} files removed that nothing names`);
   }
 
   /** Whether nothing has named the picture for its time of grace, which begins when this is first asked. */
   #isOrphan(picture: Picture): boolean {
     picture.unnamedSince ??= Date.now();
-    return !picture.queued && picture.unnamedSince <= Date.now() - this.#pace.grace;
+    return !picture.queued && picture.unnamedSince <= Date.now() - this.#intervals.grace;
   }
 
   async #forget(picture: Picture): Promise<void> {

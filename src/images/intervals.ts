@@ -1,5 +1,5 @@
 /** How often things happen. Milliseconds. */
-export interface Pace {
+export interface Intervals {
   /** The wait after a picture's first failure; it doubles with every other one, up to the last. */
   readonly firstRetry: number;
   readonly lastRetry: number;
@@ -22,7 +22,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-export const defaultPace: Pace = {
+export const defaultIntervals: Intervals = {
   firstRetry: minute,
   lastRetry: day,
   tick: 15 * second,
@@ -36,6 +36,6 @@ export const defaultPace: Pace = {
 };
 
 /** Milliseconds until a picture that failed `count` times is tried again: a quarter more or less than its turn. */
-export function retryDelay(count: number, { firstRetry, lastRetry }: Pace): number {
+export function retryDelay(count: number, { firstRetry, lastRetry }: Intervals): number {
   return Math.min(lastRetry, firstRetry * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
 }

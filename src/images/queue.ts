@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../system-error.ts';
 import { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
 import { type HostQueue, openLanes } from './host-queue.ts';
-import { type Pace, retryDelay } from './intervals.ts';
+import { type Intervals, retryDelay } from './intervals.ts';
 import type { Copy, Picture } from './picture.ts';
 import { Progress } from './progress.ts';
 import { inSlices } from './slices.ts';
@@ -20,7 +20,7 @@ export interface PictureQueueOptions {
   readonly concurrency: number;
   /** Milliseconds after which a copy is fetched again. */
   readonly refreshAfter: number;
-  readonly pace: Pace;
+  readonly intervals: Intervals;
   /** Whether a picture that waited for its turn is still worth it. */
   readonly isNamed: (picture: Picture) => boolean;
   /** Takes over a new copy; the picture still has the old one. */
@@ -40,15 +40,15 @@ export class PictureQueue {
   readonly #ticking: NodeJS.Timeout;
 
   constructor(options: PictureQueueOptions) {
-    const { concurrency, pace, log } = options;
+    const { concurrency, intervals, log } = options;
     this.#options = options;
     this.#hostQueue = openLanes({
       concurrency,
       work: async (picture) => await this.#work(picture),
-      rest: { first: pace.hostRest, most: pace.longestHostRest },
+      rest: { first: intervals.hostRest, most: intervals.longestHostRest },
     });
-    this.#progress = new Progress(log, pace.progress, () => this.left);
-    this.#ticking = setInterval(() => void this.#retry(), pace.tick).unref();
+    this.#progress = new Progress(log, intervals.progress, () => this.left);
+    this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
   }
 
   /** Pictures that wait for their turn or are being fetched. */
@@ -134,9 +134,9 @@ export class PictureQueue {
   }
 
   #fail(picture: Picture, message: string): void {
-    const { log, pace, onFailure } = this.#options;
+    const { log, intervals, onFailure } = this.#options;
     const count = (picture.failure?.count ?? 0) + 1;
-    const retryAt = Date.now() + retryDelay(count, pace);
+    const retryAt = Date.now() + retryDelay(count, intervals);
     picture.failure = { count, retryAt, message };
     this.#failing.add(picture);
     this.#progress.failed();
@@ -146,9 +146,9 @@ export class PictureQueue {
 
   /** Our own disk or process is at fault, not the picture: it keeps its place, and this worker waits. */
   async #sitDown(message: string): Promise<void> {
-    const { log, pace } = this.#options;
+    const { log, intervals } = this.#options;
     log.error({ error: message }, `pictures cannot be stored (${message}): see to the image cache's folder`);
-    await wait(pace.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
+    await wait(intervals.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   async #retry(): Promise<void> {

@@ -168,7 +168,7 @@ describe('the image cache', () => {
   });
 
   it('comes back to a picture that failed, until it is there', async () => {
-    await reopen({ pace: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
+    await reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
     const picture = bytes(await samplePicture());
     site.answers['/late.png'] = (response, request) => {
       if (site.asked.length > 3) picture(response, request);
@@ -186,7 +186,7 @@ describe('the image cache', () => {
   it('does not come back before its time', async () => {
     await cache.setWanted([[homer, { avatar: at('/none.png'), cover: null, preview: [] }]]);
     await cache.idle();
-    await reopen({ pace: { tick: 1 } });
+    await reopen({ intervals: { tick: 1 } });
     await cache.setWanted([[homer, { avatar: at('/none.png'), cover: null, preview: [] }]]);
     await cache.idle();
     await cache.tend();
@@ -194,7 +194,7 @@ describe('the image cache', () => {
   });
 
   it('drops what nothing names, picture and file, and keeps what is named', async () => {
-    await reopen({ pace: { grace: 0 } });
+    await reopen({ intervals: { grace: 0 } });
     await cache.setWanted([
       [homer, avatarOnly()],
       [marge, { avatar: null, cover: at('/cover.jpg'), preview: [] }],
@@ -235,7 +235,7 @@ describe('the image cache', () => {
       if (site.asked.length === 3) for (const digit of digits) rmSync(join(folder, digit));
       serve(response, request);
     };
-    await reopen({ log, pace: { ownRest: 1 } });
+    await reopen({ log, intervals: { ownRest: 1 } });
     cache.want(homer, avatarOnly());
     await cache.idle();
     ok(cache.cachedImages(avatarOnly()).avatar);
@@ -253,7 +253,7 @@ describe('the image cache', () => {
       said.push(message);
       if (message.endsWith(' 0 to go')) tell?.();
     };
-    await reopen({ log: { ...silentLog, info }, pace: { progress: 5 } });
+    await reopen({ log: { ...silentLog, info }, intervals: { progress: 5 } });
     cache.want(homer, { ...all(), cover: at('/none.png') });
     await finished;
     equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 to go');
@@ -310,7 +310,7 @@ describe('the image cache', () => {
       fetch: async (url, signal) => await connector.fetch(url, signal),
       log: silentLog,
       ...more,
-      pace: { firstRetry: never, lastRetry: never, hostRest: 1, ...more.pace },
+      intervals: { firstRetry: never, lastRetry: never, hostRest: 1, ...more.intervals },
     });
   }
 

@@ -1,5 +1,5 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { defaultPace, retryDelay } from '../../src/images/intervals.ts';
+import { defaultIntervals, retryDelay } from '../../src/images/intervals.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -7,7 +7,7 @@ const day = 24 * 60 * minute;
 describe('the wait before another attempt', () => {
   it('is a minute at first, doubles, and is never more than a day, a quarter more or less', () => {
     const turns = [1, 2, 3, 10, 11, 12, 40, 2000].map((count) => {
-      const delay = retryDelay(count, defaultPace);
+      const delay = retryDelay(count, defaultIntervals);
       const turn = Math.min(day, minute * 2 ** (count - 1));
       ok(delay >= turn * 0.75 && delay <= turn * 1.25);
       return turn;
@@ -17,7 +17,7 @@ describe('the wait before another attempt', () => {
   });
 
   it('differs from picture to picture, so that they do not all come back at once', () => {
-    const delays = new Set(Array.from({ length: 20 }, () => retryDelay(3, defaultPace)));
+    const delays = new Set(Array.from({ length: 20 }, () => retryDelay(3, defaultIntervals)));
     ok(delays.size > 1);
   });
 });
