@@ -11,7 +11,7 @@ export interface MetricsSources {
   /** Bots whose counts are in the journal alone. */
   waitingCounts(): number;
   /** When counts were last brought into Git: milliseconds since the epoch; undefined before the first time. */
-  foldedAt(): number | undefined;
+  checkpointedAt(): number | undefined;
   /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
   remoteFaultAt(): number | undefined;
   /** Commits of branch and state that the remote does not have; 0 where there is no remote. */
@@ -57,7 +57,7 @@ export class Metrics {
     gauge(
       'botshelf_fold_age_seconds',
       'Since counts were last brought into Git; NaN before the first time.',
-      () => (Date.now() - (sources.foldedAt() ?? Number.NaN)) / 1000,
+      () => (Date.now() - (sources.checkpointedAt() ?? Number.NaN)) / 1000,
     );
     gauge(
       'botshelf_commits_unpushed',

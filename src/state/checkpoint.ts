@@ -8,7 +8,7 @@ import type { Journal, StateFailure } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { Turns } from '../concurrency/turns.ts';
 
-export interface FoldingOptions {
+export interface CheckpointerOptions {
   readonly journal: Journal;
   readonly committed: CommittedState;
   /** At most one fold in so many seconds. */
@@ -20,19 +20,19 @@ export interface FoldingOptions {
  * Brings the counts from the journal into the state ref, the latest of each bot, many in one commit; then the
  * segments go. A fold that fails loses nothing: the journal stays, and the next one takes all of it.
  */
-export class Folding {
-  readonly #options: FoldingOptions;
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
   #noted = new Set<BotId>();
   #timer: NodeJS.Timeout | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #foldedAt: number | undefined;
+  #checkpointedAt: number | undefined;
   #failures = 0;
   #fault: StateFailure | undefined;
   readonly #turns = new Turns();
   #running = 0;
   #stopped = false;
 
-  constructor(options: FoldingOptions) {
+  constructor(options: CheckpointerOptions) {
     this.#options = options;
   }
 
@@ -47,8 +47,8 @@ export class Folding {
   }
 
   /** When the last fold was done: milliseconds since the epoch; undefined before the first. */
-  get foldedAt(): number | undefined {
-    return this.#foldedAt;
+  get checkpointedAt(): number | undefined {
+    return this.#checkpointedAt;
   }
 
   /** Puts a bot down whose count is to be folded: at once when the last fold is long ago, else when that time is over. */
@@ -130,7 +130,7 @@ export class Folding {
 
   #succeeded(): void {
     this.#failures = 0;
-    this.#foldedAt = Date.now();
+    this.#checkpointedAt = Date.now();
     if (this.#fault === undefined) return;
     this.#options.log.info({ since: this.#fault.since }, 'counts reach Git again');
     this.#fault = undefined;

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
 import { timeAfter, type TokenMark } from './bot-state/facts.ts';
-import { Folding } from './checkpoint.ts';
+import { Checkpointer } from './checkpoint.ts';
 import { Journal, type StateFailure } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './ref/state.ts';
@@ -46,7 +46,7 @@ export class StateStore {
   readonly #state = new State();
   readonly #committed: CommittedState;
   readonly #journal: Journal;
-  readonly #folding: Folding;
+  readonly #checkpointer: Checkpointer;
   readonly #log: Log;
   /** Milliseconds. */
   readonly #repeatAfter: number;
@@ -75,7 +75,7 @@ export class StateStore {
     if (ref === null) this.#closed = noRepository;
     this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#takeIn(entries) });
-    this.#folding = new Folding({
+    this.#checkpointer = new Checkpointer({
       journal: this.#journal,
       committed: this.#committed,
       seconds: stateSeconds,
@@ -112,14 +112,14 @@ export class StateStore {
   }
 
   /** How many bots have a count that is in no commit yet, and when counts last were committed, in ms since the epoch. */
-  get folding(): { readonly waiting: number; readonly foldedAt: number | undefined } {
-    const { waiting, foldedAt } = this.#folding;
-    return { waiting, foldedAt };
+  get checkpointer(): { readonly waiting: number; readonly checkpointedAt: number | undefined } {
+    const { waiting, checkpointedAt } = this.#checkpointer;
+    return { waiting, checkpointedAt };
   }
 
-  /** What does not work now: saving counts, folding them into Git. Empty when all is well. */
+  /** What does not work now: saving counts, checkpointer them into Git. Empty when all is well. */
   faults(): readonly StateFailure[] {
-    return [this.#journal.fault, this.#folding.fault].filter((fault) => fault !== undefined);
+    return [this.#journal.fault, this.#checkpointer.fault].filter((fault) => fault !== undefined);
   }
 
   /**
@@ -193,7 +193,7 @@ export class StateStore {
 
   /** Takes in the files of another replica's state; what was new is committed with the next fold. */
   async absorb(files: ReadonlyMap<string, string>): Promise<void> {
-    for (const id of await this.#committed.absorb(files)) this.#folding.note(id);
+    for (const id of await this.#committed.absorb(files)) this.#checkpointer.note(id);
   }
 
   /**
@@ -201,31 +201,31 @@ export class StateStore {
    * @throws what went wrong; it is logged, and tried again later
    */
   async fold(): Promise<void> {
-    if (this.#closed === undefined) await this.#folding.fold();
+    if (this.#closed === undefined) await this.#checkpointer.fold();
   }
 
   /** Refuses further writes, lets those under way end, folds and closes. What cannot be folded stays in the journal. */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
     this.#closed = 'the service is shutting down: try again in a few seconds';
-    this.#folding.stop();
-    await this.#folding.fold().catch(() => {});
+    this.#checkpointer.stop();
+    await this.#checkpointer.fold().catch(() => {});
     await this.#journal.close();
   }
 
   async #load(): Promise<void> {
     await this.#follow().catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
     await this.#journal.replay(({ id, count, countedAt }) => {
-      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#folding.note(id);
+      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.note(id);
     });
-    if (this.#journal.hasSealed) this.#folding.schedule();
+    if (this.#journal.hasSealed) this.#checkpointer.schedule();
   }
 
   #takeIn(entries: readonly JournalEntry[]): void {
     for (const entry of entries) {
       this.#state.merge(entry.id, { count: { value: entry.count, at: entry.countedAt } });
       this.#forget(entry);
-      this.#folding.note(entry.id);
+      this.#checkpointer.note(entry.id);
     }
   }
 

@@ -6,7 +6,7 @@ import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 
 /**
- * Posts counts that grow, folding after each round, and says on standard output what is asked for and what is
+ * Posts counts that grow, checkpointer after each round, and says on standard output what is asked for and what is
  * answered; it goes on until it is killed, by the failpoint named or by the test.
  */
 const [, , folder = '', refPath = '', failpoint] = process.argv;

@@ -9,7 +9,7 @@ import { recordedLog } from '../support/recorded-log.ts';
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
-describe('folding', () => {
+describe('checkpointer', () => {
   it('commits the first count at once, later ones together, and empties the journal', async () => {
     const place = newPlace();
     const store = await open(place);
