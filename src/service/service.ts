@@ -7,13 +7,13 @@ import type { Config } from '../config.ts';
 import { connectionLimit } from '../http/connection-limit.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
-import { Housekeeping } from '../state/ref/maintenance.ts';
+import { Maintenance } from '../state/ref/maintenance.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { readOrigin } from '../git/origin.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { Sync, type SyncFailure } from '../sync/sync.ts';
-import { thinState } from '../state/ref/prune-history.ts';
+import { pruneHistory } from '../state/ref/prune-history.ts';
 import { createApp, createProbeApp } from './app.ts';
 import type { Health } from '../http/api/health.ts';
 import { ResponseCache } from '../http/response-cache.ts';
@@ -97,16 +97,17 @@ async function start(
   const cloneLock = await takeCloneLock(repositoryOpener, log);
   onClose(async () => await cloneLock?.release());
   let sync: Sync | undefined;
-  const housekeeping = new Housekeeping({
+  const maintenance = new Maintenance({
     repositoryOpener,
     log,
     stateDays: config.stateDays,
-    thin: async (repository, since) => await (sync?.thin(repository, since) ?? thinState(repository, since)),
+    prune: async (repository, since) =>
+      await (sync?.prune(repository, since) ?? pruneHistory(repository, since)),
   });
-  onClose(async () => await housekeeping.close());
+  onClose(async () => await maintenance.close());
   onClose(async () => await sync?.close());
   const committed = (): void => {
-    housekeeping.committed();
+    maintenance.committed();
     sync?.committed();
   };
   const arrived = new Arrivals();

@@ -168,7 +168,7 @@ export class Sync implements RemoteState {
    * Thins the history of the state on the remote first, and here when that went well, so that no replica meets a
    * thinned history of its own. Gives how many commits went.
    */
-  async thin(repository: Repository, since: number): Promise<number> {
+  async prune(repository: Repository, since: number): Promise<number> {
     return await this.#turns.take(async () => {
       const tip = await readRef(repository, stateRef);
       if (this.#fault !== null || tip === null || tip !== (await readRef(repository, remoteRefs.state)))

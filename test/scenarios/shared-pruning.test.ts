@@ -23,7 +23,7 @@ describe('thinning the history of a shared state', () => {
     await late.count(3, 8);
     await b.count(2, 9);
 
-    strictEqual(await a.thin(), 5);
+    strictEqual(await a.prune(), 5);
     strictEqual(commitsOf(a), 1);
     await b.sync.round();
     strictEqual(commitsOf(b), 2);
@@ -48,15 +48,15 @@ describe('thinning the history of a shared state', () => {
     const [a, b] = [replica(shared.clone()), replica(shared.clone())];
     await a.count(1, 1);
     await a.count(1, 2);
-    strictEqual(await a.thin(), 0);
+    strictEqual(await a.prune(), 0);
     await a.sync.round();
     await b.sync.round();
     await b.count(2, 3);
     await b.sync.round();
-    strictEqual(await a.thin().catch(() => 0), 0);
+    strictEqual(await a.prune().catch(() => 0), 0);
     strictEqual(commitsOf(a), 2);
     await a.sync.round();
-    strictEqual(await a.thin(), 2);
+    strictEqual(await a.prune(), 2);
   });
 });
 
@@ -64,7 +64,7 @@ interface TestReplica {
   readonly clone: TestRepository;
   readonly sync: Sync;
   count(id: number, value: number): Promise<void>;
-  thin(): Promise<number>;
+  prune(): Promise<number>;
 }
 
 function replica(clone: TestRepository): TestReplica {
@@ -93,7 +93,7 @@ function replica(clone: TestRepository): TestReplica {
       const text = `{\n"${id}":{"count":${value},"countedAt":${value}}\n}\n`;
       await ref.commit(await ref.tip(), new Map([[`00/0${id}.json`, text]]), `Count ${id}: ${value}`);
     },
-    thin: async () => await sync.thin(await repositoryOpener.open(), Date.now() / 1000 + 1000),
+    prune: async () => await sync.prune(await repositoryOpener.open(), Date.now() / 1000 + 1000),
   };
 }
 

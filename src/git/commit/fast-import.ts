@@ -25,7 +25,7 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   readonly ref: string;
   /** Where the ref is, null where it does not exist. */
   readonly onto: string | null;
-  /** Whether a response waits for it: then nothing is compressed, which housekeeping makes up for with deltas. */
+  /** Whether a response waits for it: then nothing is compressed, which maintenance makes up for with deltas. */
   readonly urgent: boolean;
 }
 
@@ -71,7 +71,7 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
 
 /**
  * Never waits for more than the `done` at the end of its input, and takes a torn input for none. Makes no deltas: they
- * would be against the file before it, which is another bot's, and housekeeping would keep them instead of good ones.
+ * would be against the file before it, which is another bot's, and maintenance would keep them instead of good ones.
  */
 export const fastImport: readonly string[] = [
   '-c',

@@ -5,15 +5,15 @@ import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
 import { fsyncFolders } from '../../disk/durable.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { thinState } from './prune-history.ts';
+import { pruneHistory } from './prune-history.ts';
 
-export interface HousekeepingOptions {
+export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
   /** State history older than so many days is thinned to a commit a day. */
   readonly stateDays: number;
   /** Thins it, and gives how many commits went. */
-  readonly thin?: typeof thinState;
+  readonly prune?: typeof pruneHistory;
 }
 
 /**
@@ -21,14 +21,14 @@ export interface HousekeepingOptions {
  * consolidated early and often, at the lowest priority, one step at a time. What neither a ref nor a reflog reaches
  * is pruned after a day, as a person may be looking for it.
  */
-export class Housekeeping {
-  readonly #options: HousekeepingOptions;
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
   readonly #stop = new AbortController();
   #commits = 0;
-  #thinnedOn = '';
+  #prunedOn = '';
   #running: Promise<void> | undefined;
 
-  constructor(options: HousekeepingOptions) {
+  constructor(options: MaintenanceOptions) {
     this.#options = options;
   }
 
@@ -52,22 +52,22 @@ export class Housekeeping {
   }
 
   async #run(): Promise<void> {
-    const { repositoryOpener, log, stateDays, thin = thinState } = this.#options;
+    const { repositoryOpener, log, stateDays, prune = pruneHistory } = this.#options;
     this.#commits = 0;
     try {
       const repository = await repositoryOpener.open();
       await this.#consolidate(repository);
       const today = new Date().toISOString().slice(0, 10);
-      if (this.#thinnedOn === today || this.#stop.signal.aborted) return;
-      this.#thinnedOn = today;
-      const gone = await thin(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
+      if (this.#prunedOn === today || this.#stop.signal.aborted) return;
+      this.#prunedOn = today;
+      const gone = await prune(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
       if (gone === 0) return;
-      log.info({ commits: gone }, 'thinned the old history of the state to a commit a day');
+      log.info({ commits: gone }, 'pruned the old history of the state to a commit a day');
       await this.#writeGraph(repository, '--split=replace');
-      await this.#repack(repository, prune);
+      await this.#repack(repository, keepCruft);
     } catch (error) {
       if (!this.#stop.signal.aborted)
-        log.warn({ err: error }, `housekeeping will be tried again: ${messageOf(error)}`);
+        log.warn({ err: error }, `maintenance will be tried again: ${messageOf(error)}`);
     }
   }
 
@@ -107,7 +107,7 @@ const packsAllowed = 16;
 const merge = ['--geometric=2', '-d', '-l'];
 
 /** Makes one pack of all that is reached, and keeps the rest apart for a day. */
-const prune = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
+const keepCruft = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
 
 /** By Git's own rule: a gc that was killed leaves its file, which says nothing after twelve hours. */
 function isGcRunning(folder: string): boolean {

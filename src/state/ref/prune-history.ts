@@ -35,7 +35,7 @@ export function commitsThatStay<T extends { readonly time: number }>(
  * history is never thinned.
  * @throws {GitError}
  */
-export async function thinState(repository: Repository, since: number): Promise<number> {
+export async function pruneHistory(repository: Repository, since: number): Promise<number> {
   const tip = await readRef(repository, stateRef);
   if (tip === null) return 0;
   const thinned = await makeThinned(repository, tip, since);

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 
 const source = (name: string): string =>
-  JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);
+  JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
-  const { clearAfterCrash } = await import(${source('git/dead-locks')});
+  const { clearAfterCrash } = await import(${source('git/locks/stale-locks')});
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('log')});
   const repository = await openRepository(process.argv[1]);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../../src/git/commit/committer.ts';
-import { Housekeeping } from '../../../src/state/ref/maintenance.ts';
+import { Maintenance } from '../../../src/state/ref/maintenance.ts';
 import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -12,14 +12,14 @@ import { setKey } from '../../support/keys.ts';
 
 const path = 'bots/001/1.en.md';
 
-describe('housekeeping', () => {
+describe('maintenance', () => {
   it('keeps the packs few and the refs packed while commits go on', async function () {
     this.timeout(60_000);
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
-    const onCommit = (): void => housekeeping.committed();
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
+    const onCommit = (): void => maintenance.committed();
     const committer = new Committer({
       repositoryOpener,
       var: join(repository.folder, 'var'),
@@ -32,10 +32,10 @@ describe('housekeeping', () => {
       await committer.change(setKey(path, 'count', n));
       if (n % 5 !== 0) continue;
       tip = await state.commit(tip, new Map([['00/01.json', `${n}\n`]]), 'Count 1 bot');
-      housekeeping.committed();
+      maintenance.committed();
     }
-    await housekeeping.run();
-    await housekeeping.close();
+    await maintenance.run();
+    await maintenance.close();
     await committer.close();
     repositoryOpener.close();
     const packs = readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) =>
@@ -54,17 +54,17 @@ describe('housekeeping', () => {
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
-    await housekeeping.run();
+    await maintenance.run();
     strictEqual(existsSync(packedRefs), false);
     const yesterday = Date.now() / 1000 - 24 * 60 * 60;
     utimesSync(pid, yesterday, yesterday);
-    await housekeeping.run();
+    await maintenance.run();
     strictEqual(existsSync(packedRefs), true);
-    await housekeeping.close();
+    await maintenance.close();
     repositoryOpener.close();
   });
 
@@ -79,9 +79,9 @@ describe('housekeeping', () => {
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const housekeeping = new Housekeeping({ repositoryOpener, log: silentLog, stateDays: 30 });
-    await housekeeping.run();
-    await housekeeping.close();
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
+    await maintenance.run();
+    await maintenance.close();
     repositoryOpener.close();
     strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
     const all = repository.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split('\n');

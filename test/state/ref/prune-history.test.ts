@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { openRepository } from '../../../src/git/repository.ts';
-import { commitsThatStay, thinState } from '../../../src/state/ref/prune-history.ts';
+import { commitsThatStay, pruneHistory } from '../../../src/state/ref/prune-history.ts';
 import { testRepository } from '../../support/repository.ts';
 
 const day = 24 * 60 * 60;
@@ -43,8 +43,8 @@ describe('thinning the history of the state', () => {
     repository.git('update-ref', 'refs/botshelf/state', String(tip));
     const opened = await openRepository(repository.folder);
     try {
-      strictEqual(await thinState(opened, 8 * day), 2);
-      strictEqual(await thinState(opened, 8 * day), 0);
+      strictEqual(await pruneHistory(opened, 8 * day), 2);
+      strictEqual(await pruneHistory(opened, 8 * day), 0);
     } finally {
       opened.objects.close();
     }
