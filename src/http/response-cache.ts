@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { WireAnswer } from './serialized-response.ts';
+import { SerializedResponse } from './serialized-response.ts';
 
 /** A response that may be sent again for as long as `current` says so. */
 interface StoredResponse extends Wishes {
@@ -8,8 +8,8 @@ interface StoredResponse extends Wishes {
   /** Bytes of the body. */
   readonly size: number;
   /** Undefined where nobody has asked for it yet: many readers have it from before a restart. */
-  readonly whole: WireAnswer | undefined;
-  readonly notModified: WireAnswer;
+  readonly whole: SerializedResponse | undefined;
+  readonly notModified: SerializedResponse;
   current(): boolean;
 }
 
@@ -81,8 +81,8 @@ export class ResponseCache {
       language,
       etag,
       size: body?.length ?? 0,
-      whole: body === null ? undefined : new WireAnswer(200, pairs.flat(), body),
-      notModified: new WireAnswer(304, describing, null),
+      whole: body === null ? undefined : new SerializedResponse(200, pairs.flat(), body),
+      notModified: new SerializedResponse(304, describing, null),
       current,
     };
     this.#responses.set(url, [stored, ...others.slice(0, mostWishes - 1)]);

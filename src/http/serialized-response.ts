@@ -10,7 +10,7 @@ export const keepAliveSeconds = 75;
  * An answer in the form in which it goes over the wire, all but its date: sending it again is one write to the socket.
  * Node puts a head together anew for each answer, and hands it to the system apart from the body.
  */
-export class WireAnswer {
+export class SerializedResponse {
   readonly #head: string;
   readonly #hasBody: boolean;
   /** Until it is first sent: from then on it is in `#bytes`. */
