@@ -27,7 +27,7 @@ import { markdownPictures } from './markdown/markdown-pictures.ts';
 import type { Markdown } from './markdown/markdown.ts';
 import { categoryNames } from './page/messages.ts';
 import { sendOnce } from './page/html-response.ts';
-import { PageAnswers, type PageRecipe } from './page/page-cache.ts';
+import { PageCache, type PageRecipe } from './page/page-cache.ts';
 
 export interface SiteOptions {
   readonly site: Site;
@@ -47,7 +47,7 @@ export interface SiteOptions {
 export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
   addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });
-  const pages = new PageAnswers(options.site, options.viewerOf);
+  const pages = new PageCache(options.site, options.viewerOf);
   const { bots, counts } = options;
   const lists = new FrontLists(options.lists, () => `${bots.version} ${counts.version}`);
   const sendList = async (ctx: Context, category: Category | undefined): Promise<void> =>

@@ -17,7 +17,7 @@ export interface PageRecipe {
  * Answers with pages: everybody who is not logged in gets the same bytes for as long as they are current,
  * whoever is logged in a page of their own.
  */
-export class PageAnswers {
+export class PageCache {
   readonly #site: Site;
   readonly #viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly #pages = new CurrentCache<RenderedPage>(64 * 1024 * 1024, ({ body }) => body.length);
