@@ -13,7 +13,7 @@ import type { Markdown } from '../site/markdown/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
-import { addTokenRoutes, type TokenDesk } from '../site/account/token-routes.tsx';
+import { addTokenRoutes, type TokenIssuer } from '../site/account/token-routes.tsx';
 import type { Updates } from '../owners/updates.ts';
 import type { TokenHolders } from '../http/api/authentication.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
@@ -33,7 +33,7 @@ export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly counts: Counts;
   readonly updates: Updates;
-  readonly tokens: TokenHolders & TokenDesk;
+  readonly tokens: TokenHolders & TokenIssuer;
   /** Null where nobody can log in. */
   readonly login: Login | null;
   /** The authors of a bot as the last commit has it, read anew. */
@@ -88,7 +88,7 @@ export function createApp(options: AppOptions): Koa {
   const { login, committedAuthors } = options;
   if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
   const presses = new RateLimit('token-presses', 10);
-  addTokenRoutes(router, { site, bots, login, desk: tokens, committedAuthors, presses, baseUrl });
+  addTokenRoutes(router, { site, bots, login, tokenIssuer: tokens, committedAuthors, presses, baseUrl });
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);

@@ -16,7 +16,7 @@ import { sendOnce } from '../page/html-response.ts';
 import { TokenPage, type TokenPageState } from './token-page.tsx';
 
 /** Issues and ends the tokens of bots; see state/. */
-export interface TokenDesk {
+export interface TokenIssuer {
   tokenStanding(id: BotId): Promise<TokenStanding>;
   issueToken(id: BotId): Promise<Shared<Token>>;
   revokeToken(id: BotId): Promise<Shared<boolean>>;
@@ -27,7 +27,7 @@ export interface TokenRoutesOptions {
   readonly bots: BotIndex;
   /** Null where nobody can log in. */
   readonly login: Login | null;
-  readonly desk: TokenDesk;
+  readonly tokenIssuer: TokenIssuer;
   /** The authors of a bot as the last commit has it, read anew. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Presses of the buttons by bot. */
@@ -41,7 +41,7 @@ export interface TokenRoutesOptions {
  * anew at each press, and so is a login that is fresh. A token is in the answer to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
-  const { site, bots, login, desk, committedAuthors, presses, baseUrl } = options;
+  const { site, bots, login, tokenIssuer, committedAuthors, presses, baseUrl } = options;
 
   /** Who asks, and what they may. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
@@ -50,7 +50,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const session = await visitorOf(ctx, login);
     if (session === undefined) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'stranger', session };
-    const standing = await desk.tokenStanding(id);
+    const standing = await tokenIssuer.tokenStanding(id);
     if (!isFresh(session)) return { kind: 'stale', session, standing, pressed };
     return { kind: 'author', session, standing, done: null };
   };
@@ -78,7 +78,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
       }
       await presses.count(ctx, id, 'one token is enough, wait a minute');
       const done = await act(id);
-      const standing = await desk.tokenStanding(id);
+      const standing = await tokenIssuer.tokenStanding(id);
       send(ctx, id, { ...state, standing, done });
     });
   };
@@ -88,11 +88,11 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     send(ctx, id, await stateOf(ctx, id, false));
   });
   onPress('/bots/:id/token', async (id) => {
-    const { done, shared } = await desk.issueToken(id);
+    const { done, shared } = await tokenIssuer.issueToken(id);
     return { issued: done, shared };
   });
   onPress('/bots/:id/token/revoke', async (id) => {
-    const { done, shared } = await desk.revokeToken(id);
+    const { done, shared } = await tokenIssuer.revokeToken(id);
     return { revoked: done, shared };
   });
 }
