@@ -3,7 +3,7 @@ import { digestOf, hasFewFiles, listFolder, listTop } from './folder.ts';
 import { isFolderName } from '../page/layout.ts';
 
 /**
- * What is in each folder of `bots/`, as a digest of names and stamps; a folder that cannot be read is left out. Where
+ * What is in each folder of `bots/`, as a digest of names and stats; a folder that cannot be read is left out. Where
  * there are many files a thread of its own looks: system calls for 150,000 of them take half a second.
  */
 export async function digestFolders(root: string): Promise<ReadonlyMap<string, string>> {

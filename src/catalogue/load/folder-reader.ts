@@ -4,7 +4,7 @@ import { type Block, toBlock } from './block.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { readBot } from '../index/bot-reader.ts';
 import { type Fault, fileFault } from '../page/fault.ts';
-import { groupByBot, listFolder, type Stamp } from './folder.ts';
+import { groupByBot, listFolder, type FileStat } from './folder.ts';
 import { botsFolder } from '../page/layout.ts';
 import { readPageFile } from '../page/page-file.ts';
 
@@ -13,7 +13,7 @@ export interface FolderReading {
   readonly folder: string;
   /** When it was read, in milliseconds since the epoch. */
   readonly at: number;
-  readonly stamps: ReadonlyMap<string, Stamp>;
+  readonly stats: ReadonlyMap<string, FileStat>;
   readonly bots: Block;
   /** Bot id, or path of a file that is no bot's → what is wrong with it. */
   readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
@@ -25,8 +25,8 @@ export interface FolderReading {
  */
 export function readFolder(root: string, hash: HashName, folder: string): FolderReading {
   const at = Date.now();
-  const stamps = listFolder(root, folder);
-  const grouped = groupByBot(folder, stamps.keys());
+  const stats = listFolder(root, folder);
+  const grouped = groupByBot(folder, stats.keys());
   const faults = new Map<string, readonly Fault[]>();
   for (const [name, { rule, message }] of grouped.misplaced) {
     const path = `${botsFolder}/${folder}/${name}`;
@@ -39,5 +39,5 @@ export function readFolder(root: string, hash: HashName, folder: string): Folder
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);
   }
-  return { folder, at, stamps, bots: toBlock(bots), faults };
+  return { folder, at, stats, bots: toBlock(bots), faults };
 }

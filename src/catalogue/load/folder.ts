@@ -6,7 +6,7 @@ import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from 
 import { codeOf } from '../../system-error.ts';
 
 /** What tells one state of a file from another without reading it. */
-export interface Stamp {
+export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
@@ -22,17 +22,17 @@ export function listTop(root: string): string[] {
 }
 
 /**
- * The stamps of everything in `bots/<folder>/` by name, in name order; none when there is no such folder.
+ * The stats of everything in `bots/<folder>/` by name, in name order; none when there is no such folder.
  * @throws when the folder, or `bots/` itself, cannot be read.
  */
-export function listFolder(root: string, folder: string): Map<string, Stamp> {
+export function listFolder(root: string, folder: string): Map<string, FileStat> {
   const path = join(root, botsFolder, folder);
-  const stamps = new Map<string, Stamp>();
+  const stats = new Map<string, FileStat>();
   for (const name of namesIn(root, path).toSorted()) {
-    const stamp = readStamp(`${path}/${name}`);
-    if (stamp) stamps.set(name, stamp);
+    const stat = readStat(`${path}/${name}`);
+    if (stat) stats.set(name, stat);
   }
-  return stamps;
+  return stats;
 }
 
 /** Whether the folders have so few files that a thread for them would take longer to start than to look. */
@@ -61,18 +61,18 @@ export function listNames(root: string, folder: string): string[] {
   return namesIn(root, join(root, botsFolder, folder)).toSorted();
 }
 
-/** The stamp of the file at a place, undefined when there is none. */
-export function stampOf(root: string, { id, locale }: Place): Stamp | undefined {
-  return readStamp(join(root, pathOf(id, locale)));
+/** The stat of the file at a place, undefined when there is none. */
+export function statOf(root: string, { id, locale }: Place): FileStat | undefined {
+  return readStat(join(root, pathOf(id, locale)));
 }
 
-export function sameStamp(a: Stamp, b: Stamp): boolean {
+export function sameStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
 }
 
-/** One word for the names and stamps of a whole folder, whatever their order. */
-export function digestOf(stamps: ReadonlyMap<string, Stamp>): string {
-  const lines = [...stamps].map(
+/** One word for the names and stats of a whole folder, whatever their order. */
+export function digestOf(stats: ReadonlyMap<string, FileStat>): string {
+  const lines = [...stats].map(
     ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
   );
   return hash('sha1', lines.toSorted().join(''), 'base64url');
@@ -123,7 +123,7 @@ function isEmptyFile(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0;
 }
 
-function readStamp(path: string): Stamp | undefined {
+function readStat(path: string): FileStat | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat && { size: stat.size, mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, ino: stat.ino };
 }

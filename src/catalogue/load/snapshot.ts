@@ -6,18 +6,18 @@ import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { type BotMeta, fromBlock, memoryOf, takeApart } from './block.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
-import type { Stamp } from './folder.ts';
+import type { FileStat } from './folder.ts';
 
-/** A bot as it was served, with the stamps of its files; none where they must be read again. */
+/** A bot as it was served, with the stats of its files; none where they must be read again. */
 export interface SnapshotEntry {
   readonly bot: IndexedBot;
-  readonly stamps: readonly Stamp[];
+  readonly stats: readonly FileStat[];
 }
 
 /** A folder as it was served. */
 export interface SnapshotFolder {
   readonly folder: string;
-  /** Names and stamps of all its files in one word; empty where it must be looked at. */
+  /** Names and stats of all its files in one word; empty where it must be looked at. */
   readonly digest: string;
   readonly entries: readonly SnapshotEntry[];
 }
@@ -45,8 +45,8 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
     let count = 0;
     for (const { folder, digest, entries } of folders) {
       const { meta, parts } = takeApart(entries.map(({ bot }) => bot));
-      const stamps = entries.map((entry) => entry.stamps.map(metaOf));
-      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stamps }, parts);
+      const stats = entries.map((entry) => entry.stats.map(metaOf));
+      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stats }, parts);
       count += 1;
     }
     await writeBlock(file, count, null, []);
@@ -87,8 +87,8 @@ export async function readSnapshot(path: string): Promise<PackedFolder[] | undef
 }
 
 function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
-  const { bots, stamps } = JSON.parse(meta.toString()) as BlockMeta;
-  return fromBlock({ meta: bots, blob }).map((bot, i) => ({ bot, stamps: (stamps[i] ?? []).map(stampOf) }));
+  const { bots, stats } = JSON.parse(meta.toString()) as BlockMeta;
+  return fromBlock({ meta: bots, blob }).map((bot, i) => ({ bot, stats: (stats[i] ?? []).map(statOf) }));
 }
 
 /** What a block of the file says of its folder; the last one says how many there are. */
@@ -97,10 +97,10 @@ type BlockHead = Pick<SnapshotFolder, 'folder' | 'digest'> & { readonly size: nu
 /** What a block of the file says beside its bytes. */
 interface BlockMeta {
   readonly bots: readonly BotMeta[];
-  readonly stamps: readonly (readonly StampMeta[])[];
+  readonly stats: readonly (readonly StatMeta[])[];
 }
 
-type StampMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
+type StatMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
 
 /**
  * Names the format, the code that makes records and the schemas: a snapshot of another making is no good. Taken at
@@ -121,11 +121,11 @@ function nameOfCode(): string {
   return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}\n`;
 }
 
-function metaOf({ size, mtimeMs, ctimeMs, ino }: Stamp): StampMeta {
+function metaOf({ size, mtimeMs, ctimeMs, ino }: FileStat): StatMeta {
   return [size, mtimeMs, ctimeMs, ino];
 }
 
-function stampOf([size, mtimeMs, ctimeMs, ino]: StampMeta): Stamp {
+function statOf([size, mtimeMs, ctimeMs, ino]: StatMeta): FileStat {
   return { size, mtimeMs, ctimeMs, ino };
 }
 

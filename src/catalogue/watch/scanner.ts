@@ -6,7 +6,7 @@ import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-in
 import { type ImageLookup, readBot } from '../index/bot-reader.ts';
 import { fileFault } from '../page/fault.ts';
 import type { FaultList } from './fault-list.ts';
-import { digestOf, groupByBot, isFolder, listFolder, type Stamp, stampOf } from '../load/folder.ts';
+import { digestOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
 import type { FolderReading } from '../load/folder-reader.ts';
 import { botsFolder, fileName, folderOf, type Place, placeOf } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
@@ -64,10 +64,10 @@ export class Scanner {
   }
 
   /** Takes over a folder that another thread has read. */
-  take({ folder, at, stamps, bots, faults }: FolderReading): void {
+  take({ folder, at, stats, bots, faults }: FolderReading): void {
     const seen = this.#seenIn(folder);
-    for (const [name, stamp] of stamps)
-      if (seen.settle(name, stamp, at)) this.#delayQueue.add(folder, clockTick);
+    for (const [name, stat] of stats)
+      if (seen.settle(name, stat, at)) this.#delayQueue.add(folder, clockTick);
     for (const bot of fromBlock(bots)) this.#index.set(bot);
     for (const [key, found] of faults) this.#options.faults.report(key, found);
   }
@@ -84,12 +84,12 @@ export class Scanner {
     for (const [folder, bots] of byFolder) {
       const seen = this.#seenIn(folder);
       const entries = bots.map((bot) => {
-        const stamps = bot.files.flatMap(({ locale }) => seen.stamp(fileName({ id: bot.id, locale })) ?? []);
-        const isSure = stamps.length === bot.files.length && !this.#options.faults.has(bot.id);
-        return { bot, stamps: isSure ? stamps : [] };
+        const stats = bot.files.flatMap(({ locale }) => seen.stat(fileName({ id: bot.id, locale })) ?? []);
+        const isSure = stats.length === bot.files.length && !this.#options.faults.has(bot.id);
+        return { bot, stats: isSure ? stats : [] };
       });
-      const stamps = faulty.has(folder) ? undefined : seen.stamps();
-      yield { folder, digest: stamps ? digestOf(stamps) : '', entries };
+      const stats = faulty.has(folder) ? undefined : seen.stats();
+      yield { folder, digest: stats ? digestOf(stats) : '', entries };
     }
   }
 
@@ -129,26 +129,26 @@ export class Scanner {
    * @param settle - whether a file that may still be in the making is left alone for a moment
    */
   look(folder: string, settle = true): void {
-    let stamps: ReadonlyMap<string, Stamp>;
+    let stats: ReadonlyMap<string, FileStat>;
     try {
-      stamps = listFolder(this.#options.root, folder);
+      stats = listFolder(this.#options.root, folder);
     } catch (error) {
       this.#options.onFault(error);
       return;
     }
     const seen = this.#seenIn(folder);
-    const changed = seen.changed(stamps);
+    const changed = seen.changed(stats);
     if (changed.size > 0) {
-      const names = new Set([...seen.names, ...stamps.keys()]);
+      const names = new Set([...seen.names, ...stats.keys()]);
       const { bots, misplaced } = groupByBot(folder, [...names].toSorted());
       for (const [name, { rule, message }] of misplaced) {
         const path = `${botsFolder}/${folder}/${name}`;
-        seen.settle(name, stamps.get(name), Number.POSITIVE_INFINITY);
-        this.#options.faults.report(path, stamps.has(name) ? [fileFault(path, rule, message)] : []);
+        seen.settle(name, stats.get(name), Number.POSITIVE_INFINITY);
+        this.#options.faults.report(path, stats.has(name) ? [fileFault(path, rule, message)] : []);
       }
       for (const [id, places] of bots) {
         if (places.some((place) => changed.has(fileName(place))))
-          this.#lookAtBot(id, places, stamps, settle ? 'hint' : 'whole');
+          this.#lookAtBot(id, places, stats, settle ? 'hint' : 'whole');
       }
     }
     if (seen.isEmpty) this.#folders.delete(folder);
@@ -161,11 +161,11 @@ export class Scanner {
   #unpack(packed: PackedFolder): IndexedBot[] {
     const seen = this.#seenIn(packed.folder);
     try {
-      return packed.unpack().map(({ bot, stamps }) => {
+      return packed.unpack().map(({ bot, stats }) => {
         for (const [i, { locale }] of bot.files.entries()) {
-          const stamp = stamps[i];
+          const stat = stats[i];
           const name = fileName({ id: bot.id, locale });
-          if (stamp) seen.settle(name, stamp, Number.POSITIVE_INFINITY);
+          if (stat) seen.settle(name, stat, Number.POSITIVE_INFINITY);
           else seen.expect(name);
         }
         return bot;
@@ -187,10 +187,10 @@ export class Scanner {
   #lookAtFile(folder: string, place: Place): void {
     const seen = this.#seenIn(folder);
     const name = fileName(place);
-    const stamp = stampOf(this.#options.root, place);
-    if (seen.isRecent(name, stamp, Date.now())) {
+    const stat = statOf(this.#options.root, place);
+    if (seen.isRecent(name, stat, Date.now())) {
       this.plan(folder, name, clockTick);
-    } else if (seen.differs(name, stamp)) {
+    } else if (seen.differs(name, stat)) {
       this.#lookAtFilesOf(place.id, 'hint', place);
     }
     if (seen.isEmpty) this.#folders.delete(folder);
@@ -210,31 +210,31 @@ export class Scanner {
     return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
   }
 
-  #stampsOf(places: readonly Place[]): Map<string, Stamp> {
-    const stamps = new Map<string, Stamp>();
+  #stampsOf(places: readonly Place[]): Map<string, FileStat> {
+    const stats = new Map<string, FileStat>();
     for (const place of places) {
-      const stamp = stampOf(this.#options.root, place);
-      if (stamp) stamps.set(fileName(place), stamp);
+      const stat = statOf(this.#options.root, place);
+      if (stat) stats.set(fileName(place), stat);
     }
-    return stamps;
+    return stats;
   }
 
   /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
   #lookAtBot(
     id: BotId,
     places: readonly Place[],
-    stamps: ReadonlyMap<string, Stamp>,
+    stats: ReadonlyMap<string, FileStat>,
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
     const seen = this.#seenIn(folderOf(id));
     const previous = this.#index.get(id);
     const now = Date.now();
-    const settle = (name: string, stamp: Stamp | undefined): void => {
-      if (seen.settle(name, stamp, now)) this.plan(folderOf(id), name, clockTick);
+    const settle = (name: string, stat: FileStat | undefined): void => {
+      if (seen.settle(name, stat, now)) this.plan(folderOf(id), name, clockTick);
     };
     if (reason !== 'anew' && previous && this.#isAsServed(previous, places)) {
-      for (const name of places.map(fileName)) settle(name, stamps.get(name));
+      for (const name of places.map(fileName)) settle(name, stats.get(name));
       this.#options.onLook(id);
       return;
     }
@@ -247,17 +247,17 @@ export class Scanner {
       return {
         name,
         file,
-        stamp: stamps.get(name),
-        wait: seen.quietFor(name, stamps.get(name), file, served, now),
+        stat: stats.get(name),
+        wait: seen.quietFor(name, stats.get(name), file, served, now),
       };
     });
     const wait = reason === 'hint' ? Math.max(...reads.map((read) => read.wait)) : 0;
     if (wait > 0) {
-      for (const { name, stamp } of reads) seen.postpone(name, stamp, now);
+      for (const { name, stat } of reads) seen.postpone(name, stat, now);
       this.plan(folderOf(id), reads[0]?.name, wait);
       return;
     }
-    for (const { name, stamp } of reads) settle(name, stamp);
+    for (const { name, stat } of reads) settle(name, stat);
 
     const files = reads.flatMap(({ file }) => file ?? []);
     const { bot, faults } =

@@ -1,10 +1,10 @@
 import type { IndexedFile } from '../index/bot-index.ts';
-import { sameStamp, type Stamp } from '../load/folder.ts';
+import { sameStat, type FileStat } from '../load/folder.ts';
 import type { PageFile } from '../page/page-file.ts';
 
 /**
- * What is remembered of one folder: the stamp that each file had when it was last read, and which of them
- * must be read again although the stamp is the same.
+ * What is remembered of one folder: the stat that each file had when it was last read, and which of them
+ * must be read again although the stat is the same.
  */
 export class StatCache {
   readonly #files = new Map<string, Seen>();
@@ -19,27 +19,27 @@ export class StatCache {
   }
 
   /** The names of which anything differs from what is on disk now. */
-  changed(stamps: ReadonlyMap<string, Stamp>): Set<string> {
+  changed(stats: ReadonlyMap<string, FileStat>): Set<string> {
     const names = new Set<string>();
-    for (const [name, stamp] of stamps) {
-      if (this.differs(name, stamp)) names.add(name);
+    for (const [name, stat] of stats) {
+      if (this.differs(name, stat)) names.add(name);
     }
-    for (const name of this.#files.keys()) if (!stamps.has(name)) names.add(name);
+    for (const name of this.#files.keys()) if (!stats.has(name)) names.add(name);
     return names;
   }
 
   /** Whether a file is not as it was seen, or may not be. */
-  differs(name: string, stamp: Stamp | undefined): boolean {
+  differs(name: string, stat: FileStat | undefined): boolean {
     const seen = this.#files.get(name);
-    if (seen === undefined || stamp === undefined) return seen !== undefined || stamp !== undefined;
-    return seen.unsure === true || !sameStamp(seen, stamp);
+    if (seen === undefined || stat === undefined) return seen !== undefined || stat !== undefined;
+    return seen.unsure === true || !sameStat(seen, stat);
   }
 
-  /** Whether a file was read a moment ago, and by its stamp not changed since: it is too early to be sure. */
-  isRecent(name: string, stamp: Stamp | undefined, now: number): boolean {
+  /** Whether a file was read a moment ago, and by its stat not changed since: it is too early to be sure. */
+  isRecent(name: string, stat: FileStat | undefined, now: number): boolean {
     const seen = this.#files.get(name);
-    if (seen?.unsure !== true || seen.missingSince !== undefined || stamp === undefined) return false;
-    return sameStamp(seen, stamp) && isWithinTick(stamp, now);
+    if (seen?.unsure !== true || seen.missingSince !== undefined || stat === undefined) return false;
+    return sameStat(seen, stat) && isWithinTick(stat, now);
   }
 
   /**
@@ -49,22 +49,22 @@ export class StatCache {
    */
   quietFor(
     name: string,
-    stamp: Stamp | undefined,
+    stat: FileStat | undefined,
     file: PageFile | undefined,
     served: IndexedFile | undefined,
     now: number,
   ): number {
-    if (stamp === undefined || file === undefined) {
+    if (stat === undefined || file === undefined) {
       const since = this.#files.get(name)?.missingSince ?? now;
       return since + gone - now;
     }
-    const age = now - stamp.mtimeMs;
+    const age = now - stat.mtimeMs;
     return file.tail === served?.tail || age < 0 ? 0 : quiet - age;
   }
 
   /** Notes that a file was read, or found missing, at `now`, and not believed yet. */
-  postpone(name: string, stamp: Stamp | undefined, now: number): void {
-    if (stamp) this.#files.set(name, { ...stamp, unsure: true });
+  postpone(name: string, stat: FileStat | undefined, now: number): void {
+    if (stat) this.#files.set(name, { ...stat, unsure: true });
     else
       this.#files.set(name, {
         ...never,
@@ -75,15 +75,15 @@ export class StatCache {
 
   /**
    * Notes that a file was read, or found missing, at `now`. True when it changed so recently that a second
-   * change may have left the same stamp: then it is read once more.
+   * change may have left the same stat: then it is read once more.
    */
-  settle(name: string, stamp: Stamp | undefined, now: number): boolean {
-    if (stamp === undefined) {
+  settle(name: string, stat: FileStat | undefined, now: number): boolean {
+    if (stat === undefined) {
       this.#files.delete(name);
       return false;
     }
-    const unsure = isWithinTick(stamp, now);
-    this.#files.set(name, unsure ? { ...stamp, unsure } : stamp);
+    const unsure = isWithinTick(stat, now);
+    this.#files.set(name, unsure ? { ...stat, unsure } : stat);
     return unsure;
   }
 
@@ -92,28 +92,28 @@ export class StatCache {
     this.#files.set(name, { ...never, unsure: true });
   }
 
-  /** The stamps of all files; undefined while there is one that cannot be recognised by its stamp. */
-  stamps(): ReadonlyMap<string, Stamp> | undefined {
+  /** The stats of all files; undefined while there is one that cannot be recognised by its stat. */
+  stats(): ReadonlyMap<string, FileStat> | undefined {
     return [...this.#files.values()].some(({ unsure }) => unsure) ? undefined : this.#files;
   }
 
-  /** The stamp by which a file can be recognised without reading it, if there is one. */
-  stamp(name: string): Stamp | undefined {
+  /** The stat by which a file can be recognised without reading it, if there is one. */
+  stat(name: string): FileStat | undefined {
     const seen = this.#files.get(name);
     return seen?.unsure ? undefined : seen;
   }
 }
 
-interface Seen extends Stamp {
+interface Seen extends FileStat {
   readonly unsure?: boolean;
   readonly missingSince?: number;
 }
 
-function isWithinTick({ mtimeMs, ctimeMs }: Stamp, now: number): boolean {
+function isWithinTick({ mtimeMs, ctimeMs }: FileStat, now: number): boolean {
   return Math.abs(now - Math.max(mtimeMs, ctimeMs)) < clockTick;
 }
 
-const never: Stamp = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };
+const never: FileStat = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };
 
 /** Milliseconds without a change after which a file counts as written to its end. */
 const quiet = 400;

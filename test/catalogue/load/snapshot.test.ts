@@ -34,13 +34,13 @@ describe('a snapshot', () => {
     strictEqual(folders.flatMap(({ entries }) => entries).length, 301);
   });
 
-  it('gives back what was written, bytes, facts, files and stamps', async () => {
+  it('gives back what was written, bytes, facts, files and stats', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
     await writeSnapshot(copy, folders);
     deepStrictEqual(await unpacked(copy), folders);
     for (const { digest, entries } of folders) {
       match(digest, /./);
-      for (const { bot, stamps } of entries) strictEqual(stamps.length, bot.files.length, bot.id);
+      for (const { bot, stats } of entries) strictEqual(stats.length, bot.files.length, bot.id);
     }
   });
 
@@ -146,7 +146,7 @@ function blockEnds(bytes: Buffer): number[] {
   return ends;
 }
 
-/** Saves the index once every file's stamp is to be trusted: none changed a moment ago. */
+/** Saves the index once every file's stat is to be trusted: none changed a moment ago. */
 async function saved(catalogue: Catalogue, path: string): Promise<SnapshotFolder[]> {
   let folders: SnapshotFolder[] = [];
   await eventually(async () => {
@@ -182,7 +182,7 @@ describe('a restart with a snapshot', () => {
     }
   }
 
-  it('reads again only the files whose stamps differ', async () => {
+  it('reads again only the files whose stats differ', async () => {
     writeFiles(root, {
       [pagePath('7')]: mainPage({ name: 'New' }),
       [pagePath('30')]: mainPage({ name: 'New' }),
@@ -192,13 +192,13 @@ describe('a restart with a snapshot', () => {
     const pretended = folders.map((kept) => {
       const [entry] = kept.entries;
       if (entry?.bot.id !== '7') return kept;
-      return { ...kept, entries: [{ ...entry, stamps: [{ size, mtimeMs, ctimeMs, ino }] }] };
+      return { ...kept, entries: [{ ...entry, stats: [{ size, mtimeMs, ctimeMs, ino }] }] };
     });
     await writeSnapshot(path, pretended);
     deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
   });
 
-  it('looks into no folder in which names and stamps are the same', async () => {
+  it('looks into no folder in which names and stats are the same', async () => {
     writeFiles(root, { [pagePath('7')]: mainPage({ name: 'New' }) });
     const digest = digestOf(listFolder(root, '007'));
     const folders = (await unpacked(path)) ?? [];
