@@ -11,7 +11,7 @@ import { addRevoke } from './commands/revoke.ts';
 import { addServe } from './commands/serve.ts';
 import { addToken } from './commands/token.ts';
 import { ConfigError } from './config.ts';
-import { UserError } from './operator-fault.ts';
+import { UserError } from './user-error.ts';
 import { codeOf } from './system-error.ts';
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {

@@ -1,6 +1,6 @@
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { fileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, isFolderName, keeper, pathOf, type Place } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type Scope, scopeOf } from '../check/scope.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 
 /**
  * The part of the catalogue below `root` that the paths of a command line name, each absolute or relative to

@@ -5,7 +5,7 @@ import { checkOnAllProcessors } from '../check/parallel-check.ts';
 import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat, reportFormats } from './check-report.ts';
 import { progressOn } from './progress.ts';

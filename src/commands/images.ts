@@ -6,7 +6,7 @@ import { takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { openPictures, picturesOf } from '../service/pictures.ts';
 import { progressOn } from './progress.ts';
 

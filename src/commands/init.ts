@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { botsFolder, keeper } from '../catalogue/page/layout.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
 /** Registers `botshelf init`. */

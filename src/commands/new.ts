@@ -10,7 +10,7 @@ import { readPageFile } from '../catalogue/page/page-file.ts';
 import { faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
 import { readConfig } from '../config.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
 /** Registers `botshelf new`. */

@@ -7,7 +7,7 @@ import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { createLog } from '../log.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { CommittedState } from '../state/ref/committed-state.ts';
 import { share } from '../state/shared-tokens.ts';
 import { State } from '../state/ref/state.ts';

@@ -30,7 +30,7 @@ import { repositoryLinks } from '../site/page/repository-links.ts';
 import { SharedTokens } from '../state/shared-tokens.ts';
 import type { StateRef } from '../state/ref/state-ref.ts';
 import { StateStore } from '../state/state-store.ts';
-import { UserError } from '../operator-fault.ts';
+import { UserError } from '../user-error.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { Updates } from '../owners/updates.ts';
 

@@ -1,4 +1,4 @@
-import { UserError } from '../../operator-fault.ts';
+import { UserError } from '../../user-error.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../../log.ts';
-import { UserError } from '../../operator-fault.ts';
+import { UserError } from '../../user-error.ts';
 import { makeFolder } from '../../disk/durable-folder.ts';
 import { codeOf } from '../../system-error.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';

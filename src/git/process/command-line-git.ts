@@ -1,4 +1,4 @@
-import { UserError } from '../../operator-fault.ts';
+import { UserError } from '../../user-error.ts';
 import { ownershipFault } from './ownership.ts';
 import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';

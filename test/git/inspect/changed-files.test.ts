@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { changesInWorkTree } from '../../../src/git/inspect/changed-files.ts';
 import { readObjects } from '../../../src/git/objects/objects.ts';
 import { revisionRange } from '../../../src/git/inspect/revision-range.ts';
-import { UserError } from '../../../src/operator-fault.ts';
+import { UserError } from '../../../src/user-error.ts';
 import { commitAll, git } from '../../support/command-line.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
