@@ -1,29 +1,33 @@
-/** As much work waits already as may wait. Trying again later is right. */
+/** The queue is full. The same work may fit a moment later. */
 export class QueueFullError extends Error {
-  constructor(most: number) {
-    super(`${most} others wait for the same kind of work: try again in a moment`);
+  constructor(maxWaiting: number) {
+    super(`${maxWaiting} others wait for the same kind of work: try again in a moment`);
     this.name = 'QueueFullError';
   }
 }
 
-/** Runs one piece of work after the other, in the order in which they came. */
+/** Runs one piece of work after the other, in the order in which they come. */
 export class SerialQueue {
-  readonly #most: number;
-  /** The one that is running and those that wait. */
+  readonly #maxWaiting: number;
   #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param most how many may wait */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxWaiting how many pieces of work may wait behind the one that runs; no limit by default */
+  constructor(maxWaiting = Number.POSITIVE_INFINITY) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** Whether nothing runs or waits. */
+  get isIdle(): boolean {
+    return this.#unfinished === 0;
   }
 
   /**
-   * Resolves with what `work` resolves with, and rejects as it does.
-   * @throws {QueueFullError} when too many wait already; the work is not run
+   * Runs `work` when everything before it has ended, with or without an error. Resolves and rejects as `work` does.
+   * @throws {QueueFullError} when too much waits already; the work is not run
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#unfinished > this.#most) throw new QueueFullError(this.#most);
+    if (this.#unfinished > this.#maxWaiting) throw new QueueFullError(this.#maxWaiting);
     this.#unfinished++;
     const result = this.#last.then(work);
     this.#last = result.catch(() => {});

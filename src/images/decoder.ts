@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { DecodedImage, ImageKind } from './decode.ts';
 import type { DecodeAnswer, DecodeRequest } from './decoder-process.ts';
 import { ImageError } from './image-error.ts';
@@ -14,7 +15,7 @@ import { ImageError } from './image-error.ts';
  */
 export class Decoder {
   #child: ChildProcess | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -23,16 +24,14 @@ export class Decoder {
    * @throws {ImageError} when it cannot be decoded
    */
   async decode(bytes: Buffer, kind: ImageKind): Promise<DecodedImage> {
-    const turn = this.#last.then(async () => await this.#decodeNow({ bytes, kind }));
-    this.#last = turn.catch(() => {});
-    return await turn;
+    return await this.#queue.run(async () => await this.#decodeNow({ bytes, kind }));
   }
 
   /** Ends the process; pictures that wait for it get a fault. */
   async close(): Promise<void> {
     this.#closed = true;
     const gone = this.#stop();
-    await this.#last;
+    await this.#queue.run(async () => {});
     await gone;
   }
 

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { codeOf } from '../system-error.ts';
 import type { ImageKind } from './decode.ts';
 import type { Copy, Failure, Picture, Pictures } from './picture.ts';
@@ -17,7 +18,7 @@ export class IndexFile {
   readonly #changed = new Set<Picture>();
   #lines = 0;
   #handle: FileHandle | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writes = new SerialQueue();
 
   private constructor(path: string, pictures: Pictures) {
     this.#path = path;
@@ -39,9 +40,7 @@ export class IndexFile {
 
   /** Writes what has changed. When it rejects, the changes are kept for the next time. */
   async flush(): Promise<void> {
-    const write = this.#writing.then(async () => await this.#write());
-    this.#writing = write.catch(() => {});
-    await write;
+    await this.#writes.run(async () => await this.#write());
   }
 
   /** Writes what has changed, and ends. */

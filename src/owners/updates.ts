@@ -4,6 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import type { Update } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate, withDefaults } from '../catalogue/page/schema.ts';
@@ -33,7 +34,7 @@ export class Updates {
   readonly #content: ContentWriter;
   readonly #counts: CountWriter;
   /** A bot's updates come one after the other, so that each sees what the one before did. */
-  readonly #last = new Map<BotId, Promise<unknown>>();
+  readonly #queues = new Map<BotId, SerialQueue>();
 
   constructor(catalogue: Catalogue, content: ContentWriter, counts: CountWriter) {
     this.#catalogue = catalogue;
@@ -61,7 +62,7 @@ export class Updates {
       await this.#counts.setCount(id, count);
       return null;
     }
-    return await this.#inTurn(id, async () => {
+    return await this.#queued(id, async () => {
       const commit = await this.#changeContent(id, isExpected, content);
       if (count !== undefined) await this.#counts.setCount(id, count);
       return commit;
@@ -96,13 +97,13 @@ export class Updates {
     });
   }
 
-  async #inTurn<T>(id: BotId, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#last.get(id) ?? Promise.resolve()).then(work, work);
-    this.#last.set(id, turn);
+  async #queued<T>(id: BotId, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(id) ?? new SerialQueue();
+    this.#queues.set(id, queue);
     try {
-      return await turn;
+      return await queue.run(work);
     } finally {
-      if (this.#last.get(id) === turn) this.#last.delete(id);
+      if (queue.isIdle) this.#queues.delete(id);
     }
   }
 }

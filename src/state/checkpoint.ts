@@ -6,7 +6,7 @@ import type { Change, CommittedState } from './ref/committed-state.ts';
 import type { Facts } from './bot-state/facts.ts';
 import type { Journal, StateFailure } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
-import { Turns } from '../concurrency/turns.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 
 export interface CheckpointerOptions {
   readonly journal: Journal;
@@ -28,8 +28,7 @@ export class Checkpointer {
   #checkpointedAt: number | undefined;
   #failures = 0;
   #fault: StateFailure | undefined;
-  readonly #turns = new Turns();
-  #running = 0;
+  readonly #queue = new SerialQueue();
   #stopped = false;
 
   constructor(options: CheckpointerOptions) {
@@ -59,7 +58,7 @@ export class Checkpointer {
 
   /** Makes sure that a fold is coming. */
   schedule(): void {
-    if (this.#timer !== undefined || this.#running > 0 || this.#stopped) return;
+    if (this.#timer !== undefined || !this.#queue.isIdle || this.#stopped) return;
     const { seconds } = this.#options;
     const dueIn = this.#startedAt + seconds * 1000 - performance.now();
     const wait = this.#failures > 0 ? this.#backOff() : Math.max(0, dueIn);
@@ -76,17 +75,15 @@ export class Checkpointer {
    * @throws what went wrong, after it was logged
    */
   async fold(): Promise<void> {
-    this.#running++;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      await this.#turns.take(async () => await this.#foldOnce());
+      await this.#queue.run(async () => await this.#foldOnce());
       this.#succeeded();
     } catch (error) {
       this.#failed(error);
       throw error;
     } finally {
-      this.#running--;
       if (this.#noted.size > 0 || this.#fault !== undefined) this.schedule();
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
-import { Turns } from '../concurrency/turns.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { moveRefs, readRef, stateRef } from '../git/refs.ts';
 import { GitError } from '../git/process/git-error.ts';
@@ -59,7 +59,7 @@ export class Sync implements RemoteState {
   readonly #options: SyncOptions;
   readonly #integration: Integration;
   readonly #stop = new AbortController();
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   #waiting: ((isThere: boolean) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -111,7 +111,7 @@ export class Sync implements RemoteState {
 
   /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
   async fetchState(): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
       if (await told(fetchState(repository, this.#network))) await this.#options.state.refresh();
       this.#stateFetched = true;
@@ -120,7 +120,7 @@ export class Sync implements RemoteState {
 
   /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
   async pushState(): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#queue.run(async () => {
       const repository = await this.#options.repositoryOpener.open();
       const commit = await told(pushState(repository, this.#network));
       await this.#options.state.refresh();
@@ -169,7 +169,7 @@ export class Sync implements RemoteState {
    * thinned history of its own. Gives how many commits went.
    */
   async prune(repository: Repository, since: number): Promise<number> {
-    return await this.#turns.take(async () => {
+    return await this.#queue.run(async () => {
       const tip = await readRef(repository, stateRef);
       if (this.#fault !== null || tip === null || tip !== (await readRef(repository, remoteRefs.state)))
         return 0;
@@ -213,7 +213,7 @@ export class Sync implements RemoteState {
   /** Does this behind what is under way, all of which is aborted when it takes too long. */
   async #lastInTurn(work: () => Promise<void>): Promise<void> {
     const cut = setTimeout(() => this.#stop.abort(), lastPush * 1000);
-    await this.#turns.take(work).finally(() => clearTimeout(cut));
+    await this.#queue.run(work).finally(() => clearTimeout(cut));
   }
 
   get #pushableIn(): number {
@@ -235,7 +235,7 @@ export class Sync implements RemoteState {
   }
 
   async #roundInTurn(): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#queue.run(async () => {
       if (this.#stop.signal.aborted || this.#wakeAt === Number.NEGATIVE_INFINITY) return;
       try {
         this.#succeeded(await this.#round());

@@ -31,4 +31,13 @@ describe('a serial queue', () => {
     );
     strictEqual(await queue.run(async () => 6), 6);
   });
+
+  it('holds any number of pieces of work without a limit, and is idle when all have ended', async () => {
+    const queue = new SerialQueue();
+    strictEqual(queue.isIdle, true);
+    const results = Array.from({ length: 1000 }, (_, n) => queue.run(async () => n));
+    strictEqual(queue.isIdle, false);
+    strictEqual((await Promise.all(results)).length, 1000);
+    strictEqual(queue.isIdle, true);
+  });
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import { LogThrottle } from '../../log-throttle.ts';
 import type { Log } from '../../log.ts';
-import { Turns } from '../../concurrency/turns.ts';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
@@ -30,7 +30,7 @@ export interface CommitterOptions {
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   readonly #reasons = new LogThrottle();
   #waiting: Waiting[] = [];
   #lastSize = 0;
@@ -53,7 +53,7 @@ export class Committer {
     const { repositoryOpener, log } = this.#options;
     if ((await repositoryOpener.open().catch(() => undefined)) === undefined) return;
     try {
-      await this.#turns.take(async () => await this.#open());
+      await this.#queue.run(async () => await this.#open());
     } catch (error) {
       log.warn({ err: error }, unavailableBecause(error).message);
     }
@@ -71,7 +71,7 @@ export class Committer {
       throw new WritesUnavailableError('the service is stopping: send the change again in a moment');
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject });
-      if (this.#waiting.length === 1) void this.#turns.take(async () => await this.#commitWaiting());
+      if (this.#waiting.length === 1) void this.#queue.run(async () => await this.#commitWaiting());
     });
   }
 
@@ -95,17 +95,17 @@ export class Committer {
       await writer.moveBranch(tip, move);
       return move.commit;
     };
-    return await this.#turns.take(async () => await this.#locked(work));
+    return await this.#queue.run(async () => await this.#locked(work));
   }
 
   /** Commits what was asked for, and ends. */
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#waiting.length > 0) await this.#turns.take(async () => {});
+    while (this.#waiting.length > 0) await this.#queue.run(async () => {});
     clearTimeout(this.#timer);
     await this.#tidying;
     await this.#tidy();
-    await this.#turns.take(async () => await this.#writer?.intents.close());
+    await this.#queue.run(async () => await this.#writer?.intents.close());
   }
 
   async #commitWaiting(): Promise<void> {
@@ -122,7 +122,7 @@ export class Committer {
       for (const { reject } of batch) reject(unavailable);
     }
     this.#waiting = this.#waiting.slice(batch.length);
-    if (this.#waiting.length > 0) void this.#turns.take(async () => await this.#commitWaiting());
+    if (this.#waiting.length > 0) void this.#queue.run(async () => await this.#commitWaiting());
   }
 
   /** Waits while the senders of the last batch send their next change: alone, the first of them would be a batch of its own. */
@@ -205,7 +205,7 @@ export class Committer {
     const { repository, intents, unfinished } = writer;
     try {
       const synced = await intents.syncFiles();
-      return await this.#turns.take(async () => {
+      return await this.#queue.run(async () => {
         if (unfinished.size > 0) await withIndexLock(repository, 0, async () => await unfinished.finish());
         await intents.shorten(synced, unfinished.changes());
         return unfinished.size === 0;

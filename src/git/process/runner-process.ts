@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { messageOf } from '../../system-error.ts';
 import { GitError } from './git-error.ts';
 import { inputPipe, type RunnerAnswer, type RunnerRequest, type RunnerStop } from './git-runner.ts';
@@ -17,7 +18,7 @@ process.on('disconnect', () => {
 
 const inputs = new Socket({ fd: inputPipe, writable: false });
 const stops = new Map<number, AbortController>();
-let reading: Promise<unknown> = Promise.resolve();
+const reads = new SerialQueue();
 
 async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void> {
   const stop = new AbortController();
@@ -37,12 +38,12 @@ async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void>
 
 /** Inputs come one behind the other, in the order of the requests. */
 async function nextInput(bytes: number): Promise<Buffer> {
-  const next = reading.then(async () => await readInput(bytes));
-  reading = next;
-  return await next;
+  return await reads.run(async () => await readInput(bytes));
 }
 
 async function readInput(bytes: number): Promise<Buffer> {
+  // After an error no more input comes.
+  if (inputs.errored) throw inputs.errored;
   const chunks: Buffer[] = [];
   for (let missing = bytes; missing > 0;) {
     const chunk = inputs.read(Math.min(missing, inputs.readableLength || 1)) as Buffer | null;

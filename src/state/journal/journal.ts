@@ -9,7 +9,7 @@ import { makeFolder } from '../../disk/durable-folder.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';
-import { Turns } from '../../concurrency/turns.ts';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
 
 export interface JournalOptions {
   /** Where its segments are; made when first needed. */
@@ -40,7 +40,7 @@ export class Journal {
   #nextNumber = 1;
   #fault: StateFailure | undefined;
   /** A segment is written, sealed and closed by one hand. */
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   readonly #damaged = new Set<string>();
 
   constructor(options: JournalOptions) {
@@ -92,7 +92,7 @@ export class Journal {
   append(entry: JournalEntry): Promise<void> {
     if (this.#gathering === undefined) {
       this.#gathering = new Group();
-      void this.#turns.take(async () => await this.#writeGroup());
+      void this.#queue.run(async () => await this.#writeGroup());
     }
     this.#gathering.entries.push(entry);
     return this.#gathering.durable;
@@ -104,7 +104,7 @@ export class Journal {
    * @throws {WritesUnavailableError} when the segment holds refused bytes that cannot be cut off
    */
   async seal(): Promise<readonly string[]> {
-    return await this.#turns.take(async () => {
+    return await this.#queue.run(async () => {
       try {
         await this.#sealSegment();
       } catch (error) {
@@ -134,7 +134,7 @@ export class Journal {
 
   /** Waits for what is being written and closes the file. */
   async close(): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#queue.run(async () => {
       await this.#segment?.close();
       this.#segment = undefined;
     });

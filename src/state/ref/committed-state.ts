@@ -6,7 +6,7 @@ import { Pace } from '../../concurrency/pace.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
 import { StateConflictError, type StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
-import { Turns } from '../../concurrency/turns.ts';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
 
 /** What is to be committed: facts by bot, merged over what the state has. */
 export type Change = ReadonlyMap<BotId, Facts>;
@@ -25,7 +25,7 @@ export class CommittedState {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
   #committing: Promise<unknown> = Promise.resolve();
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   /** The texts that the state has taken in, so that of a moved ref only what differs is read. */
   readonly #seen = new Map<string, string>();
 
@@ -86,7 +86,7 @@ export class CommittedState {
    * @throws what the ref does when it cannot be read or written
    */
   async commit(plan: () => Change, subject: string): Promise<void> {
-    await this.#turns.take(async () => {
+    await this.#queue.run(async () => {
       for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
         if (attempt === mostAttempts) throw new StateConflictError();
       }
