@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,6 +41,31 @@ describe('the tree of src/', () => {
 
   it('has no cycle between folders', () => {
     deepStrictEqual(cycleIn(folderImports()), []);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
+  const code = [...readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8').matchAll(/`([^`\n]+)`/g)];
+  const paths = code
+    .map(([, text = '']) => text)
+    .filter((text) => /^[\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:tsx?|js|md))$/.test(text))
+    // What a running service makes is in no clone.
+    .filter((path) => !/^(?:var|botshelf\.lock)\//.test(path));
+
+  it('names no file and no folder that does not exist', () => {
+    deepStrictEqual(
+      paths.filter((path) => !existsSync(join(src, path)) && !existsSync(join(top, path))),
+      [],
+    );
+  });
+
+  it('has every folder of src/ on its map', () => {
+    const folders = new Set(files.map((file) => `${dirname(file)}/`).filter((folder) => folder !== './'));
+    deepStrictEqual(
+      [...folders].filter((folder) => !paths.includes(folder)),
+      [],
+    );
   });
 });
 
