@@ -87,7 +87,7 @@ function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
     state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
   }
   const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
-    const text = writeShard(state.botsOf(number), (id) => state.facts(id));
+    const text = writeShard(state.botsOf(number), (id) => state.get(id));
     return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
   });
   const head = 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\n';

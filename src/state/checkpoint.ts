@@ -2,8 +2,8 @@ import type { BotId } from '../bot/id.ts';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { Change, CommittedState } from './ref/committed-state.ts';
-import type { Facts } from './bot-state/facts.ts';
+import type { StateChange, CommittedState } from './ref/committed-state.ts';
+import type { BotState } from './bot-state/bot-state.ts';
 import type { Journal, StateFailure } from './journal/journal.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
@@ -115,11 +115,11 @@ export class Checkpointer {
     }
   }
 
-  async #changeOf(bots: Iterable<BotId>): Promise<Change> {
-    const change = new Map<BotId, Facts>();
+  async #changeOf(bots: Iterable<BotId>): Promise<StateChange> {
+    const change = new Map<BotId, BotState>();
     const pace = new Pace();
     for (const id of bots) {
-      change.set(id, this.#options.committed.state.facts(id));
+      change.set(id, this.#options.committed.state.get(id));
       if (pace.due) await pace.rest();
     }
     return change;

@@ -4,7 +4,7 @@ import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { timeAfter, type TokenMark } from './bot-state/facts.ts';
+import { timeAfter, type TokenState } from './bot-state/bot-state.ts';
 import { Checkpointer } from './checkpoint.ts';
 import { Journal, type StateFailure } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
@@ -94,7 +94,7 @@ export class StateStore {
   }
 
   /** The digest of a bot's token, null once it is revoked, and since when; undefined when it never had one. */
-  token(id: BotId): TokenMark | undefined {
+  token(id: BotId): TokenState | undefined {
     return this.#state.token(id);
   }
 

@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
-import type { Change, CommittedState } from './ref/committed-state.ts';
-import { timeAfter } from './bot-state/facts.ts';
+import type { StateChange, CommittedState } from './ref/committed-state.ts';
+import { timeAfter } from './bot-state/bot-state.ts';
 import type { State } from './ref/state.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function revokeToken(committed: CommittedState, id: BotId): Promise
   return had;
 }
 
-function markToken(state: State, id: BotId, digest: TokenDigest | null): Change {
+function markToken(state: State, id: BotId, digest: TokenDigest | null): StateChange {
   const known = state.token(id);
   const generation = (known?.generation ?? 0) + 1;
   return new Map([[id, { token: { digest, at: timeAfter(known?.at), generation } }]]);

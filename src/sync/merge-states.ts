@@ -1,6 +1,6 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
-import type { Facts } from '../state/bot-state/facts.ts';
-import { mergeFacts } from '../state/bot-state/merge.ts';
+import type { BotState } from '../state/bot-state/bot-state.ts';
+import { mergeBotStates } from '../state/bot-state/merge.ts';
 import { Pace } from '../concurrency/pace.ts';
 import { readShard, writeShard } from '../state/ref/shards.ts';
 import { diffTrees } from '../git/file-change.ts';
@@ -10,7 +10,7 @@ import { writeCommit, type CommitFile } from '../git/commit/fast-import.ts';
 
 /**
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
- * bot it has what `mergeFacts` makes of both. Ours goes into its history with a commit of two parents, or with
+ * bot it has what `mergeBotStates` makes of both. Ours goes into its history with a commit of two parents, or with
  * none of its own where theirs is the same history thinned: then what was thinned away would come back with it.
  * @throws {GitError}
  */
@@ -51,17 +51,17 @@ async function mergeShards(
 
 /** The first text itself where the second changes nothing in it. */
 function mergeShard(path: string, known: string, other: string): string {
-  const facts = new Map<BotId, Facts>();
-  readShard(path, known, (id, its) => void facts.set(id, its));
+  const states = new Map<BotId, BotState>();
+  readShard(path, known, (id, state) => void states.set(id, state));
   let changed = false;
-  readShard(path, other, (id, its) => {
-    const before = facts.get(id) ?? {};
-    const merged = mergeFacts(before, its);
+  readShard(path, other, (id, state) => {
+    const before = states.get(id) ?? {};
+    const merged = mergeBotStates(before, state);
     changed ||= merged.count !== before.count || merged.token !== before.token;
-    facts.set(id, merged);
+    states.set(id, merged);
   });
   if (!changed) return known;
-  return writeShard([...facts.keys()].toSorted(compareBotIds), (id) => facts.get(id) ?? {});
+  return writeShard([...states.keys()].toSorted(compareBotIds), (id) => states.get(id) ?? {});
 }
 
 /**

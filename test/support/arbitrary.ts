@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { type Facts, factsOf } from '../../src/state/bot-state/facts.ts';
+import { type BotState, botStateOf } from '../../src/state/bot-state/bot-state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 
 /** Times so close together that ties are common. */
@@ -15,11 +15,11 @@ const generation = fc.integer({ min: 0, max: 3 });
 
 const token = fc.record({ digest: fc.option(digest), at: time, generation }, { noNullPrototype: true });
 
-/** What may be known of a bot, at least one fact. */
-export const someFacts: fc.Arbitrary<Facts> = fc
+/** A state of a bot, with a count or a token. */
+export const someBotState: fc.Arbitrary<BotState> = fc
   .tuple(fc.option(count, { nil: undefined }), fc.option(token, { nil: undefined }))
   .filter(([count, token]) => count !== undefined || token !== undefined)
-  .map(([count, token]) => factsOf(count, token));
+  .map(([count, token]) => botStateOf(count, token));
 
 /** Ids of any length, many of them in the same shard. */
 export const someId: fc.Arbitrary<BotId> = fc

@@ -29,7 +29,7 @@ export async function issueTestTokens(folder: string, ids: readonly string[]): P
     state.merge(botId(id), { token: { digest: tokenDigest(token), at: Date.now(), generation: 1 } });
   const numbers = new Set(ids.map((id) => shardNumber(botId(id))));
   const files = [...numbers].map((number) => {
-    const text = writeShard(state.botsOf(number), (id) => state.facts(id));
+    const text = writeShard(state.botsOf(number), (id) => state.get(id));
     return [shardPath(number), text] as const;
   });
   const repositoryOpener = new RepositoryOpener(folder);

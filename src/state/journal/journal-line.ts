@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../../bot/id.ts';
-import { latestTime } from '../bot-state/facts.ts';
+import { latestTime } from '../bot-state/bot-state.ts';
 
 /** A count that somebody waits for: once it is in the journal it is theirs. */
 export interface JournalEntry {

@@ -1,15 +1,15 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Log } from '../../log.ts';
-import type { Facts } from '../bot-state/facts.ts';
-import { mergeFacts } from '../bot-state/merge.ts';
+import type { BotState } from '../bot-state/bot-state.ts';
+import { mergeBotStates } from '../bot-state/merge.ts';
 import { Pace } from '../../concurrency/pace.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
 import { StateConflictError, type StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 
-/** What is to be committed: facts by bot, merged over what the state has. */
-export type Change = ReadonlyMap<BotId, Facts>;
+/** What a commit changes: bot → what is merged into its state. */
+export type StateChange = ReadonlyMap<BotId, BotState>;
 
 /**
  * The state in memory and the state ref, kept together: what anybody commits there is taken in, what is new
@@ -68,8 +68,8 @@ export class CommittedState {
     const pace = new Pace();
     for (const [path, text] of files) {
       if (this.#seen.get(path) === text) continue;
-      const faults = readShard(path, text, (id, facts) => {
-        if (this.state.merge(id, facts)) changed.push(id);
+      const faults = readShard(path, text, (id, botState) => {
+        if (this.state.merge(id, botState)) changed.push(id);
       });
       for (const { line, message } of faults) {
         this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is left out: ${message}`);
@@ -85,7 +85,7 @@ export class CommittedState {
    * is taken in first and `plan` is asked again; an empty change commits nothing.
    * @throws what the ref does when it cannot be read or written
    */
-  async commit(plan: () => Change, subject: string): Promise<void> {
+  async commit(plan: () => StateChange, subject: string): Promise<void> {
     await this.#queue.run(async () => {
       for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
         if (attempt === mostAttempts) throw new StateConflictError();
@@ -93,7 +93,7 @@ export class CommittedState {
     });
   }
 
-  async #tryCommit(plan: () => Change, subject: string): Promise<boolean> {
+  async #tryCommit(plan: () => StateChange, subject: string): Promise<boolean> {
     await this.follow();
     const onto = this.#tip ?? null;
     const change = plan();
@@ -110,8 +110,8 @@ export class CommittedState {
       return false;
     }
     const pace = new Pace();
-    for (const [id, facts] of change) {
-      this.state.merge(id, facts);
+    for (const [id, botState] of change) {
+      this.state.merge(id, botState);
       if (pace.due) await pace.rest();
     }
     for (const [path, text] of files) this.#seen.set(path, text);
@@ -125,10 +125,10 @@ export class CommittedState {
     await this.follow().catch(() => {});
   }
 
-  async #filesWith(change: Change): Promise<Map<string, string>> {
-    const factsOf = (id: BotId): Facts => {
+  async #filesWith(change: StateChange): Promise<Map<string, string>> {
+    const merged = (id: BotId): BotState => {
       const changed = change.get(id);
-      return changed === undefined ? this.state.facts(id) : mergeFacts(this.state.facts(id), changed);
+      return changed === undefined ? this.state.get(id) : mergeBotStates(this.state.get(id), changed);
     };
     const shards = new Map<number, BotId[]>();
     const pace = new Pace();
@@ -144,7 +144,7 @@ export class CommittedState {
       const known = this.state.botsOf(number);
       const unknown = bots.filter((id) => !this.state.has(id));
       const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
-      files.set(shardPath(number), writeShard(all, factsOf));
+      files.set(shardPath(number), writeShard(all, merged));
       if (pace.due) await pace.rest();
     }
     return files;

@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
-import { type Facts, factsOf, latestTime } from '../bot-state/facts.ts';
+import { type BotState, botStateOf, latestTime } from '../bot-state/bot-state.ts';
 
 /** A line of the state ref that is not read. */
 export interface ShardFault {
@@ -23,8 +23,8 @@ export function shardPath(number: number): string {
 }
 
 /** The text of a shard: an object with one line a bot, in the order given. */
-export function writeShard(bots: readonly BotId[], facts: (id: BotId) => Facts): string {
-  return `{\n${bots.map((id) => writeLine(id, facts(id))).join(',\n')}\n}\n`;
+export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotState): string {
+  return `{\n${bots.map((id) => writeLine(id, stateOf(id))).join(',\n')}\n}\n`;
 }
 
 /**
@@ -35,7 +35,7 @@ export function writeShard(bots: readonly BotId[], facts: (id: BotId) => Facts):
 export function readShard(
   path: string,
   text: string,
-  take: (id: BotId, facts: Facts) => void,
+  take: (id: BotId, botState: BotState) => void,
 ): readonly ShardFault[] {
   const faults: ShardFault[] = [];
   const number = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
@@ -49,7 +49,7 @@ export function readShard(
   return faults;
 }
 
-function writeLine(id: BotId, { count, token }: Facts): string {
+function writeLine(id: BotId, { count, token }: BotState): string {
   const parts: string[] = [];
   if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
   if (token) {
@@ -62,7 +62,11 @@ function writeLine(id: BotId, { count, token }: Facts): string {
 const pattern =
   /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16})(?:,"tokenGen":([1-9]\d{0,14}))?)?\},?$/;
 
-function readLine(shard: number, line: string, take: (id: BotId, facts: Facts) => void): string | undefined {
+function readLine(
+  shard: number,
+  line: string,
+  take: (id: BotId, botState: BotState) => void,
+): string | undefined {
   const match = pattern.exec(line);
   if (match === null) return 'this is no line of a state: restore it from an older commit of the state ref';
   const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
@@ -73,7 +77,7 @@ function readLine(shard: number, line: string, take: (id: BotId, facts: Facts) =
   if (late !== undefined) return `${late} is no time: the last that there is, is ${latestTime}`;
   take(
     id,
-    factsOf(
+    botStateOf(
       countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
       tokenAt === undefined
         ? undefined

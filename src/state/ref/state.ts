@@ -1,61 +1,62 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
-import { type Count, type Facts, factsOf, type TokenMark } from '../bot-state/facts.ts';
+import { type BotState, botStateOf, type Count, type TokenState } from '../bot-state/bot-state.ts';
 import { laterCount, mergeTokens } from '../bot-state/merge.ts';
 import { shardNumber } from './shards.ts';
 
-/** Everything the service keeps of its bots for itself, in memory. Facts are only ever replaced as `mergeFacts` does. */
+/** The state of every bot, in memory. A bot's state changes by merging only. */
 export class State {
-  readonly #facts = new Map<BotId, Facts>();
+  readonly #bots = new Map<BotId, BotState>();
   readonly #holders = new Map<TokenDigest, BotId>();
   readonly #shards = new Map<number, Shard>();
   #version = 0;
 
-  /** Grows whenever a count changes, so that whoever keeps something made of counts knows. */
+  /** Grows with each change of a count. */
   get version(): number {
     return this.#version;
   }
 
-  /** How many bots it knows something of. */
+  /** The number of bots that have a state. */
   get size(): number {
-    return this.#facts.size;
+    return this.#bots.size;
   }
 
   has(id: BotId): boolean {
-    return this.#facts.has(id);
+    return this.#bots.has(id);
   }
 
-  facts(id: BotId): Facts {
-    return this.#facts.get(id) ?? none;
+  /** Returns the state of a bot; an empty one for a bot without any. */
+  get(id: BotId): BotState {
+    return this.#bots.get(id) ?? none;
   }
 
   count(id: BotId): Count | undefined {
-    return this.#facts.get(id)?.count;
+    return this.#bots.get(id)?.count;
   }
 
-  token(id: BotId): TokenMark | undefined {
-    return this.#facts.get(id)?.token;
+  token(id: BotId): TokenState | undefined {
+    return this.#bots.get(id)?.token;
   }
 
-  /** The bot whose token has this digest. */
+  /** Returns the bot whose current token has this digest. */
   holder(digest: TokenDigest): BotId | undefined {
     return this.#holders.get(digest);
   }
 
-  /** Merges these facts into what is known. Returns whether that changed anything. */
-  merge(id: BotId, facts: Facts): boolean {
-    const known = this.#facts.get(id);
-    const count = laterCount(known?.count, facts.count);
-    const token = mergeTokens(known?.token, facts.token);
+  /** Merges `botState` into the state of a bot. Returns whether anything changed. */
+  merge(id: BotId, botState: BotState): boolean {
+    const known = this.#bots.get(id);
+    const count = laterCount(known?.count, botState.count);
+    const token = mergeTokens(known?.token, botState.token);
     if (known !== undefined && known.count === count && known.token === token) return false;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
-    this.#facts.set(id, factsOf(count, token));
+    this.#bots.set(id, botStateOf(count, token));
     return true;
   }
 
-  /** The bots in one file of the state ref, in numeric order. */
+  /** Returns the bots of one file of the state ref, in numeric order. */
   botsOf(shard: number): readonly BotId[] {
     const found = this.#shards.get(shard);
     if (found === undefined) return [];
@@ -75,7 +76,7 @@ export class State {
     }
   }
 
-  #moveToken(id: BotId, from: TokenMark | undefined, to: TokenMark | undefined): void {
+  #moveToken(id: BotId, from: TokenState | undefined, to: TokenState | undefined): void {
     if (from?.digest && this.#holders.get(from.digest) === id) this.#holders.delete(from.digest);
     if (to?.digest) this.#holders.set(to.digest, id);
   }
@@ -86,4 +87,4 @@ interface Shard {
   sorted: boolean;
 }
 
-const none: Facts = {};
+const none: BotState = {};

@@ -1,44 +1,46 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latestTime, timeAfter } from '../../../src/state/bot-state/facts.ts';
-import { mergeFacts } from '../../../src/state/bot-state/merge.ts';
-import { someFacts } from '../../support/arbitrary.ts';
+import { latestTime, timeAfter } from '../../../src/state/bot-state/bot-state.ts';
+import { mergeBotStates } from '../../../src/state/bot-state/merge.ts';
+import { someBotState } from '../../support/arbitrary.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
 
 describe('merging what two replicas know of a bot', () => {
   it('does not depend on who merges whom', () => {
     fc.assert(
-      fc.property(someFacts, someFacts, (a, b) => deepStrictEqual(mergeFacts(a, b), mergeFacts(b, a))),
+      fc.property(someBotState, someBotState, (a, b) =>
+        deepStrictEqual(mergeBotStates(a, b), mergeBotStates(b, a)),
+      ),
     );
   });
 
   it('does not depend on the order in which several meet', () => {
     fc.assert(
-      fc.property(someFacts, someFacts, someFacts, (a, b, c) =>
-        deepStrictEqual(mergeFacts(mergeFacts(a, b), c), mergeFacts(a, mergeFacts(b, c))),
+      fc.property(someBotState, someBotState, someBotState, (a, b, c) =>
+        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), c), mergeBotStates(a, mergeBotStates(b, c))),
       ),
     );
   });
 
   it('changes nothing when done again', () => {
     fc.assert(
-      fc.property(someFacts, someFacts, (a, b) => {
-        deepStrictEqual(mergeFacts(a, a), a);
-        deepStrictEqual(mergeFacts(mergeFacts(a, b), b), mergeFacts(a, b));
+      fc.property(someBotState, someBotState, (a, b) => {
+        deepStrictEqual(mergeBotStates(a, a), a);
+        deepStrictEqual(mergeBotStates(mergeBotStates(a, b), b), mergeBotStates(a, b));
       }),
     );
   });
 
-  it('ends with the same facts on every replica, in whatever order and however often they meet', () => {
+  it('ends with the same state on every replica, in whatever order and however often they meet', () => {
     const meetings = fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 12 });
     fc.assert(
-      fc.property(fc.array(someFacts, { minLength: 4, maxLength: 4 }), meetings, (facts, meetings) => {
-        const replicas = [...facts];
-        for (const [a, b] of meetings) replicas[a] = mergeFacts(replicas[a] ?? {}, replicas[b] ?? {});
-        const all = facts.reduce(mergeFacts);
+      fc.property(fc.array(someBotState, { minLength: 4, maxLength: 4 }), meetings, (states, meetings) => {
+        const replicas = [...states];
+        for (const [a, b] of meetings) replicas[a] = mergeBotStates(replicas[a] ?? {}, replicas[b] ?? {});
+        const all = states.reduce(mergeBotStates);
         for (const one of replicas) {
           deepStrictEqual(
-            replicas.reduce((merged, other) => mergeFacts(other, merged), one),
+            replicas.reduce((merged, other) => mergeBotStates(other, merged), one),
             all,
           );
         }
@@ -48,7 +50,7 @@ describe('merging what two replicas know of a bot', () => {
 
   it('takes the later count and the token of the higher generation', () => {
     deepStrictEqual(
-      mergeFacts(
+      mergeBotStates(
         { count: { value: 9, at: 1 }, token: { digest: first, at: 4, generation: 2 } },
         { count: { value: 3, at: 2 }, token: { digest: null, at: 3, generation: 1 } },
       ),
@@ -59,12 +61,12 @@ describe('merging what two replicas know of a bot', () => {
   it('never brings back a token that was replaced by one of a clock that is behind', () => {
     const leaked = { token: { digest: first, at: 60_000, generation: 1 } };
     const replacement = { token: { digest: second, at: 5, generation: 2 } };
-    deepStrictEqual(mergeFacts(leaked, replacement), replacement);
+    deepStrictEqual(mergeBotStates(leaked, replacement), replacement);
   });
 
   it('ends both of two tokens that replicas issued before they saw each other', () => {
     deepStrictEqual(
-      mergeFacts(
+      mergeBotStates(
         { token: { digest: first, at: 4, generation: 2 } },
         { token: { digest: second, at: 9, generation: 2 } },
       ),
@@ -74,7 +76,7 @@ describe('merging what two replicas know of a bot', () => {
 
   it('lets a revocation win over a token of the same generation, though that is later', () => {
     deepStrictEqual(
-      mergeFacts(
+      mergeBotStates(
         { token: { digest: first, at: 9, generation: 2 } },
         { token: { digest: null, at: 4, generation: 2 } },
       ),
@@ -85,7 +87,7 @@ describe('merging what two replicas know of a bot', () => {
   it('takes the later of two tokens from before there were generations', () => {
     const old = { token: { digest: first, at: 4, generation: 0 } };
     const later = { token: { digest: second, at: 5, generation: 0 } };
-    deepStrictEqual(mergeFacts(later, old), later);
+    deepStrictEqual(mergeBotStates(later, old), later);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BotId } from '../../../src/bot/id.ts';
 import { silentLog } from '../../../src/log.ts';
 import { CommittedState } from '../../../src/state/ref/committed-state.ts';
-import type { Facts } from '../../../src/state/bot-state/facts.ts';
+import type { BotState } from '../../../src/state/bot-state/bot-state.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { StateConflictError } from '../../../src/state/ref/state-ref.ts';
 import { botId } from '../../support/sample.ts';
@@ -77,6 +77,6 @@ function newCommitted(path: string): CommittedState {
   return new CommittedState(new FileRef(path), new State(), silentLog);
 }
 
-function one(id: BotId | undefined, value: number): Map<BotId, Facts> {
+function one(id: BotId | undefined, value: number): Map<BotId, BotState> {
   return new Map(id === undefined ? [] : [[id, { count: { value, at: value } }]]);
 }

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../../src/bot/id.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
-import { type Facts, latestTime } from '../../../src/state/bot-state/facts.ts';
+import { type BotState, latestTime } from '../../../src/state/bot-state/bot-state.ts';
 import {
   readShard,
   shardNumber,
@@ -12,7 +12,7 @@ import {
 } from '../../../src/state/ref/shards.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
-import { someFacts, someId } from '../../support/arbitrary.ts';
+import { someBotState, someId } from '../../support/arbitrary.ts';
 
 const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
 
@@ -51,11 +51,11 @@ describe('a shard of the state ref', () => {
   });
 
   it('reads as what was written', () => {
-    const bots = fc.uniqueArray(fc.tuple(someId, someFacts), { selector: ([id]) => id });
+    const bots = fc.uniqueArray(fc.tuple(someId, someBotState), { selector: ([id]) => id });
     fc.assert(
       fc.property(bots, (bots) => {
         const state = stateOf(bots);
-        const seen = new Map<BotId, Facts>();
+        const seen = new Map<BotId, BotState>();
         for (const number of new Set(bots.map(([id]) => shardNumber(id)))) {
           const text = textOf(state, number);
           deepStrictEqual(read(shardPath(number), text, seen), []);
@@ -73,27 +73,27 @@ describe('a shard of the state ref', () => {
   });
 
   it('reads a token that was written before there were generations', () => {
-    const seen = new Map<BotId, Facts>();
+    const seen = new Map<BotId, BotState>();
     const line = `{\n"3312":{"token":"${digest}","tokenAt":1690000000000}\n}\n`;
     deepStrictEqual(read('33/12.json', line, seen), []);
     deepStrictEqual(seen.get(botId('3312'))?.token, { digest, at: 1_690_000_000_000, generation: 0 });
   });
 
   it('reads a time of 16 digits, which can be written, and refuses one that no date has', () => {
-    const seen = new Map<BotId, Facts>();
-    const facts: Facts = {
+    const seen = new Map<BotId, BotState>();
+    const botState: BotState = {
       count: { value: 1, at: 999_999_999_999_999 + 1 },
       token: { digest, at: latestTime, generation: 1 },
     };
-    const text = textOf(stateOf([['3312', facts]]), 3312);
+    const text = textOf(stateOf([['3312', botState]]), 3312);
     deepStrictEqual(read('33/12.json', text, seen), []);
-    deepStrictEqual(seen.get(botId('3312')), facts);
+    deepStrictEqual(seen.get(botId('3312')), botState);
     const [fault] = read('33/12.json', text.replace(String(latestTime), '9999999999999999'), seen);
     strictEqual(fault?.message, '9999999999999999 is no time: the last that there is, is 8640000000000000');
   });
 
   it('names a bad line and keeps the others', () => {
-    const seen = new Map<BotId, Facts>();
+    const seen = new Map<BotId, BotState>();
     const faults = read(
       '33/12.json',
       [
@@ -120,7 +120,7 @@ describe('a shard of the state ref', () => {
   });
 
   it('keeps nothing of a text that is none, and says so', () => {
-    const seen = new Map<BotId, Facts>();
+    const seen = new Map<BotId, BotState>();
     strictEqual(read('33/12.json', '\u0000\u0000\u0000', seen).length, 1);
     strictEqual(read('33/12.json', '[]', seen).length, 1);
     strictEqual(seen.size, 0);
@@ -131,16 +131,16 @@ function pathOf(id: string): string {
   return shardPath(shardNumber(botId(id)));
 }
 
-function stateOf(bots: readonly (readonly [string, Facts])[]): State {
+function stateOf(bots: readonly (readonly [string, BotState])[]): State {
   const state = new State();
-  for (const [id, facts] of bots) state.merge(botId(id), facts);
+  for (const [id, botState] of bots) state.merge(botId(id), botState);
   return state;
 }
 
 function textOf(state: State, shard: number): string {
-  return writeShard(state.botsOf(shard), (id) => state.facts(id));
+  return writeShard(state.botsOf(shard), (id) => state.get(id));
 }
 
-function read(path: string, text: string, into: Map<BotId, Facts>): readonly ShardFault[] {
-  return readShard(path, text, (id, facts) => into.set(id, facts));
+function read(path: string, text: string, into: Map<BotId, BotState>): readonly ShardFault[] {
+  return readShard(path, text, (id, botState) => into.set(id, botState));
 }

@@ -1,10 +1,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { newToken, tokenDigest } from '../../../src/bot/token.ts';
-import { mergeFacts } from '../../../src/state/bot-state/merge.ts';
+import { mergeBotStates } from '../../../src/state/bot-state/merge.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
-import { someFacts } from '../../support/arbitrary.ts';
+import { someBotState } from '../../support/arbitrary.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
@@ -12,12 +12,12 @@ const marge = botId('190519304972663313');
 describe('the state', () => {
   it('holds what a merge of everything it was given would', () => {
     fc.assert(
-      fc.property(fc.array(someFacts, { minLength: 1 }), (all) => {
+      fc.property(fc.array(someBotState, { minLength: 1 }), (all) => {
         const state = new State();
-        for (const facts of all) state.merge(homer, facts);
+        for (const botState of all) state.merge(homer, botState);
         deepStrictEqual(
-          state.facts(homer),
-          all.reduce((merged, facts) => mergeFacts(merged, facts)),
+          state.get(homer),
+          all.reduce((merged, botState) => mergeBotStates(merged, botState)),
         );
       }),
     );
@@ -25,7 +25,7 @@ describe('the state', () => {
 
   it('knows nothing of a bot it never heard of', () => {
     const state = new State();
-    deepStrictEqual(state.facts(homer), {});
+    deepStrictEqual(state.get(homer), {});
     strictEqual(state.count(homer), undefined);
     strictEqual(state.has(homer), false);
   });
