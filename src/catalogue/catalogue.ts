@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { setImmediate as breathe, setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotId } from '../bot/id.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import type { HashName } from '../git/objects/object-id.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
@@ -199,16 +200,9 @@ export class Catalogue {
     await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#scanner.take(reading));
   }
 
-  /** Does something with every folder there is or was, a few milliseconds at a time. */
+  /** Does something with every folder that exists or existed, in slices of time. */
   async #withAll(work: (folder: string) => void): Promise<void> {
-    let start = performance.now();
-    for (const folder of this.#allFolders()) {
-      if (this.#closing.signal.aborted) return;
-      work(folder);
-      if (performance.now() - start < slice) continue;
-      await breathe();
-      start = performance.now();
-    }
+    await forEachInSlices(this.#allFolders(), work, 'service', this.#closing.signal);
   }
 
   /** Looks at one folder after the other for ever, slowly: what no hint told is found here. */
@@ -219,7 +213,7 @@ export class Catalogue {
       const folders = [...this.#allFolders(), undefined];
       for (const folder of folders) {
         const time = this.#watcherFault === null ? round : round / 10;
-        await rest(time / folders.length, undefined, { ref: false, signal }).catch(() => {});
+        await sleep(time / folders.length, undefined, { ref: false, signal }).catch(() => {});
         if (signal.aborted) return;
         if (folder !== undefined) this.#scanner.look(folder);
       }
@@ -266,9 +260,6 @@ export class Catalogue {
 
 /** Milliseconds a hint waits for the others that come with it: one save is two or three events. */
 const coalescing = 5;
-
-/** Milliseconds of work before others get their turn. */
-const slice = 8;
 
 function isTopPath(key: string): boolean {
   return key.startsWith(`${botsFolder}/`) && key.split('/').length === 2;

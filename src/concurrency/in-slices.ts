@@ -1,10 +1,19 @@
-import { TimeSlice } from './time-slice.ts';
+import { type SliceOwner, TimeSlice } from './time-slice.ts';
 
-/** Does `work` on every item, one slice of time after the other. */
-export async function forEachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
-  const slice = new TimeSlice();
+/**
+ * Does `work` on every item, one slice of time after the other, until `signal` aborts. What is added to or removed from a
+ * map or set between two slices is seen as its iterator promises.
+ */
+export async function forEachInSlices<T>(
+  items: Iterable<T>,
+  work: (item: T) => void,
+  owner: SliceOwner = 'client',
+  signal?: AbortSignal,
+): Promise<void> {
+  const slice = new TimeSlice(owner);
   for (const item of items) {
     if (slice.isOver) await slice.next();
+    if (signal?.aborted) return;
     work(item);
   }
 }

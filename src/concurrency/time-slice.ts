@@ -1,27 +1,39 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Divides long work on the event loop, so that it delays no request for longer than a slice. Ask `isOver` before each
- * step, and wait for `next` when it is. Of all work that waits one slice is run each time the event loop comes round,
- * however much of it there is.
+ * Who starts a piece of work. Work of clients comes in any number: each piece waits for its slice, and of all that wait
+ * one slice runs per round of the event loop. Work of the service itself is little at a time: it begins at once, and
+ * lets the event loop go round once after each slice.
+ */
+export type SliceOwner = 'client' | 'service';
+
+/**
+ * Divides long work on the event loop, so that it delays no request for longer than a slice. Check `isOver` before or
+ * after each step, and wait for `next` when it is true.
  */
 export class TimeSlice {
-  /** The first step waits for its slice too: a thousand short pieces of work are as long as one that is not. */
-  #end = 0;
+  readonly #owner: SliceOwner;
+  #end: number;
+
+  constructor(owner: SliceOwner = 'client') {
+    this.#owner = owner;
+    // The first step of a client waits too: a thousand short pieces of work are as long as one that is not.
+    this.#end = owner === 'client' ? 0 : performance.now() + milliseconds[owner];
+  }
 
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Resolves when it is this work's turn. */
+  /** Resolves when the next slice of this work begins. */
   async next(): Promise<void> {
-    const turn = lastTurn.then(async () => await setImmediate());
-    lastTurn = turn;
-    await turn;
-    this.#end = performance.now() + milliseconds;
+    if (this.#owner === 'service') await setImmediate();
+    else await (lastClient = lastClient.then(async () => await setImmediate()));
+    this.#end = performance.now() + milliseconds[this.#owner];
   }
 }
 
-const milliseconds = 5;
+/** The length of a slice. A response may wait for several slices of the service's work. */
+const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 5, service: 2 };
 
-let lastTurn: Promise<void> = Promise.resolve();
+let lastClient: Promise<void> = Promise.resolve();

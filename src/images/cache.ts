@@ -3,12 +3,12 @@ import type { BotId } from '../bot/id.ts';
 import type { CachedImages, FullImages } from '../bot/schema-types.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import type { ImageKind } from './decode.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
 import { addBot, botsOf, type Copy, type Picture, Pictures } from './picture.ts';
 import { type FetchImage, PictureQueue } from './queue.ts';
-import { inSlices } from './slices.ts';
 import { type ImageName, ImageStore } from './store.ts';
 
 /** Our copy of a picture, for a page: the path it is served under, and its size in pixels. */
@@ -198,7 +198,12 @@ export class ImageCache {
   async #lookOver(all: Iterable<readonly [BotId, FullImages]>, before: Promise<void>): Promise<void> {
     await before;
     this.#look += 1;
-    await inSlices(all, ([bot, images]) => this.#see(bot, images, false), this.#closing.signal);
+    await forEachInSlices(
+      all,
+      ([bot, images]) => this.#see(bot, images, false),
+      'service',
+      this.#closing.signal,
+    );
     this.#wholeLook = this.#look;
   }
 
@@ -258,7 +263,7 @@ export class ImageCache {
       const drop = (picture: Picture): void => {
         if (picture.copy && !names.has(picture.copy.name)) this.#replace(picture, null);
       };
-      await inSlices(this.#pictures, drop, this.#closing.signal);
+      await forEachInSlices(this.#pictures, drop, 'service', this.#closing.signal);
     } catch (error) {
       this.#log.warn({ error: messageOf(error) }, `the image cache cannot be read: ${messageOf(error)}`);
     }
@@ -281,7 +286,7 @@ export class ImageCache {
       else if (this.#isOrphan(picture)) return void orphans.push(picture);
       if (picture.copy) names.add(picture.copy.name);
     };
-    await inSlices(this.#pictures, sort, this.#closing.signal);
+    await forEachInSlices(this.#pictures, sort, 'service', this.#closing.signal);
     if (this.#closing.signal.aborted) return;
     for (const picture of orphans) if (!this.#isNamed(picture)) await this.#forget(picture);
     await this.#save();

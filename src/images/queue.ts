@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { codeOf, messageOf } from '../system-error.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
 import { type HostQueue, openLanes } from './host-queue.ts';
 import { type Intervals, retryDelay } from './intervals.ts';
 import type { Copy, Picture } from './picture.ts';
 import { Progress } from './progress.ts';
-import { inSlices } from './slices.ts';
 import type { ImageStore } from './store.ts';
 
 /** Fetches a picture's bytes, or rejects with an ImageError; ends when the signal says so. */
@@ -156,7 +156,7 @@ export class PictureQueue {
     const retry = (picture: Picture): void => {
       if (isNamed(picture)) this.add(picture, false);
     };
-    await inSlices(this.#failing, retry, this.#closing.signal);
+    await forEachInSlices(this.#failing, retry, 'service', this.#closing.signal);
   }
 }
 

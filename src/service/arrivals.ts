@@ -1,6 +1,6 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type Place, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { CommitEvent } from '../git/commit/branch-writer.ts';
 
 /**
@@ -40,9 +40,10 @@ export class Arrivals {
 
   async #showAll(): Promise<void> {
     this.#busy = true;
+    const slice = new TimeSlice('service');
     while (this.#waiting.length > 0) {
       this.#catalogue?.arrived(this.#waiting.splice(0, atOnce));
-      await breathe();
+      if (slice.isOver) await slice.next();
     }
     this.#busy = false;
   }

@@ -5,7 +5,7 @@ import { messageOf } from '../system-error.ts';
 import type { StateChange, CommittedState } from './ref/committed-state.ts';
 import type { BotState } from './bot-state/bot-state.ts';
 import type { Journal, StateFailure } from './journal/journal.ts';
-import { Pace } from '../concurrency/pace.ts';
+import { forEachInSlices } from '../concurrency/in-slices.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 
 export interface CheckpointerOptions {
@@ -117,11 +117,8 @@ export class Checkpointer {
 
   async #changeOf(bots: Iterable<BotId>): Promise<StateChange> {
     const change = new Map<BotId, BotState>();
-    const pace = new Pace();
-    for (const id of bots) {
-      change.set(id, this.#options.committed.state.get(id));
-      if (pace.due) await pace.rest();
-    }
+    const { state } = this.#options.committed;
+    await forEachInSlices(bots, (id) => void change.set(id, state.get(id)), 'service');
     return change;
   }
 

@@ -1,7 +1,7 @@
 import { compareBotIds, type BotId } from '../bot/id.ts';
 import type { BotState } from '../state/bot-state/bot-state.ts';
 import { mergeBotStates } from '../state/bot-state/merge.ts';
-import { Pace } from '../concurrency/pace.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { readShard, writeShard } from '../state/ref/shards.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
@@ -36,7 +36,7 @@ async function mergeShards(
 ): Promise<Map<string, CommitFile>> {
   const files = await diffTrees(repository, theirs, ours);
   const merged = new Map<string, CommitFile>();
-  const pace = new Pace();
+  const slice = new TimeSlice('service');
   for (const { path, before, after } of files) {
     if (after === null || !/^\d\d\/\d\d\.json$/.test(path)) continue;
     const ids = before === null ? [after.id] : [after.id, before.id];
@@ -44,7 +44,7 @@ async function mergeShards(
     const [own, known] = [mine, other].map((blob) => blob?.content.toString() ?? '{\n}\n');
     const text = mergeShard(path, known ?? '', own ?? '');
     if (text !== known) merged.set(path, { mode: '100644', content: Buffer.from(text) });
-    if (pace.due) await pace.rest();
+    if (slice.isOver) await slice.next();
   }
   return merged;
 }

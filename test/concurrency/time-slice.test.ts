@@ -1,6 +1,6 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { sortInSlices } from '../../src/concurrency/in-slices.ts';
+import { forEachInSlices, sortInSlices } from '../../src/concurrency/in-slices.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 
 describe('work in slices', () => {
@@ -24,6 +24,35 @@ describe('work in slices', () => {
     counting = false;
     strictEqual(rounds.length, 60);
     strictEqual(new Set(rounds).size, 60, 'no two steps in the same round');
+  });
+
+  it("does not make the service's own work wait for the slices of clients", async () => {
+    const events: string[] = [];
+    const client = async (): Promise<void> => {
+      await new TimeSlice().next();
+      events.push('client');
+    };
+    const service = async (): Promise<void> => {
+      const slice = new TimeSlice('service');
+      strictEqual(slice.isOver, false, 'it begins at once');
+      await slice.next();
+      events.push('service');
+    };
+    await Promise.all([client(), client(), client(), service()]);
+    ok(events.indexOf('service') < 2, events.join(' '));
+  });
+
+  it('lets timers run between the items of a long list, and ends when it is aborted', async () => {
+    const closing = new AbortController();
+    setTimeout(() => closing.abort(), 1);
+    let done = 0;
+    const work = (): void => {
+      done++;
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+    };
+    await forEachInSlices(Array.from({ length: 1000 }), work, 'service', closing.signal);
+    ok(done > 0 && done < 1000, `${done} items`);
   });
 
   it('sorts as a sort in one piece does, and keeps the order of equals', async () => {

@@ -1,3 +1,5 @@
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+
 /**
  * Does small pieces of work by name, each when it is due, without ever holding the event loop for long: after
  * a few milliseconds the others get their turn. A name that is due already is not put down twice.
@@ -45,15 +47,14 @@ export class DelayQueue {
   }
 
   #run(): void {
-    const start = performance.now();
+    const now = performance.now();
+    const slice = new TimeSlice('service');
     for (const [name, due] of this.#due) {
-      if (due > start) continue;
+      if (due > now) continue;
       this.#due.delete(name);
       this.#work(name);
-      if (performance.now() - start > slice) break;
+      if (slice.isOver) break;
     }
     this.#wait();
   }
 }
-
-const slice = 8;

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { failpoint } from '../../failpoint.ts';
-import { Pace } from '../../concurrency/pace.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
@@ -66,7 +66,7 @@ export async function inspect(
   // A failure is thrown below, where it is awaited.
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
-  const pace = new Pace();
+  const slice = new TimeSlice('service');
   const throwAtLinks = linkGuard(repository.folder);
   for (const path of paths) {
     try {
@@ -76,7 +76,7 @@ export async function inspect(
     } catch (error) {
       files.set(path, error instanceof Error ? error : new Error(String(error)));
     }
-    if (pace.due) await pace.rest();
+    if (slice.isOver) await slice.next();
   }
   return { index: await reading, files };
 }
@@ -191,10 +191,10 @@ interface Step {
 
 /** Does `work` for one after the other. Its steps are small and synchronous, which is several times faster, so others get turns. */
 async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Promise<void>): Promise<void> {
-  const pace = new Pace();
+  const slice = new TimeSlice('service');
   for (const [i, item] of items.entries()) {
     await work(item, i);
-    if (pace.due) await pace.rest();
+    if (slice.isOver) await slice.next();
   }
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
 import { type JournalEntry, readLine } from './journal-line.ts';
-import { Pace } from '../../concurrency/pace.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 
 /** Lines of a segment that cannot be read, though something was acknowledged with them. */
 export interface JournalDamage {
@@ -40,14 +40,14 @@ export async function replaySegment(
   const path = join(folder, segmentName(number));
   const bytes = await readFile(path);
   const damaged: number[] = [];
-  const pace = new Pace();
+  const slice = new TimeSlice('service');
   let line = 0;
   for (let start = 0, end = bytes.indexOf(newline); end !== -1;) {
     line++;
     const entry = readLine(bytes.toString('latin1', start, end));
     if (entry === undefined) damaged.push(line);
     else take(entry);
-    if (pace.due) await pace.rest();
+    if (slice.isOver) await slice.next();
     start = end + 1;
     end = bytes.indexOf(newline, start);
   }

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Log } from '../../log.ts';
 import type { BotState } from '../bot-state/bot-state.ts';
 import { mergeBotStates } from '../bot-state/merge.ts';
-import { Pace } from '../../concurrency/pace.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
 import { StateConflictError, type StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
@@ -65,9 +65,8 @@ export class CommittedState {
   /** Takes in the files of another state. Gives the bots of which something was new. */
   async absorb(files: ReadonlyMap<string, string>): Promise<BotId[]> {
     const changed: BotId[] = [];
-    const pace = new Pace();
-    for (const [path, text] of files) {
-      if (this.#seen.get(path) === text) continue;
+    const absorbFile = ([path, text]: readonly [string, string]): void => {
+      if (this.#seen.get(path) === text) return;
       const faults = readShard(path, text, (id, botState) => {
         if (this.state.merge(id, botState)) changed.push(id);
       });
@@ -75,8 +74,8 @@ export class CommittedState {
         this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is left out: ${message}`);
       }
       this.#seen.set(path, text);
-      if (pace.due) await pace.rest();
-    }
+    };
+    await forEachInSlices(files, absorbFile, 'service');
     return changed;
   }
 
@@ -109,11 +108,7 @@ export class CommittedState {
       this.#lookedAt = Number.NEGATIVE_INFINITY;
       return false;
     }
-    const pace = new Pace();
-    for (const [id, botState] of change) {
-      this.state.merge(id, botState);
-      if (pace.due) await pace.rest();
-    }
+    await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
     for (const [path, text] of files) this.#seen.set(path, text);
     await this.#recogniseOwnMove();
     return true;
@@ -131,22 +126,21 @@ export class CommittedState {
       return changed === undefined ? this.state.get(id) : mergeBotStates(this.state.get(id), changed);
     };
     const shards = new Map<number, BotId[]>();
-    const pace = new Pace();
-    for (const id of change.keys()) {
+    const assign = (id: BotId): void => {
       const number = shardNumber(id);
       const bots = shards.get(number);
       if (bots) bots.push(id);
       else shards.set(number, [id]);
-      if (pace.due) await pace.rest();
-    }
+    };
+    await forEachInSlices(change.keys(), assign, 'service');
     const files = new Map<string, string>();
-    for (const [number, bots] of shards) {
+    const write = ([number, bots]: readonly [number, readonly BotId[]]): void => {
       const known = this.state.botsOf(number);
       const unknown = bots.filter((id) => !this.state.has(id));
       const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
       files.set(shardPath(number), writeShard(all, merged));
-      if (pace.due) await pace.rest();
-    }
+    };
+    await forEachInSlices(shards, write, 'service');
     return files;
   }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Pace } from '../../concurrency/pace.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { StateConflictError, type StateRef, type StateTree } from './state-ref.ts';
 import { diffTrees } from '../../git/file-change.ts';
 import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
@@ -104,13 +104,12 @@ async function changedFiles(
 ): Promise<RefCommit['files']> {
   const old = await readTipEntries(repository, onto, [...files.keys()]);
   const changed = new Map<string, CommitFile>();
-  const pace = new Pace();
-  for (const [path, text] of files) {
-    if (pace.due) await pace.rest();
+  const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
     const id = blobId(content, repository.hash);
     if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
-  }
+  };
+  await forEachInSlices(files, compare, 'service');
   return changed;
 }
 
