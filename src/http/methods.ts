@@ -6,7 +6,7 @@ import { ProblemError } from './problem.ts';
  * Answers what no route took: OPTIONS with the methods of the path, another method with 405, an unknown
  * path with 404. Other sites may read, so a preflight for reading is granted, and none for anything else.
  */
-export function answerUnrouted(routers: readonly Router[]): (ctx: Context) => void {
+export function handleUnrouted(routers: readonly Router[]): (ctx: Context) => void {
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = new Set(layers.flatMap(({ methods }) => methods));

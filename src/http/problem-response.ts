@@ -11,7 +11,7 @@ import type { Log } from '../log.ts';
 import { ProblemError } from './problem.ts';
 
 /** Turns what is thrown below into a problem document: a ProblemError into its own, all else into a plain 500. */
-export function answerProblems(log: Log): (ctx: Context, next: Next) => Promise<void> {
+export function handleErrors(log: Log): (ctx: Context, next: Next) => Promise<void> {
   const reasons = new LogThrottle();
   return async (ctx, next) => {
     try {

@@ -6,7 +6,7 @@ import type { Fault } from '../catalogue/page/fault.ts';
 import { type Counts, SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../catalogue/index/search.ts';
 import type { Log } from '../log.ts';
-import { showProblems } from '../site/page/error-page.tsx';
+import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
 import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
@@ -20,11 +20,11 @@ import { BotLists } from '../catalogue/index/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute, type Pictures } from '../http/api/image-route.ts';
-import { answerUnrouted } from '../http/methods.ts';
+import { handleUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi-route.ts';
 import { addMetricsRoute, countRequests, type RequestMetrics } from '../http/api/metrics-route.ts';
 import { ProblemError } from '../http/problem.ts';
-import { answerProblems } from '../http/problem-response.ts';
+import { handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
@@ -107,14 +107,14 @@ export function createApp(options: AppOptions): Koa {
 
   const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
   app.use(countRequests(options.metrics));
-  app.use(answerProblems(log));
+  app.use(handleErrors(log));
   app.use(protect);
-  app.use(showProblems(site, viewerOf));
+  app.use(showErrorPages(site, viewerOf));
   app.use(waitFor(catalogue, probes));
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(router.routes());
-  app.use(answerUnrouted([programs, probes, router]));
+  app.use(handleUnrouted([programs, probes, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   return app;
 }
@@ -123,9 +123,9 @@ export function createApp(options: AppOptions): Koa {
 export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
   const probes = probeRoutes(options);
   const app = new Koa();
-  app.use(answerProblems(options.log));
+  app.use(handleErrors(options.log));
   app.use(probes.routes());
-  app.use(answerUnrouted([probes]));
+  app.use(handleUnrouted([probes]));
   return app;
 }
 

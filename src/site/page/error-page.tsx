@@ -8,7 +8,7 @@ import { messages } from './messages.ts';
 import { sendOnce } from './html-response.ts';
 
 /** Shows a problem as a page to who asks for pages. The interface below /api/ keeps its problem documents. */
-export function showProblems(
+export function showErrorPages(
   site: Site,
   viewerOf: (ctx: Context) => Promise<Viewer | null>,
 ): (ctx: Context, next: Next) => Promise<void> {
