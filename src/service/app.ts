@@ -19,7 +19,7 @@ import type { TokenHolders } from '../http/api/authentication.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
-import { addImageRoute, type Pictures } from '../http/api/image-route.ts';
+import { addImageRoute, type ImageFiles } from '../http/api/image-route.ts';
 import { handleUnrouted } from '../http/methods.ts';
 import { addOpenApiRoute } from '../http/api/openapi-route.ts';
 import { addMetricsRoute, countRequests, type RequestMetrics } from '../http/api/metrics-route.ts';
@@ -39,7 +39,7 @@ export interface AppOptions {
   /** The authors of a bot as the last commit has it, read anew. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Null where the image cache is off. */
-  readonly pictures: Pictures | null;
+  readonly pictures: ImageFiles | null;
   readonly health: Health;
   readonly metrics: RequestMetrics;
   /** Whether probes and metrics are served by another application; see `createProbeApp`. */

@@ -3,13 +3,13 @@ import { ProblemError } from '../problem.ts';
 import { isKnown } from '../representation.ts';
 
 /** Our copies of pictures, by name; see images/. */
-export interface Pictures {
+export interface ImageFiles {
   /** The bytes of a WebP picture; undefined when there is none of that name. */
   read(name: string): Promise<Buffer | undefined>;
 }
 
 /** Serves our copies of pictures. A name is a digest of the bytes, so whoever has one may keep it for ever. */
-export function addImageRoute(router: Router, pictures: Pictures): void {
+export function addImageRoute(router: Router, pictures: ImageFiles): void {
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
     const bytes = /^[0-9a-f]{64}$/.test(name) ? await pictures.read(name) : undefined;
