@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { SerializedResponse } from './serialized-response.ts';
 
 /** A response that may be sent again for as long as `current` says so. */
-interface StoredResponse extends Wishes {
+interface StoredResponse extends VaryKey {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
@@ -14,7 +14,7 @@ interface StoredResponse extends Wishes {
 }
 
 /** What of a request's headers a read's answer depends on. */
-interface Wishes {
+interface VaryKey {
   readonly accept: string;
   readonly encoding: string;
   /** Only pages speak languages: empty for everything else. */
@@ -35,14 +35,14 @@ export class ResponseCache {
   });
 
   /** How often it has answered: with a whole response, with a 304. */
-  readonly answered = { whole: 0, notModified: 0 };
+  readonly hits = { whole: 0, notModified: 0 };
 
   /** Answers the request if it can; false when the application has to. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean {
+  respond(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = '' } = request;
     if (method !== 'GET') return false;
     const all = this.#responses.get(url);
-    const asked = all && readHeaders(request);
+    const asked = all && readVaryKey(request);
     const stored = asked && all.find((one) => isSame(one, asked));
     if (stored === undefined) return false;
     if (!stored.current()) {
@@ -51,7 +51,7 @@ export class ResponseCache {
     }
     const kind = kindOf(asked?.condition, stored.etag);
     if (kind === undefined || !stored[kind]?.send(response)) return false;
-    this.answered[kind]++;
+    this.hits[kind]++;
     return true;
   }
 
@@ -63,7 +63,7 @@ export class ResponseCache {
     current: () => boolean,
   ): void {
     const { method, url = '' } = request;
-    const asked = readHeaders(request);
+    const asked = readVaryKey(request);
     const etag = response.getHeader('etag');
     if (asked === undefined || method !== 'GET' || url.length > longest || typeof etag !== 'string') return;
     const { accept, encoding, language } = asked;
@@ -85,7 +85,7 @@ export class ResponseCache {
       notModified: new SerializedResponse(304, describing, null),
       current,
     };
-    this.#responses.set(url, [stored, ...others.slice(0, mostWishes - 1)]);
+    this.#responses.set(url, [stored, ...others.slice(0, mostVariants - 1)]);
   }
 }
 
@@ -99,9 +99,9 @@ function kindOf(condition: string | undefined, etag: string): 'whole' | 'notModi
 const longest = 1000;
 
 /** Responses kept for one address. */
-const mostWishes = 16;
+const mostVariants = 16;
 
-function isSame(a: Wishes, b: Wishes): boolean {
+function isSame(a: VaryKey, b: VaryKey): boolean {
   return a.accept === b.accept && a.encoding === b.encoding && a.language === b.language;
 }
 
@@ -109,10 +109,10 @@ function isSame(a: Wishes, b: Wishes): boolean {
  * What of the headers matters for a read; undefined where more than that may matter. Read from the raw headers, as
  * making the object of all of them would take longer than all else here.
  */
-function readHeaders({
+function readVaryKey({
   rawHeaders,
   url = '',
-}: IncomingMessage): (Wishes & { readonly condition?: string }) | undefined {
+}: IncomingMessage): (VaryKey & { readonly condition?: string }) | undefined {
   const forInterface = url.startsWith('/api/');
   const found: { [name in ReadHeader]?: string } = {};
   for (let i = 0; i < rawHeaders.length; i += 2) {

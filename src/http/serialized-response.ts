@@ -61,7 +61,7 @@ export class SerializedResponse {
 const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
 
 /**
- * How Node keeps the head of a response, and marks that it has been written. It is not documented; test/http/wire-answer.test.ts holds
+ * How Node keeps the head of a response, and marks that it has been written. It is not documented; test/http/serialized-response.test.ts holds
  * every supported Node to it.
  */
 interface WrittenHead {

@@ -43,10 +43,10 @@ export async function listen(
     else if (ctx.status === 200 && Buffer.isBuffer(ctx.body))
       cache.store(ctx.req, ctx.res, ctx.body, current);
   });
-  const answer = app.callback();
+  const compute = app.callback();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (closing) response.shouldKeepAlive = false;
-    if (!cache.answer(request, response)) void answer(request, response);
+    if (!cache.respond(request, response)) void compute(request, response);
   };
   const server = createServer(limits, (request, response) => {
     if (response.socket === null) inTurn(request, response, handle);

@@ -308,7 +308,7 @@ function metricsOf(
     checkpointedAt: () => state.checkpointer.checkpointedAt,
     remoteFaultAt: () => sync?.fault?.since,
     unpushed: () => sync?.unpushed ?? 0,
-    repeated: () => responses.answered,
+    repeated: () => responses.hits,
   });
 }
 
