@@ -7,8 +7,8 @@ import { forEachInSlices } from '../concurrency/in-slices.ts';
 import type { ImageKind } from './decode.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
-import { addBot, botsOf, type Copy, type Picture, Pictures } from './picture.ts';
-import { type FetchImage, PictureQueue } from './queue.ts';
+import { addBot, botsOf, type ImageCopy, type ImageEntry, ImageEntries } from './image-entries.ts';
+import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 
 /** Our copy of a picture, for a page: the path it is served under, and its size in pixels. */
@@ -51,9 +51,9 @@ export interface ImageCacheOptions {
 
 /** Opens the cache in `folder`, as the last run left it. It fetches nothing until pictures are wanted. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
-  const pictures = new Pictures();
-  const index = await IndexFile.open(join(options.folder, 'index'), pictures);
-  return new ImageCache(options, pictures, index);
+  const entries = new ImageEntries();
+  const index = await IndexFile.open(join(options.folder, 'index'), entries);
+  return new ImageCache(options, entries, index);
 }
 
 /**
@@ -64,10 +64,10 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
 export class ImageCache {
   readonly #log: Log;
   readonly #intervals: Intervals;
-  readonly #pictures: Pictures;
+  readonly #entries: ImageEntries;
   readonly #index: IndexFile;
   readonly #store: ImageStore;
-  readonly #queue: PictureQueue;
+  readonly #queue: ImageQueue;
   readonly #listeners: ((url: string, bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
@@ -79,27 +79,27 @@ export class ImageCache {
   #indexFault: string | undefined;
 
   /** For `openImageCache`. */
-  constructor(options: ImageCacheOptions, pictures: Pictures, index: IndexFile) {
+  constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
     const { folder, fetch, log, concurrency = 4, refreshDays = 90 } = options;
     this.#log = log;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
-    this.#pictures = pictures;
+    this.#entries = entries;
     this.#index = index;
     this.#store = new ImageStore(folder);
-    this.#queue = new PictureQueue({
+    this.#queue = new ImageQueue({
       fetch,
       store: this.#store,
       log,
       concurrency,
       refreshAfter: refreshDays * 86_400_000,
       intervals: this.#intervals,
-      isNamed: (picture) => this.#isNamed(picture),
-      onCopy: async (picture, copy) => await this.#exchange(picture, copy),
-      onFailure: (picture) => this.#index.changed(picture),
+      isNamed: (entry) => this.#isNamed(entry),
+      onCopy: async (entry, copy) => await this.#exchange(entry, copy),
+      onFailure: (entry) => this.#index.changed(entry),
     });
-    for (const picture of pictures) {
-      if (picture.copy) this.#cachedCount += 1;
-      if (picture.failure) this.#queue.retryLater(picture);
+    for (const entry of entries) {
+      if (entry.copy) this.#cachedCount += 1;
+      if (entry.failure) this.#queue.retryLater(entry);
     }
     this.#looking = this.#dropLost();
     this.#timers = [
@@ -155,7 +155,7 @@ export class ImageCache {
 
   status(): ImageCacheStatus {
     return {
-      known: this.#pictures.size,
+      known: this.#entries.size,
       cached: this.#cachedCount,
       failing: this.#queue.failing,
       left: this.#queue.left,
@@ -164,7 +164,7 @@ export class ImageCache {
 
   /** The pictures whose last attempt failed, and why: `<url> <message>` is a sentence. */
   *failures(): Generator<{ readonly url: string; readonly message: string }> {
-    for (const { url, failure } of this.#pictures) if (failure) yield { url, message: failure.message };
+    for (const { url, failure } of this.#entries) if (failure) yield { url, message: failure.message };
   }
 
   /** Resolves when every picture that was wanted is there or has failed once. */
@@ -191,7 +191,7 @@ export class ImageCache {
   }
 
   #cached(kind: ImageKind, url: string): CachedPicture | null {
-    const copy = this.#pictures.get(kind, url)?.copy;
+    const copy = this.#entries.get(kind, url)?.copy;
     return copy ? { path: `/appdata/${copy.name}.webp`, width: copy.width, height: copy.height } : null;
   }
 
@@ -215,30 +215,30 @@ export class ImageCache {
   }
 
   #seeOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
-    const picture = this.#pictures.obtain(kind, url);
-    addBot(picture, bot);
-    picture.seenIn = this.#look;
-    picture.unnamedSince = null;
-    this.#queue.add(picture, urgent);
+    const entry = this.#entries.obtain(kind, url);
+    addBot(entry, bot);
+    entry.seenIn = this.#look;
+    entry.unnamedSince = null;
+    this.#queue.add(entry, urgent);
   }
 
-  #isNamed({ seenIn }: Picture): boolean {
+  #isNamed({ seenIn }: ImageEntry): boolean {
     return seenIn >= this.#wholeLook;
   }
 
-  async #exchange(picture: Picture, copy: Copy): Promise<void> {
-    const before = picture.copy;
-    this.#replace(picture, copy);
+  async #exchange(entry: ImageEntry, copy: ImageCopy): Promise<void> {
+    const before = entry.copy;
+    this.#replace(entry, copy);
     if (before && before.name !== copy.name) await this.#store.release(before.name);
   }
 
-  #replace(picture: Picture, copy: Copy | null): void {
-    const before = picture.copy;
-    picture.copy = copy;
+  #replace(entry: ImageEntry, copy: ImageCopy | null): void {
+    const before = entry.copy;
+    entry.copy = copy;
     this.#cachedCount += Number(copy !== null) - Number(before !== null);
-    this.#index.changed(picture);
+    this.#index.changed(entry);
     if (before?.name === copy?.name) return;
-    for (const listener of this.#listeners) listener(picture.url, botsOf(picture));
+    for (const listener of this.#listeners) listener(entry.url, botsOf(entry));
   }
 
   async #save(): Promise<void> {
@@ -260,10 +260,10 @@ export class ImageCache {
   async #dropLost(): Promise<void> {
     try {
       const names = await this.#store.names();
-      const drop = (picture: Picture): void => {
-        if (picture.copy && !names.has(picture.copy.name)) this.#replace(picture, null);
+      const drop = (entry: ImageEntry): void => {
+        if (entry.copy && !names.has(entry.copy.name)) this.#replace(entry, null);
       };
-      await forEachInSlices(this.#pictures, drop, 'service', this.#closing.signal);
+      await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
     } catch (error) {
       this.#log.warn({ error: messageOf(error) }, `the image cache cannot be read: ${messageOf(error)}`);
     }
@@ -280,31 +280,31 @@ export class ImageCache {
 
   async #tendNow(): Promise<void> {
     const names = new Set<ImageName>();
-    const orphans: Picture[] = [];
-    const sort = (picture: Picture): void => {
-      if (this.#isNamed(picture)) this.#queue.add(picture, false);
-      else if (this.#isOrphan(picture)) return void orphans.push(picture);
-      if (picture.copy) names.add(picture.copy.name);
+    const orphans: ImageEntry[] = [];
+    const sort = (entry: ImageEntry): void => {
+      if (this.#isNamed(entry)) this.#queue.add(entry, false);
+      else if (this.#isOrphan(entry)) return void orphans.push(entry);
+      if (entry.copy) names.add(entry.copy.name);
     };
-    await forEachInSlices(this.#pictures, sort, 'service', this.#closing.signal);
+    await forEachInSlices(this.#entries, sort, 'service', this.#closing.signal);
     if (this.#closing.signal.aborted) return;
-    for (const picture of orphans) if (!this.#isNamed(picture)) await this.#forget(picture);
+    for (const entry of orphans) if (!this.#isNamed(entry)) await this.#forget(entry);
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
     if (removed > 0) this.#log.info({ removed }, `image cache: ${removed} files removed that nothing names`);
   }
 
   /** Whether nothing has named the picture for its time of grace, which begins when this is first asked. */
-  #isOrphan(picture: Picture): boolean {
-    picture.unnamedSince ??= Date.now();
-    return !picture.queued && picture.unnamedSince <= Date.now() - this.#intervals.grace;
+  #isOrphan(entry: ImageEntry): boolean {
+    entry.unnamedSince ??= Date.now();
+    return !entry.queued && entry.unnamedSince <= Date.now() - this.#intervals.grace;
   }
 
-  async #forget(picture: Picture): Promise<void> {
-    this.#pictures.forget(picture);
-    this.#queue.forget(picture);
-    if (picture.copy) this.#cachedCount -= 1;
-    this.#index.changed(picture);
-    if (picture.copy) await this.#store.release(picture.copy.name);
+  async #forget(entry: ImageEntry): Promise<void> {
+    this.#entries.forget(entry);
+    this.#queue.forget(entry);
+    if (entry.copy) this.#cachedCount -= 1;
+    this.#index.changed(entry);
+    if (entry.copy) await this.#store.release(entry.copy.name);
   }
 }

@@ -1,41 +1,40 @@
-/** What is put into a lane. */
+/** A queue of items that each belong to a host: a slow or broken host holds up its own items and no others. */
 export interface HostQueue<T> {
   /** Items that wait or are worked on. */
   readonly left: number;
-  /** Puts an item into its host's lane; an urgent one goes before those that are not. */
+  /** Adds an item of `host`; an urgent one goes before those that are not. */
   add(host: string, item: T, urgent: boolean): void;
   /** Resolves when nothing is left. */
   idle(): Promise<void>;
-  /** Takes up no more work; resolves when what was begun is over. */
+  /** Starts no more work; resolves when what has started is done. */
   close(): Promise<void>;
 }
 
 export interface HostQueueOptions<T> {
-  /** At most so many items are worked on at once, and never two of one host. */
+  /** How many items are worked on at once, at most; never two of one host. */
   readonly concurrency: number;
-  /** Does an item, and tells whether its host is well. Never rejects. */
+  /** Does an item, and returns whether its host works. Never rejects. */
   readonly work: (item: T) => Promise<boolean>;
-  /** Milliseconds that an unwell host is left alone; doubled each time until it is well. */
+  /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */
   readonly rest: { readonly first: number; readonly most: number };
 }
 
-/** HostQueue of work, one a host: a slow or broken host holds up its own lane and no other. */
-export function openLanes<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
-  const hostQueue = new Map<string, Lane<T>>();
-  /** HostQueue that have work and may be worked on, the longest waiting first. */
-  const ready = new Set<Lane<T>>();
+export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
+  const hosts = new Map<string, Host<T>>();
+  /** Hosts that have work and may be worked on, the longest waiting first. */
+  const ready = new Set<Host<T>>();
   const running = new Set<Promise<void>>();
   let left = 0;
   let closed = false;
   const onIdle: (() => void)[] = [];
 
   const startNext = (): void => {
-    for (const lane of ready) {
+    for (const host of ready) {
       if (closed || running.size >= concurrency) return;
-      ready.delete(lane);
-      const item = lane.urgent.pop() ?? lane.others.pop();
+      ready.delete(host);
+      const item = host.urgent.pop() ?? host.others.pop();
       if (item === undefined) continue;
-      const run = runOne(lane, item).finally(() => {
+      const run = runOne(host, item).finally(() => {
         running.delete(run);
         startNext();
       });
@@ -43,40 +42,39 @@ export function openLanes<T>({ concurrency, work, rest }: HostQueueOptions<T>): 
     }
   };
 
-  const runOne = async (lane: Lane<T>, item: T): Promise<void> => {
-    lane.busy = true;
-    const well = await work(item);
-    lane.busy = false;
+  const runOne = async (host: Host<T>, item: T): Promise<void> => {
+    host.busy = true;
+    const works = await work(item);
+    host.busy = false;
     left -= 1;
-    lane.strikes = well ? 0 : lane.strikes + 1;
+    host.failures = works ? 0 : host.failures + 1;
     if (left === 0) for (const resolve of onIdle.splice(0)) resolve();
-    if (isEmpty(lane)) hostQueue.delete(lane.host);
-    else if (well) ready.add(lane);
-    else restLane(lane);
+    if (isEmpty(host)) hosts.delete(host.name);
+    else if (works) ready.add(host);
+    else pause(host);
   };
 
-  const restLane = (lane: Lane<T>): void => {
-    lane.busy = true;
-    const pause = Math.min(rest.most, rest.first * 2 ** (lane.strikes - 1));
+  const pause = (host: Host<T>): void => {
+    host.busy = true;
     const wake = (): void => {
-      lane.busy = false;
-      ready.add(lane);
+      host.busy = false;
+      ready.add(host);
       startNext();
     };
-    setTimeout(wake, pause).unref();
+    setTimeout(wake, Math.min(rest.most, rest.first * 2 ** (host.failures - 1))).unref();
   };
 
   return {
     get left() {
       return left;
     },
-    add(host, item, urgent) {
+    add(name, item, urgent) {
       if (closed) return;
-      const lane = hostQueue.get(host) ?? { host, urgent: [], others: [], strikes: 0, busy: false };
-      hostQueue.set(host, lane);
-      (urgent ? lane.urgent : lane.others).push(item);
+      const host = hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
+      hosts.set(name, host);
+      (urgent ? host.urgent : host.others).push(item);
       left += 1;
-      if (!lane.busy) ready.add(lane);
+      if (!host.busy) ready.add(host);
       startNext();
     },
     async idle() {
@@ -88,7 +86,7 @@ export function openLanes<T>({ concurrency, work, rest }: HostQueueOptions<T>): 
     async close() {
       closed = true;
       await Promise.all(running);
-      hostQueue.clear();
+      hosts.clear();
       ready.clear();
       left = 0;
       for (const resolve of onIdle.splice(0)) resolve();
@@ -96,15 +94,16 @@ export function openLanes<T>({ concurrency, work, rest }: HostQueueOptions<T>): 
   };
 }
 
-interface Lane<T> {
-  readonly host: string;
+interface Host<T> {
+  readonly name: string;
   readonly urgent: T[];
   readonly others: T[];
-  strikes: number;
-  /** Worked on, or resting. */
+  /** Failures in a row. */
+  failures: number;
+  /** Worked on, or left alone after a failure. */
   busy: boolean;
 }
 
-function isEmpty({ urgent, others }: Lane<unknown>): boolean {
+function isEmpty({ urgent, others }: Host<unknown>): boolean {
   return urgent.length === 0 && others.length === 0;
 }

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { codeOf } from '../system-error.ts';
 import type { ImageKind } from './decode.ts';
-import type { Copy, Failure, Picture, Pictures } from './picture.ts';
+import type { ImageCopy, FetchFailure, ImageEntry, ImageEntries } from './image-entries.ts';
 
 /**
  * What is known of the pictures, on disk: one line a picture with a checksum before it, the last line of a
@@ -14,28 +14,28 @@ import type { Copy, Failure, Picture, Pictures } from './picture.ts';
  */
 export class IndexFile {
   readonly #path: string;
-  readonly #pictures: Pictures;
-  readonly #changed = new Set<Picture>();
+  readonly #entries: ImageEntries;
+  readonly #changed = new Set<ImageEntry>();
   #lines = 0;
   #handle: FileHandle | undefined;
   readonly #writes = new SerialQueue();
 
-  private constructor(path: string, pictures: Pictures) {
+  private constructor(path: string, entries: ImageEntries) {
     this.#path = path;
-    this.#pictures = pictures;
+    this.#entries = entries;
   }
 
   /** Reads the file at `path` into `pictures`, and keeps it true from then on. */
-  static async open(path: string, pictures: Pictures): Promise<IndexFile> {
-    const index = new IndexFile(path, pictures);
-    const { lines, whole } = await readLines(path, pictures);
+  static async open(path: string, entries: ImageEntries): Promise<IndexFile> {
+    const index = new IndexFile(path, entries);
+    const { lines, whole } = await readLines(path, entries);
     index.#lines = whole ? lines : Number.POSITIVE_INFINITY;
     return index;
   }
 
   /** Notes that the picture has changed; `flush` writes it. */
-  changed(picture: Picture): void {
-    this.#changed.add(picture);
+  changed(entry: ImageEntry): void {
+    this.#changed.add(entry);
   }
 
   /** Writes what has changed. When it rejects, the changes are kept for the next time. */
@@ -58,18 +58,18 @@ export class IndexFile {
     const batch = [...this.#changed];
     this.#changed.clear();
     try {
-      if (this.#lines > 2 * this.#pictures.size + spareLines) await this.#writeAnew();
+      if (this.#lines > 2 * this.#entries.size + spareLines) await this.#writeAnew();
       else await this.#append(batch);
     } catch (error) {
-      for (const picture of batch) this.#changed.add(picture);
+      for (const entry of batch) this.#changed.add(entry);
       this.#lines = Number.POSITIVE_INFINITY;
       throw error;
     }
   }
 
-  async #append(batch: readonly Picture[]): Promise<void> {
+  async #append(batch: readonly ImageEntry[]): Promise<void> {
     this.#handle ??= await open(this.#path, 'a');
-    await this.#handle.appendFile(batch.map((picture) => lineOf(picture, this.#isKnown(picture))).join(''));
+    await this.#handle.appendFile(batch.map((entry) => lineOf(entry, this.#isKnown(entry))).join(''));
     this.#lines += batch.length;
   }
 
@@ -83,9 +83,9 @@ export class IndexFile {
     try {
       await file.writeFile(magic);
       let block: string[] = [];
-      for (const picture of this.#pictures) {
-        if (picture.copy === null && picture.failure === null) continue;
-        block.push(lineOf(picture, true));
+      for (const entry of this.#entries) {
+        if (entry.copy === null && entry.failure === null) continue;
+        block.push(lineOf(entry, true));
         lines += 1;
         if (block.length < blockLines) continue;
         await file.writeFile(block.join(''));
@@ -103,8 +103,8 @@ export class IndexFile {
     this.#lines = lines;
   }
 
-  #isKnown(picture: Picture): boolean {
-    return this.#pictures.get(picture.kind, picture.url) === picture;
+  #isKnown(entry: ImageEntry): boolean {
+    return this.#entries.get(entry.kind, entry.url) === entry;
   }
 }
 
@@ -115,16 +115,16 @@ const spareLines = 1_000;
 
 const blockLines = 1_000;
 
-type Line = readonly [ImageKind, string, Copy | null, Failure | null];
+type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null];
 
-function lineOf({ kind, url, copy, failure }: Picture, known: boolean): string {
+function lineOf({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
   const line: Line = [kind, url, known ? copy : null, known ? failure : null];
   const json = JSON.stringify(line);
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
 /** Reads the lines that are good; not `whole` when there is anything else in the file, or no file. */
-async function readLines(path: string, pictures: Pictures): Promise<{ lines: number; whole: boolean }> {
+async function readLines(path: string, entries: ImageEntries): Promise<{ lines: number; whole: boolean }> {
   let lines = 0;
   let whole = true;
   let rest = '';
@@ -138,7 +138,7 @@ async function readLines(path: string, pictures: Pictures): Promise<{ lines: num
         begun = true;
       }
       for (const part of parts) {
-        if (!readLine(part, pictures)) whole = false;
+        if (!readLine(part, entries)) whole = false;
         lines += 1;
       }
     }
@@ -149,12 +149,12 @@ async function readLines(path: string, pictures: Pictures): Promise<{ lines: num
   }
 }
 
-function readLine(text: string, pictures: Pictures): boolean {
+function readLine(text: string, entries: ImageEntries): boolean {
   const json = text.slice(9);
   if (text.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return false;
   const [kind, url, copy, failure] = JSON.parse(json) as Line;
-  const picture = pictures.obtain(kind, url);
-  if (copy === null && failure === null) pictures.forget(picture);
-  else Object.assign(picture, { copy, failure });
+  const entry = entries.obtain(kind, url);
+  if (copy === null && failure === null) entries.forget(entry);
+  else Object.assign(entry, { copy, failure });
   return true;
 }

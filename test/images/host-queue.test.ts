@@ -1,15 +1,15 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { openLanes } from '../../src/images/host-queue.ts';
+import { openHostQueue } from '../../src/images/host-queue.ts';
 
 const rest = { first: 1, most: 4 };
 
-describe('hostQueue', () => {
+describe('a host queue', () => {
   it('work on so many items at once, and never on two of one host', async () => {
     const busy: string[] = [];
     let most = 0;
     const done: string[] = [];
-    const hostQueue = openLanes<string>({
+    const hostQueue = openHostQueue<string>({
       concurrency: 3,
       rest,
       work: async (item) => {
@@ -34,7 +34,11 @@ describe('hostQueue', () => {
 
   it('take an urgent item before those of its host that are not', async () => {
     const done: number[] = [];
-    const hostQueue = openLanes<number>({ concurrency: 1, rest, work: async (item) => done.push(item) > 0 });
+    const hostQueue = openHostQueue<number>({
+      concurrency: 1,
+      rest,
+      work: async (item) => done.push(item) > 0,
+    });
     for (const item of [0, 1, 2]) hostQueue.add('a', item, false);
     hostQueue.add('a', 9, true);
     await hostQueue.idle();
@@ -43,7 +47,7 @@ describe('hostQueue', () => {
 
   it('come back to a host that is unwell until all its items are done', async () => {
     const done: number[] = [];
-    const hostQueue = openLanes<number>({
+    const hostQueue = openHostQueue<number>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -59,7 +63,7 @@ describe('hostQueue', () => {
   it('go on with other hosts while one of them does not answer', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;
-    const hostQueue = openLanes<string>({
+    const hostQueue = openHostQueue<string>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -77,7 +81,7 @@ describe('hostQueue', () => {
 
   it('finish what was begun and nothing else when they are closed', async () => {
     const done: number[] = [];
-    const hostQueue = openLanes<number>({
+    const hostQueue = openHostQueue<number>({
       concurrency: 1,
       rest,
       work: async (item) => {

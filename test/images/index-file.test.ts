@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { IndexFile } from '../../src/images/index-file.ts';
-import { type Copy, Pictures } from '../../src/images/picture.ts';
+import { type ImageCopy, ImageEntries } from '../../src/images/image-entries.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the index of the image cache', () => {
@@ -23,13 +23,13 @@ describe('the index of the image cache', () => {
   });
 
   it('writes nothing where nothing was changed', async () => {
-    const index = await IndexFile.open(path, new Pictures());
+    const index = await IndexFile.open(path, new ImageEntries());
     await index.close();
     equal(existsSync(path), false);
   });
 
   it('forgets what was forgotten', async () => {
-    const pictures = new Pictures();
+    const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
     const picture = pictures.obtain('wide', urlOf(0));
     picture.copy = copyOf(0);
@@ -49,7 +49,7 @@ describe('the index of the image cache', () => {
     for (let cut = 0; cut <= bytes.length; cut += 7) {
       writeFileSync(path, bytes.subarray(0, cut));
       const whole = Math.max(0, bytes.subarray(0, cut).toString().split('\n').length - 2);
-      const pictures = new Pictures();
+      const pictures = new ImageEntries();
       const index = await IndexFile.open(path, pictures);
       equal(pictures.size, whole);
       const picture = pictures.obtain('wide', urlOf(9));
@@ -79,7 +79,7 @@ describe('the index of the image cache', () => {
   });
 
   it('does not grow with every change', async () => {
-    const pictures = new Pictures();
+    const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
     const picture = pictures.obtain('wide', urlOf(0));
     for (let time = 0; time < 3000; time += 1) {
@@ -93,7 +93,7 @@ describe('the index of the image cache', () => {
   });
 
   it('keeps the changes it could not write for the next time', async () => {
-    const pictures = new Pictures();
+    const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
     const picture = pictures.obtain('wide', urlOf(0));
     picture.copy = copyOf(0);
@@ -107,8 +107,8 @@ describe('the index of the image cache', () => {
 });
 
 /** An index at `path` that knows of so many pictures. */
-async function filled(path: string, count: number): Promise<Pictures> {
-  const pictures = new Pictures();
+async function filled(path: string, count: number): Promise<ImageEntries> {
+  const pictures = new ImageEntries();
   const index = await IndexFile.open(path, pictures);
   for (let number = 0; number < count; number += 1) {
     const picture = pictures.obtain('wide', urlOf(number));
@@ -120,12 +120,12 @@ async function filled(path: string, count: number): Promise<Pictures> {
 }
 
 async function known(path: string): Promise<ReturnType<typeof copiesOf>> {
-  const pictures = new Pictures();
+  const pictures = new ImageEntries();
   await IndexFile.open(path, pictures);
   return copiesOf(pictures);
 }
 
-function copiesOf(pictures: Pictures): Map<string, { copy: Copy | null; failure: unknown }> {
+function copiesOf(pictures: ImageEntries): Map<string, { copy: ImageCopy | null; failure: unknown }> {
   return new Map([...pictures].map(({ kind, url, copy, failure }) => [`${kind} ${url}`, { copy, failure }]));
 }
 
@@ -133,6 +133,6 @@ function urlOf(number: number): string {
   return `https://example.org/${number}.png`;
 }
 
-function copyOf(number: number): Copy {
+function copyOf(number: number): ImageCopy {
   return { name: String(number).repeat(64), width: 40, height: 30, fetchedAt: 1_700_000_000_000 + number };
 }

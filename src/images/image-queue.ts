@@ -4,16 +4,16 @@ import { codeOf, messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
 import { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
-import { type HostQueue, openLanes } from './host-queue.ts';
+import { type HostQueue, openHostQueue } from './host-queue.ts';
 import { type Intervals, retryDelay } from './intervals.ts';
-import type { Copy, Picture } from './picture.ts';
-import { Progress } from './progress.ts';
+import type { ImageCopy, ImageEntry } from './image-entries.ts';
+import { FetchProgress } from './fetch-progress.ts';
 import type { ImageStore } from './store.ts';
 
 /** Fetches a picture's bytes, or rejects with an ImageError; ends when the signal says so. */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
 
-export interface PictureQueueOptions {
+export interface ImageQueueOptions {
   readonly fetch: FetchImage;
   readonly store: ImageStore;
   readonly log: Log;
@@ -22,32 +22,32 @@ export interface PictureQueueOptions {
   readonly refreshAfter: number;
   readonly intervals: Intervals;
   /** Whether a picture that waited for its turn is still worth it. */
-  readonly isNamed: (picture: Picture) => boolean;
+  readonly isNamed: (entry: ImageEntry) => boolean;
   /** Takes over a new copy; the picture still has the old one. */
-  readonly onCopy: (picture: Picture, copy: Copy) => Promise<void>;
+  readonly onCopy: (entry: ImageEntry, copy: ImageCopy) => Promise<void>;
   /** The picture has failed; its copy stays. */
-  readonly onFailure: (picture: Picture) => void;
+  readonly onFailure: (entry: ImageEntry) => void;
 }
 
 /** Gets pictures that are due: fetches, decodes and stores each, and comes back to those that failed. */
-export class PictureQueue {
-  readonly #options: PictureQueueOptions;
+export class ImageQueue {
+  readonly #options: ImageQueueOptions;
   readonly #decoder = new Decoder();
-  readonly #hostQueue: HostQueue<Picture>;
-  readonly #failing = new Set<Picture>();
-  readonly #progress: Progress;
+  readonly #hostQueue: HostQueue<ImageEntry>;
+  readonly #failing = new Set<ImageEntry>();
+  readonly #progress: FetchProgress;
   readonly #closing = new AbortController();
   readonly #ticking: NodeJS.Timeout;
 
-  constructor(options: PictureQueueOptions) {
+  constructor(options: ImageQueueOptions) {
     const { concurrency, intervals, log } = options;
     this.#options = options;
-    this.#hostQueue = openLanes({
+    this.#hostQueue = openHostQueue({
       concurrency,
-      work: async (picture) => await this.#work(picture),
+      work: async (entry) => await this.#work(entry),
       rest: { first: intervals.hostRest, most: intervals.longestHostRest },
     });
-    this.#progress = new Progress(log, intervals.progress, () => this.left);
+    this.#progress = new FetchProgress(log, intervals.progress, () => this.left);
     this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
   }
 
@@ -62,20 +62,20 @@ export class PictureQueue {
   }
 
   /** Puts the picture in when it is due: without a copy or with an old one, and not just failed. */
-  add(picture: Picture, urgent: boolean): void {
-    if (this.#closing.signal.aborted || picture.queued || !this.#isDue(picture)) return;
-    picture.queued = true;
+  add(entry: ImageEntry, urgent: boolean): void {
+    if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
+    entry.queued = true;
     this.#progress.begin();
-    this.#hostQueue.add(hostOf(picture.url), picture, urgent);
+    this.#hostQueue.add(hostOf(entry.url), entry, urgent);
   }
 
   /** Comes back to a picture that failed, when its time has come. */
-  retryLater(picture: Picture): void {
-    this.#failing.add(picture);
+  retryLater(entry: ImageEntry): void {
+    this.#failing.add(entry);
   }
 
-  forget(picture: Picture): void {
-    this.#failing.delete(picture);
+  forget(entry: ImageEntry): void {
+    this.#failing.delete(entry);
   }
 
   /** Resolves when nothing is left. */
@@ -91,25 +91,25 @@ export class PictureQueue {
     await Promise.all([this.#hostQueue.close(), this.#decoder.close()]);
   }
 
-  #isDue({ copy, failure }: Picture): boolean {
+  #isDue({ copy, failure }: ImageEntry): boolean {
     const now = Date.now();
     if (failure) return failure.retryAt <= now;
     return copy === null || copy.fetchedAt + this.#options.refreshAfter <= now;
   }
 
   /** Gets a picture; whether its host is well. */
-  async #work(picture: Picture): Promise<boolean> {
+  async #work(entry: ImageEntry): Promise<boolean> {
     let result: Result = 'again';
-    while (result === 'again' && this.#options.isNamed(picture) && this.#isDue(picture)) {
-      result = await this.#attempt(picture);
+    while (result === 'again' && this.#options.isNamed(entry) && this.#isDue(entry)) {
+      result = await this.#attempt(entry);
     }
-    picture.queued = false;
+    entry.queued = false;
     return result !== 'host unwell';
   }
 
-  async #attempt(picture: Picture): Promise<Result> {
+  async #attempt(entry: ImageEntry): Promise<Result> {
     try {
-      await this.#obtain(picture);
+      await this.#obtain(entry);
       return 'done';
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
@@ -117,31 +117,31 @@ export class PictureQueue {
         await this.#sitDown(messageOf(error));
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
-      this.#fail(picture, messageOf(error));
+      this.#fail(entry, messageOf(error));
       return error instanceof ImageError && error.blame === 'host' ? 'host unwell' : 'done';
     }
   }
 
-  async #obtain(picture: Picture): Promise<void> {
+  async #obtain(entry: ImageEntry): Promise<void> {
     const { fetch, store, onCopy } = this.#options;
-    const original = await fetch(picture.url, this.#closing.signal);
-    const { bytes, width, height } = await this.#decoder.decode(original, picture.kind);
+    const original = await fetch(entry.url, this.#closing.signal);
+    const { bytes, width, height } = await this.#decoder.decode(original, entry.kind);
     const name = await store.put(bytes);
-    picture.failure = null;
-    this.#failing.delete(picture);
+    entry.failure = null;
+    this.#failing.delete(entry);
     this.#progress.fetched();
-    await onCopy(picture, { name, width, height, fetchedAt: Date.now() });
+    await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
   }
 
-  #fail(picture: Picture, message: string): void {
+  #fail(entry: ImageEntry, message: string): void {
     const { log, intervals, onFailure } = this.#options;
-    const count = (picture.failure?.count ?? 0) + 1;
+    const count = (entry.failure?.count ?? 0) + 1;
     const retryAt = Date.now() + retryDelay(count, intervals);
-    picture.failure = { count, retryAt, message };
-    this.#failing.add(picture);
+    entry.failure = { count, retryAt, message };
+    this.#failing.add(entry);
     this.#progress.failed();
-    onFailure(picture);
-    log.debug({ url: picture.url, message, count, retryAt }, `${picture.url} ${message}`);
+    onFailure(entry);
+    log.debug({ url: entry.url, message, count, retryAt }, `${entry.url} ${message}`);
   }
 
   /** Our own disk or process is at fault, not the picture: it keeps its place, and this worker waits. */
@@ -153,8 +153,8 @@ export class PictureQueue {
 
   async #retry(): Promise<void> {
     const { isNamed } = this.#options;
-    const retry = (picture: Picture): void => {
-      if (isNamed(picture)) this.add(picture, false);
+    const retry = (entry: ImageEntry): void => {
+      if (isNamed(entry)) this.add(entry, false);
     };
     await forEachInSlices(this.#failing, retry, 'service', this.#closing.signal);
   }

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 
 /** Says in the log how far the work is: every so many milliseconds while there is some, and when it is done. */
-export class Progress {
+export class FetchProgress {
   readonly #log: Log;
   readonly #interval: number;
   readonly #left: () => number;

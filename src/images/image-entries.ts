@@ -3,7 +3,7 @@ import type { ImageKind } from './decode.ts';
 import type { ImageName } from './store.ts';
 
 /** Our copy of a picture. Pixels, and milliseconds since the epoch. */
-export interface Copy {
+export interface ImageCopy {
   readonly name: ImageName;
   readonly width: number;
   readonly height: number;
@@ -11,19 +11,19 @@ export interface Copy {
 }
 
 /** The last attempts at a picture that all failed, and when the next one is due. */
-export interface Failure {
+export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
 }
 
 /** A picture that a bot names: what is known of it, and what it is waiting for. */
-export interface Picture {
+export interface ImageEntry {
   readonly kind: ImageKind;
   readonly url: string;
   /** The last good copy. */
-  copy: Copy | null;
-  failure: Failure | null;
+  copy: ImageCopy | null;
+  failure: FetchFailure | null;
   /** The bots that name it, or did. */
   bots: BotId | Set<BotId> | null;
   /** The last look over the catalogue that found it. */
@@ -34,22 +34,25 @@ export interface Picture {
 }
 
 /** All pictures, by kind and address. */
-export class Pictures {
-  readonly #byUrl: Readonly<Record<ImageKind, Map<string, Picture>>> = { avatar: new Map(), wide: new Map() };
+export class ImageEntries {
+  readonly #byUrl: Readonly<Record<ImageKind, Map<string, ImageEntry>>> = {
+    avatar: new Map(),
+    wide: new Map(),
+  };
 
   get size(): number {
     return this.#byUrl.avatar.size + this.#byUrl.wide.size;
   }
 
-  get(kind: ImageKind, url: string): Picture | undefined {
+  get(kind: ImageKind, url: string): ImageEntry | undefined {
     return this.#byUrl[kind].get(url);
   }
 
   /** The picture, made known when it was not. */
-  obtain(kind: ImageKind, url: string): Picture {
+  obtain(kind: ImageKind, url: string): ImageEntry {
     const known = this.#byUrl[kind].get(url);
     if (known) return known;
-    const picture: Picture = {
+    const entry: ImageEntry = {
       kind,
       url,
       copy: null,
@@ -59,30 +62,30 @@ export class Pictures {
       unnamedSince: null,
       queued: false,
     };
-    this.#byUrl[kind].set(url, picture);
-    return picture;
+    this.#byUrl[kind].set(url, entry);
+    return entry;
   }
 
-  forget({ kind, url }: Picture): void {
+  forget({ kind, url }: ImageEntry): void {
     this.#byUrl[kind].delete(url);
   }
 
-  *[Symbol.iterator](): Generator<Picture> {
+  *[Symbol.iterator](): Generator<ImageEntry> {
     yield* this.#byUrl.avatar.values();
     yield* this.#byUrl.wide.values();
   }
 }
 
 /** Notes that a bot names the picture. */
-export function addBot(picture: Picture, bot: BotId): void {
-  const { bots } = picture;
-  if (bots === null) picture.bots = bot;
+export function addBot(entry: ImageEntry, bot: BotId): void {
+  const { bots } = entry;
+  if (bots === null) entry.bots = bot;
   else if (bots instanceof Set) bots.add(bot);
-  else if (bots !== bot) picture.bots = new Set([bots, bot]);
+  else if (bots !== bot) entry.bots = new Set([bots, bot]);
 }
 
 /** The bots that name the picture. */
-export function botsOf({ bots }: Picture): readonly BotId[] {
+export function botsOf({ bots }: ImageEntry): readonly BotId[] {
   if (bots === null) return [];
   return bots instanceof Set ? [...bots] : [bots];
 }
