@@ -5,7 +5,7 @@ import { openHostQueue } from '../../src/images/host-queue.ts';
 const rest = { first: 1, most: 4 };
 
 describe('a host queue', () => {
-  it('work on so many items at once, and never on two of one host', async () => {
+  it('works on so many items at once, and never on two of one host', async () => {
     const busy: string[] = [];
     let most = 0;
     const done: string[] = [];
@@ -32,7 +32,7 @@ describe('a host queue', () => {
     equal(hostQueue.left, 0);
   });
 
-  it('take an urgent item before those of its host that are not', async () => {
+  it('takes an urgent item before those of its host that are not', async () => {
     const done: number[] = [];
     const hostQueue = openHostQueue<number>({
       concurrency: 1,
@@ -45,7 +45,7 @@ describe('a host queue', () => {
     equal(done[1], 9);
   });
 
-  it('come back to a host that is unwell until all its items are done', async () => {
+  it('returns to a host that failed until all its items are done', async () => {
     const done: number[] = [];
     const hostQueue = openHostQueue<number>({
       concurrency: 2,
@@ -60,7 +60,7 @@ describe('a host queue', () => {
     deepEqual(new Set(done), new Set([1, 2, 3, 4, 5]));
   });
 
-  it('go on with other hosts while one of them does not answer', async () => {
+  it('goes on with other hosts while one of them does not answer', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;
     const hostQueue = openHostQueue<string>({
@@ -79,7 +79,7 @@ describe('a host queue', () => {
     deepEqual(done, ['stuck', 'a', 'b', 'c']);
   });
 
-  it('finish what was begun and nothing else when they are closed', async () => {
+  it('finishes what has started and nothing else when it is closed', async () => {
     const done: number[] = [];
     const hostQueue = openHostQueue<number>({
       concurrency: 1,
