@@ -23,9 +23,9 @@ export function openApi(baseUrl: string): object {
         },
       },
       responses: {
-        ProblemError: {
+        Problem: {
           description: 'What is wrong and what to do about it.',
-          content: { 'application/problem+json': { schema: ref('ProblemError') } },
+          content: { 'application/problem+json': { schema: ref('Problem') } },
         },
         NotModified: { description: 'It is as the ETag in If-None-Match says.' },
       },
@@ -35,7 +35,7 @@ export function openApi(baseUrl: string): object {
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-const problem = { $ref: '#/components/responses/ProblemError' };
+const problem = { $ref: '#/components/responses/Problem' };
 const idParameter = { name: 'id', in: 'path', required: true, schema: ref('id') };
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
