@@ -14,7 +14,7 @@ export type UpdateValues = Update['bot'];
 
 /** Changes one file by a commit on the checked-out branch; see git/commit/committer.ts. */
 export interface ContentWriter {
-  change(change: {
+  commit(change: {
     /** Relative to the catalogue's folder. */
     readonly path: string;
     /** The file's new text from the one at the tip; may be asked again when the tip has moved. */
@@ -90,7 +90,7 @@ export class Updates {
       this.#expected(id, isExpected);
       return withValues(path, current, values, Date.now());
     };
-    return await this.#content.change({
+    return await this.#content.commit({
       path,
       apply,
       subject: { name: facts.name, id, keys: Object.keys(values) },

@@ -94,7 +94,7 @@ export class Integration {
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
       const changes = await stampsDue(repository, from, theirs);
-      const results = await Promise.allSettled(changes.map(async (change) => await committer.change(change)));
+      const results = await Promise.allSettled(changes.map(async (edit) => await committer.commit(edit)));
       const failures = results.flatMap((result) =>
         result.status === 'rejected' ? [result.reason as unknown] : [],
       );

@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import { folderOf, botsFolder, placeOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import type { Change } from '../git/commit/batch-plan.ts';
+import type { TextEdit } from '../git/commit/batch-plan.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { botOf } from './merge-branches.ts';
 import type { Repository } from '../git/repository.ts';
@@ -14,7 +14,7 @@ import { parseTree } from '../git/objects/tree.ts';
  * raising it, to the time of the last commit that changed the bot. Any replica makes the same changes.
  * @throws {GitError}
  */
-export async function stampsDue(repository: Repository, from: string, to: string): Promise<Change[]> {
+export async function stampsDue(repository: Repository, from: string, to: string): Promise<TextEdit[]> {
   const touched = new Map<BotId, number>();
   const decided = new Set<BotId>();
   for (const commit of await commitsOfPeople(repository, from, to)) {
@@ -77,7 +77,7 @@ async function stampOf(
   tip: string,
   id: BotId,
   time: number,
-): Promise<Change | undefined> {
+): Promise<TextEdit | undefined> {
   const folder = `${botsFolder}/${folderOf(id)}`;
   const tree = await repository.objects.readOne(`${tip}:${repository.prefix}${folder}`);
   if (tree?.type !== 'tree') return undefined;

@@ -17,7 +17,7 @@ for (let n = Number(first); ; n++) {
   if (n === Number(first) + 2 && failpointName !== '') armFailpoint(failpointName);
   await Promise.all(
     ['bots/001/1.en.md', 'bots/002/2.en.md'].map(
-      async (path) => await committer.change(setKey(path, `key${n}`, n)),
+      async (path) => await committer.commit(setKey(path, `key${n}`, n)),
     ),
   );
   process.stdout.write(`${n}\n`);

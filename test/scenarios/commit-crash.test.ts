@@ -97,7 +97,7 @@ describe('after a crash', () => {
     try {
       for (let n = 0; n < 15; n++) {
         await Promise.all(
-          Object.keys(files).map(async (path) => await committer.change(setKey(path, `key${n}`, n))),
+          Object.keys(files).map(async (path) => await committer.commit(setKey(path, `key${n}`, n))),
         );
         answered.push(n);
       }
@@ -113,7 +113,7 @@ describe('after a crash', () => {
     const repository = testRepository(files);
     const committer = committerOn(repository.folder);
     const restore = dieOnceBesideAPack(repository);
-    await committer.change(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
+    await committer.commit(setKey('bots/001/1.en.md', 'key', 'value')).finally(restore);
     ok(repository.git('show', 'HEAD:bots/001/1.en.md').includes('key: value'));
     strictEqual(repository.status(), '');
     deepStrictEqual(
@@ -126,7 +126,7 @@ describe('after a crash', () => {
     const repository = testRepository(files);
     const committer = committerOn(repository.folder);
     writeFileSync(join(repository.folder, '.git/refs/heads/main.lock'), '');
-    await committer.change(setKey('bots/001/1.en.md', 'key', 'value'));
+    await committer.commit(setKey('bots/001/1.en.md', 'key', 'value'));
     strictEqual(repository.status(), '');
   });
 });

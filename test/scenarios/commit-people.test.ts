@@ -17,12 +17,12 @@ describe('a committer among people', () => {
     const committer = committerOn(repository.folder);
     const edited = text.replace('The page.', 'A better page.');
     repository.write(path, edited);
-    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
+    await rejects(committer.commit(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
     strictEqual(repository.read(path), edited);
     strictEqual(repository.status(), `M ${path}`);
-    notStrictEqual(await committer.change(setKey(other, 'category', 'music')), null, 'others are changed');
+    notStrictEqual(await committer.commit(setKey(other, 'category', 'music')), null, 'others are changed');
     repository.git('commit', '-qam', 'By hand');
-    await committer.change(setKey(path, 'category', 'music'));
+    await committer.commit(setKey(path, 'category', 'music'));
     strictEqual(repository.read(path), edited.replace('fun', 'music'));
     strictEqual(repository.status(), '');
   });
@@ -37,7 +37,7 @@ describe('a committer among people', () => {
     rmSync(join(repository.folder, linked));
     symlinkSync('elsewhere', join(repository.folder, linked));
     const results = await Promise.allSettled(
-      paths.map(async (each) => await committer.change(setKey(each, 'category', 'music'))),
+      paths.map(async (each) => await committer.commit(setKey(each, 'category', 'music'))),
     );
     for (const [i, each] of paths.entries()) {
       const refused = [edited, removed, linked].includes(each);
@@ -58,8 +58,8 @@ describe('a committer among people', () => {
     repository.write('bots/002/2.en.md', 'new');
     repository.git('add', '-A');
     repository.write(path, text);
-    await rejects(committer.change(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
-    await committer.change(setKey(other, 'category', 'games'));
+    await rejects(committer.commit(setKey(path, 'category', 'music')), isConflict(/has uncommitted edits/));
+    await committer.commit(setKey(other, 'category', 'games'));
     strictEqual(repository.status(), `A  bots/002/2.en.md\nMM ${path}`);
     repository.git('commit', '-q', '-m', 'By hand');
     strictEqual(repository.git('show', `HEAD:${path}`), text.replace('The page', 'A staged page').trim());
@@ -73,8 +73,8 @@ describe('a committer among people', () => {
     const stop = new AbortController();
     const posting = (async () => {
       for (let n = 0; !stop.signal.aborted; n++) {
-        await committer.change(setKey(path, 'count', n));
-        await committer.change(setKey(path, `key${n}`, n));
+        await committer.commit(setKey(path, 'count', n));
+        await committer.commit(setKey(path, `key${n}`, n));
         await sleep(2);
       }
     })();
@@ -96,7 +96,7 @@ describe('a committer among people', () => {
   it('lets a person revert a commit of ours', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    await committer.change(setKey(path, 'category', 'music'));
+    await committer.commit(setKey(path, 'category', 'music'));
     repository.git('revert', '--no-edit', 'HEAD');
     strictEqual(repository.read(path), text);
     strictEqual(repository.status(), '');
@@ -105,9 +105,9 @@ describe('a committer among people', () => {
   it('writes to the branch that is checked out when it commits, and to no other', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    const main = await committer.change(setKey(path, 'category', 'music'));
+    const main = await committer.commit(setKey(path, 'category', 'music'));
     repository.git('switch', '-q', '-c', 'side', 'main~1');
-    const side = await committer.change(setKey(path, 'category', 'games'));
+    const side = await committer.commit(setKey(path, 'category', 'games'));
     strictEqual(repository.git('rev-parse', 'main'), main);
     strictEqual(repository.git('rev-parse', 'side'), side);
     strictEqual(repository.status(), '');
@@ -120,7 +120,7 @@ describe('a committer among people', () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     for (let n = 0; n < 12; n++) {
-      const change = committer.change(setKey(path, 'count', n)).catch((error: unknown) => error);
+      const change = committer.commit(setKey(path, 'count', n)).catch((error: unknown) => error);
       await sleep(n * 3);
       repository.tryGit('switch', '-q', '-c', `side${n}`);
       await change;
@@ -134,7 +134,7 @@ describe('a committer among people', () => {
     const committer = committerOn(repository.folder);
     const lock = join(repository.folder, '.git/index.lock');
     writeFileSync(lock, '');
-    const change = committer.change(setKey(path, 'category', 'music'));
+    const change = committer.commit(setKey(path, 'category', 'music'));
     await sleep(300);
     strictEqual(repository.read(path), text);
     rmSync(lock);
@@ -142,7 +142,7 @@ describe('a committer among people', () => {
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
     strictEqual(repository.read(path), text.replace('fun', 'music'));
     writeFileSync(lock, '');
-    await rejects(committer.change(setKey(path, 'category', 'games')), (error) => {
+    await rejects(committer.commit(setKey(path, 'category', 'games')), (error) => {
       match(String(error), /another Git command holds index\.lock/);
       return error instanceof WritesUnavailableError && error.retryAfter > 0;
     });
@@ -157,7 +157,7 @@ describe('a committer among people', () => {
     const committer = committerOn(repository.folder);
     repository.git('branch', 'base');
     for (let n = 0; n < 5; n++) {
-      await committer.change(setKey(path, `key${n}`, n));
+      await committer.commit(setKey(path, `key${n}`, n));
       if (n % 2 === 0) repository.git('gc', '-q', '--prune=now');
       repository.git('switch', '-q', 'base');
       repository.commit({ [other]: `${text}${n}\n` });
@@ -165,7 +165,7 @@ describe('a committer among people', () => {
       repository.git('rebase', '-q', 'base');
       strictEqual(repository.status(), '');
     }
-    await committer.change(setKey(path, 'last', 'yes'));
+    await committer.commit(setKey(path, 'last', 'yes'));
     for (let n = 0; n < 5; n++) match(repository.read(path), new RegExp(`^key${n}: ${n}$`, 'm'));
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
@@ -175,13 +175,13 @@ describe('a committer among people', () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     repository.git('checkout', '-q', '--detach');
-    await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
+    await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /HEAD is on no branch: finish the rebase, or run "git switch <branch>"/);
       return error instanceof WritesUnavailableError;
     });
     strictEqual(repository.status(), '');
     repository.git('switch', '-q', 'main');
-    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
+    notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
   });
 
   it('refuses a file in conflict while a merge is under way, and commits others', async () => {
@@ -193,8 +193,8 @@ describe('a committer among people', () => {
     notStrictEqual(repository.tryGit('merge', 'side'), 0);
     const before = repository.read(path);
     const committer = committerOn(repository.folder);
-    await rejects(committer.change(setKey(path, 'nsfw', 'true')), isConflict(/is in conflict in a merge/));
-    await committer.change(setKey(other, 'nsfw', 'true'));
+    await rejects(committer.commit(setKey(path, 'nsfw', 'true')), isConflict(/is in conflict in a merge/));
+    await committer.commit(setKey(other, 'nsfw', 'true'));
     strictEqual(repository.read(path), before);
     strictEqual(repository.status(), `UU ${path}`);
     repository.write(path, text);
@@ -208,13 +208,13 @@ describe('a committer among people', () => {
     const committer = committerOn(repository.folder);
     repository.write('.git/botshelf', 'a file in the way');
     const before = repository.git('rev-parse', 'HEAD');
-    await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
+    await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /look at the disk and the repository/);
       return error instanceof WritesUnavailableError;
     });
     strictEqual(repository.git('rev-parse', 'HEAD'), before);
     rmSync(join(repository.folder, '.git/botshelf'));
-    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
+    notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
     strictEqual(repository.status(), '');
   });
 
@@ -224,11 +224,11 @@ describe('a committer among people', () => {
     const found = process.env['PATH'];
     process.env['PATH'] = join(repository.folder, 'nowhere');
     try {
-      await rejects(committer.change(setKey(path, 'category', 'music')), /git cannot be run: install it/);
+      await rejects(committer.commit(setKey(path, 'category', 'music')), /git cannot be run: install it/);
     } finally {
       process.env['PATH'] = found;
     }
-    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
+    notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
   });
 });
 

@@ -1,7 +1,7 @@
-import type { Change } from '../../src/git/commit/batch-plan.ts';
+import type { TextEdit } from '../../src/git/commit/batch-plan.ts';
 
 /** A change that sets one key of a file whose lines are `key: value`. */
-export function setKey(path: string, key: string, value: string | number): Change {
+export function setKey(path: string, key: string, value: string | number): TextEdit {
   return {
     path,
     subject: { name: 'Homer', id: '190519304972663312', keys: [key] },

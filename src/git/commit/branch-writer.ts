@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
 import { fsyncFolders } from '../../disk/durable.ts';
 import type { Repository } from '../repository.ts';
-import { type BatchPlan, type Change, planBatch } from './batch-plan.ts';
+import { type BatchPlan, type TextEdit, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';
 import { commitMessage } from './commit-message.ts';
 import { importCommit, packFolder } from './fast-import.ts';
@@ -65,21 +65,21 @@ export class BranchWriter {
   }
 
   /**
-   * Makes one commit of many changes.
+   * Makes one commit of many edits.
    * @throws {RefConflictError} {GitError} or a system error: nothing was committed
    * @throws {UnknownOutcomeError}
    */
-  async commitBatch(batch: readonly Change[]): Promise<BatchResult> {
+  async commitBatch(batch: readonly TextEdit[]): Promise<BatchResult> {
     const { repository, unfinished } = this;
     const branch = repository.branch();
     const tip = await readRef(repository, branch);
-    const changes = batch.map((change) => ({
-      subject: change.subject,
-      path: repository.prefix + change.path,
-      apply: change.apply.bind(change),
+    const edits = batch.map((edit) => ({
+      subject: edit.subject,
+      path: repository.prefix + edit.path,
+      apply: edit.apply.bind(edit),
     }));
 
-    const paths = [...new Set(changes.map(({ path }) => path))];
+    const paths = [...new Set(edits.map(({ path }) => path))];
     await unfinished.retry(paths);
     const looking = inspect(repository, paths, true);
     const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
@@ -87,16 +87,20 @@ export class BranchWriter {
       const entry = entries.get(path) ?? null;
       return [path, currentFile(path, entry, inspection, unfinished.failureOf(path))] as const;
     });
-    const plan = planBatch(changes, new Map(files), repository.hash);
-    if (plan.edits.length === 0) return { ...plan, commit: null, doubt: await this.#confirm([]) };
+    const plan = planBatch(edits, new Map(files), repository.hash);
+    const { changes, contents } = plan;
+    if (changes.length === 0) return { ...plan, commit: null, doubt: await this.#confirm([]) };
 
-    const contents = new Map(plan.edits.map(({ path, content }) => [path, content]));
     const message = commitMessage(
       plan.outcomes.flatMap((outcome) => (outcome.kind === 'written' ? [outcome.subject] : [])),
     );
-    const advance = { branch, changes: plan.edits, contents, inspection };
-    const moved = await this.#advance(advance, async () => {
-      const files = new Map(plan.edits.map(({ path, after, content }) => [path, { ...after, content }]));
+    const moved = await this.#advance({ branch, changes, contents, inspection }, async () => {
+      const files = new Map(
+        changes.map(({ path, after }) => {
+          const content = contents.get(path);
+          return [path, after && content ? { ...after, content } : after];
+        }),
+      );
       return await importCommit(repository, { ref: branch, onto: tip, message, urgent: true, files });
     });
     return { ...plan, ...moved };

@@ -8,7 +8,7 @@ import { messageOf } from '../../system-error.ts';
 import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
-import type { Change } from './batch-plan.ts';
+import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
 import type { Unapplied } from './checkout.ts';
 import { withIndexLock } from '../locks/index-lock.ts';
@@ -32,7 +32,7 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue = new SerialQueue();
   readonly #reasons = new LogThrottle();
-  #waiting: Waiting[] = [];
+  #waiting: QueuedEdit[] = [];
   #lastSize = 0;
   #writer: BranchWriter | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -66,11 +66,11 @@ export class Committer {
    * @throws {EditConflictError} while a person edits the file
    * @throws {WritesUnavailableError} when nothing can be committed now; the message says so where the change is saved all the same
    */
-  async change(change: Change): Promise<string | null> {
+  async commit(edit: TextEdit): Promise<string | null> {
     if (this.#closed)
       throw new WritesUnavailableError('the service is stopping: send the change again in a moment');
     return await new Promise((resolve, reject) => {
-      this.#waiting.push({ change, resolve, reject });
+      this.#waiting.push({ edit, resolve, reject });
       if (this.#waiting.length === 1) void this.#queue.run(async () => await this.#commitWaiting());
     });
   }
@@ -113,8 +113,8 @@ export class Committer {
     const batch = this.#waiting.slice(0, batchSize);
     this.#lastSize = batch.length;
     try {
-      const changes = batch.map(({ change }) => change);
-      answer(batch, await this.#locked(async (writer) => await writer.commitBatch(changes)));
+      const edits = batch.map(({ edit }) => edit);
+      answer(batch, await this.#locked(async (writer) => await writer.commitBatch(edits)));
     } catch (error) {
       const unavailable = unavailableBecause(error);
       if (this.#reasons.begins(unavailable.message))
@@ -218,13 +218,13 @@ export class Committer {
 }
 
 /** A change whose sender waits. */
-interface Waiting {
-  readonly change: Change;
+interface QueuedEdit {
+  readonly edit: TextEdit;
   readonly resolve: (commit: string | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function answer(batch: readonly Waiting[], { outcomes, commit, doubt }: BatchResult): void {
+function answer(batch: readonly QueuedEdit[], { outcomes, commit, doubt }: BatchResult): void {
   for (const [i, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[i];
     if (outcome?.kind === 'refused') reject(outcome.error);

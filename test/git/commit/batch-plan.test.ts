@@ -6,12 +6,12 @@ import { setKey } from '../../support/keys.ts';
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
 
 describe('the plan of a batch', () => {
-  it('applies the changes of a file one after the other, and replaces it once', () => {
-    const changes = [setKey('x', 'a', 2), setKey('x', 'b', 3), setKey('x', 'a', 4)];
-    const { edits, outcomes } = planBatch(changes, new Map([['x', file]]), 'sha1');
-    strictEqual(edits.length, 1);
-    strictEqual(edits[0]?.content.toString(), 'a: 4\nb: 3\n');
-    strictEqual(edits[0]?.after.mode, '100755');
+  it('applies the edits of a file one after the other, and replaces it once', () => {
+    const edits = [setKey('x', 'a', 2), setKey('x', 'b', 3), setKey('x', 'a', 4)];
+    const { changes, contents, outcomes } = planBatch(edits, new Map([['x', file]]), 'sha1');
+    strictEqual(changes.length, 1);
+    strictEqual(contents.get('x')?.toString(), 'a: 4\nb: 3\n');
+    strictEqual(changes[0]?.after?.mode, '100755');
     deepStrictEqual(
       outcomes.map(({ kind }) => kind),
       ['written', 'written', 'written'],
@@ -19,8 +19,8 @@ describe('the plan of a batch', () => {
   });
 
   it('replaces nothing where the changes end where they began', () => {
-    const changes = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
-    strictEqual(planBatch(changes, new Map([['x', file]]), 'sha1').edits.length, 0);
+    const edits = [setKey('x', 'a', 2), setKey('x', 'a', 1)];
+    strictEqual(planBatch(edits, new Map([['x', file]]), 'sha1').changes.length, 0);
   });
 
   it('knows the id that Git will give the text', () => {

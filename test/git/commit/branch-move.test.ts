@@ -53,7 +53,7 @@ describe('a move of the branch', () => {
     await moveTo(committer, commit);
     strictEqual(repository.read(path) === large, true);
     strictEqual(repository.status(), '');
-    await rejects(committer.change(setKey(path, 'nsfw', 'true')), /312\.en\.md has more than 10 MiB/);
+    await rejects(committer.commit(setKey(path, 'nsfw', 'true')), /312\.en\.md has more than 10 MiB/);
     const mended = repository.git('commit-tree', 'HEAD~^{tree}', '-p', 'HEAD', '-m', 'Mend it');
     await moveTo(committer, mended);
     strictEqual(repository.read(path), text);
@@ -144,7 +144,7 @@ describe('a move of the branch', () => {
     match(String(reasons.get(long)), /ENAMETOOLONG/);
     match(String(reasons.get(blocked)), /ENOTDIR|EEXIST/);
     strictEqual(repository.read('bots/005/a'), 'a file of a person where a folder is needed');
-    await committer.change(setKey(path, 'category', 'music'));
+    await committer.commit(setKey(path, 'category', 'music'));
     strictEqual(repository.git('diff', '--cached', '--name-only'), '');
     rmSync(join(repository.folder, 'bots/005/a'));
     await eventually(
@@ -162,7 +162,7 @@ describe('a move of the branch', () => {
     const repository = testRepository({ [path]: text, [other]: text });
     const committer = committerOn(repository.folder);
     const posting = (async () => {
-      for (let n = 0; n < 20; n++) await committer.change(setKey(path, `key${n}`, n));
+      for (let n = 0; n < 20; n++) await committer.commit(setKey(path, `key${n}`, n));
     })();
     let tips = 0;
     const commit = await committer.move(async (_, tip) => {

@@ -15,7 +15,7 @@ describe('a committer', () => {
   it('commits a change, and leaves work tree and index clean', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    const commit = await committer.change(setKey(path, 'category', 'music'));
+    const commit = await committer.commit(setKey(path, 'category', 'music'));
     const after = 'name: Homer\ncategory: music\n';
     strictEqual(repository.git('rev-parse', 'HEAD'), commit);
     strictEqual(repository.git('show', `HEAD:${path}`), after.trim());
@@ -26,7 +26,7 @@ describe('a committer', () => {
 
   it('says in the commit which bot and which keys, and who it is from', async () => {
     const repository = testRepository({ [path]: text });
-    await committerOn(repository.folder).change(setKey(path, 'category', 'music'));
+    await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
     strictEqual(
       repository.git('log', '-1', '--format=%an <%ae> %cn%n%B'),
       'Botshelf <botshelf@localhost> Botshelf\nUpdate Homer (190519304972663312): category\n\nBot: 190519304972663312',
@@ -38,14 +38,14 @@ describe('a committer', () => {
     const repository = testRepository({ [path]: text });
     repository.git('config', 'user.name', 'Shelf <of> bots');
     repository.git('config', 'user.email', 'shelf@example.org');
-    await committerOn(repository.folder).change(setKey(path, 'category', 'music'));
+    await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
     strictEqual(repository.git('log', '-1', '--format=%an <%ae>'), 'Shelf of bots <shelf@example.org>');
   });
 
   it('commits nothing where the text is as wanted already', async () => {
     const repository = testRepository({ [path]: text });
     const head = repository.git('rev-parse', 'HEAD');
-    strictEqual(await committerOn(repository.folder).change(setKey(path, 'category', 'fun')), null);
+    strictEqual(await committerOn(repository.folder).commit(setKey(path, 'category', 'fun')), null);
     strictEqual(repository.git('rev-parse', 'HEAD'), head);
   });
 
@@ -53,9 +53,9 @@ describe('a committer', () => {
     const repository = testRepository({ [path]: text, 'bots/001/1.en.md': text });
     const committer = committerOn(repository.folder);
     const [good, bad] = await Promise.allSettled([
-      committer.change(setKey(path, 'category', 'music')),
-      committer.change(setKey('bots/002/2.en.md', 'category', 'music')),
-      committer.change(setKey('bots/001/1.en.md', 'category', 'games')),
+      committer.commit(setKey(path, 'category', 'music')),
+      committer.commit(setKey('bots/002/2.en.md', 'category', 'music')),
+      committer.commit(setKey('bots/001/1.en.md', 'category', 'games')),
     ]);
     strictEqual(good.status, 'fulfilled');
     deepStrictEqual(bad.status === 'rejected' && String(bad.reason), 'Error: there is no such file');
@@ -66,7 +66,7 @@ describe('a committer', () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     const numbers = Array.from({ length: 300 }, (_, i) => i);
-    const commits = await Promise.all(numbers.map((n) => committer.change(setKey(path, `key${n % 100}`, n))));
+    const commits = await Promise.all(numbers.map((n) => committer.commit(setKey(path, `key${n % 100}`, n))));
     const kept = withKey(withKey(text, 'key0', 200), 'key99', 299).split('\n');
     for (const line of kept) match(repository.read(path), new RegExp(`^${line}$`, 'm'));
     strictEqual(new Set(commits).size <= 3, true);
@@ -77,7 +77,7 @@ describe('a committer', () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     const change = { ...setKey('bots/001/1.en.md', 'name', 'New'), apply: () => 'name: New\n' };
-    await committer.change(change);
+    await committer.commit(change);
     strictEqual(repository.read('bots/001/1.en.md'), 'name: New\n');
     strictEqual(repository.status(), '');
   });
@@ -86,7 +86,7 @@ describe('a committer', () => {
     const repository = testRepository();
     repository.git('switch', '-q', '--orphan', 'empty');
     const committer = committerOn(repository.folder);
-    await committer.change({ ...setKey(path, 'name', 'New'), apply: () => 'name: New\n' });
+    await committer.commit({ ...setKey(path, 'name', 'New'), apply: () => 'name: New\n' });
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '1');
     strictEqual(repository.git('ls-files', path), path);
   });
@@ -97,7 +97,7 @@ describe('a committer', () => {
     repository.commit({}, 'Make it executable');
     chmodSync(join(repository.folder, path), 0o750);
     const committer = committerOn(repository.folder);
-    await committer.change(setKey(path, 'category', 'music'));
+    await committer.commit(setKey(path, 'category', 'music'));
     strictEqual(statSync(join(repository.folder, path)).mode & 0o777, 0o750);
     match(repository.git('ls-tree', 'HEAD', path), /^100755 /);
   });
@@ -105,7 +105,7 @@ describe('a committer', () => {
   it('works in a folder of the repository', async () => {
     const repository = testRepository({ [`shelf/${path}`]: text, [path]: text });
     const committer = committerOn(join(repository.folder, 'shelf'));
-    await committer.change(setKey(path, 'category', 'music'));
+    await committer.commit(setKey(path, 'category', 'music'));
     strictEqual(repository.read(path), text);
     strictEqual(repository.read(`shelf/${path}`), 'name: Homer\ncategory: music\n');
     strictEqual(repository.git('status', '--porcelain', '--', ':!shelf/var'), '');
@@ -120,7 +120,7 @@ describe('a committer', () => {
     origin.git('clone', '-q', '--depth=1', `file://${origin.folder}`, shallow);
     for (const folder of [linked, shallow]) {
       const committer = committerOn(folder);
-      const commit = await committer.change(setKey(path, 'category', 'music'));
+      const commit = await committer.commit(setKey(path, 'category', 'music'));
       strictEqual(origin.git('-C', folder, 'rev-parse', 'HEAD'), commit);
       strictEqual(origin.git('-C', folder, 'status', '--porcelain'), '');
       strictEqual(origin.git('-C', folder, 'fsck', '--strict', '--no-dangling'), '');
@@ -135,11 +135,11 @@ describe('a committer', () => {
     const repository = repositoryIn(folder);
     repository.commit({ '.gitignore': '/var/\n' });
     const committer = committerOn(folder);
-    await committer.change({
+    await committer.commit({
       ...setKey('bots/a.md', 'name', 'New'),
       apply: (current) => current ?? 'name: New\n',
     });
-    await committer.change(setKey('bots/a.md', 'name', 'Newer'));
+    await committer.commit(setKey('bots/a.md', 'name', 'Newer'));
     strictEqual(repository.git('show', 'HEAD:bots/a.md'), 'name: Newer');
     strictEqual(repository.status(), '');
   });
@@ -150,7 +150,7 @@ describe('a committer', () => {
     repository.commit({});
     const committer = committerOn(repository.folder);
     await rejects(
-      committer.change(setKey('bots/312/link.md', 'a', 'b')),
+      committer.commit(setKey('bots/312/link.md', 'a', 'b')),
       /bots\/312\/link\.md is no regular file/,
     );
   });
@@ -158,28 +158,28 @@ describe('a committer', () => {
   it('says so, and heals by itself, when the folder is in no repository', async () => {
     const folder = tempFolder();
     const committer = committerOn(folder);
-    await rejects(committer.change(setKey(path, 'category', 'music')), (error) => {
+    await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
       match(String(error), /is in no Git repository .*: run "git init" there/s);
       return error instanceof WritesUnavailableError;
     });
     testRepository({ [path]: text }, folder);
-    notStrictEqual(await committer.change(setKey(path, 'category', 'music')), null);
+    notStrictEqual(await committer.commit(setKey(path, 'category', 'music')), null);
   });
 
   it('says so when the folder is a bare repository', async () => {
     const folder = tempFolder();
     testRepository().git('init', '-q', '--bare', folder);
-    await rejects(committerOn(folder).change(setKey(path, 'a', 'b')), /is a bare repository/);
+    await rejects(committerOn(folder).commit(setKey(path, 'a', 'b')), /is a bare repository/);
   });
 
   it('refuses changes once it is closed, after those it has taken', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    const last = committer.change(setKey(path, 'category', 'music'));
+    const last = committer.commit(setKey(path, 'category', 'music'));
     await committer.close();
     notStrictEqual(await last, null);
     strictEqual(repository.status(), '');
     strictEqual(existsSync(join(repository.folder, '.git/index.lock')), false);
-    await rejects(committer.change(setKey(path, 'category', 'fun')), /the service is stopping/);
+    await rejects(committer.commit(setKey(path, 'category', 'fun')), /the service is stopping/);
   });
 });

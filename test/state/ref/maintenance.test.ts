@@ -29,7 +29,7 @@ describe('maintenance', () => {
     const state = createStateRef(repositoryOpener, silentLog);
     let tip: string | null = null;
     for (let n = 0; n < 240; n++) {
-      await committer.change(setKey(path, 'count', n));
+      await committer.commit(setKey(path, 'count', n));
       if (n % 5 !== 0) continue;
       tip = await state.commit(tip, new Map([['00/01.json', `${n}\n`]]), 'Count 1 bot');
       maintenance.committed();
