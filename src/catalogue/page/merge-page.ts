@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { removeKeys, setKeys } from './front-matter.ts';
+import { removeKeys, setKeys } from '../../json/edit-json.ts';
 import { cutPage, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 

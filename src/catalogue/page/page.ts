@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
 import { type Fault, fileFault, positionAt } from './fault.ts';
-import { locator, parseFrontMatter, setKeys, type TextFault } from './front-matter.ts';
+import { locator, setKeys } from '../../json/edit-json.ts';
+import { parseFrontMatter, type TextFault } from './front-matter.ts';
 
 /** A file may have so many bytes. */
 export const maxFileSize = 256 * 1024;

@@ -1,6 +1,7 @@
 import { readSchema } from '../../bot/schemas.ts';
-import { parseFrontMatter } from '../../catalogue/page/front-matter.ts';
 import { validate } from '../../catalogue/page/schema.ts';
+import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
+import { quoted } from '../../catalogue/page/fault.ts';
 import type { UpdateValues } from '../../owners/updates.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
@@ -11,21 +12,21 @@ import { ProblemError, type ProblemDetail } from '../problem.ts';
  */
 export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
   if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
-  const parsed = parseFrontMatter(text.trim());
-  if ('faults' in parsed) {
-    if (parsed.faults[0]?.rule === 'object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
-    throw badJson(parsed.faults.map(({ message }) => message.replace('front matter', 'body')));
+  const read = readStrictJson(text.trim());
+  if ('findings' in read) {
+    if (read.findings[0].kind === 'not-an-object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
+    throw badJson(read.findings.map(sentenceOf));
   }
-  const body = unflattened(parsed.data);
+  const body = unflattened(read.data);
   const hidden = findHidden(body, '#');
-  if (hidden !== undefined) throw badJson([`${hidden} is no key of anything: leave it out`]);
+  if (hidden !== undefined) throw badJson([`${hidden} is not a key of an update: leave it out`]);
 
   const errors = validate('update', body).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
       '#',
       ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),
     ].join('/');
-    return { pointer, detail: adviceFor(place, keyword, parsed.data, editAdvice) ?? message };
+    return { pointer, detail: adviceFor(place, keyword, read.data, editAdvice) ?? message };
   });
   if (errors.length === 0) return body['bot'] as UpdateValues;
   throw invalid(errors);
@@ -106,6 +107,19 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   return undefined;
 }
 
-function badJson(faults: readonly string[]): ProblemError {
-  return ProblemError.ofSentences('bad-json', faults);
+function badJson(sentences: readonly string[]): ProblemError {
+  return ProblemError.ofSentences('bad-json', sentences);
+}
+
+function sentenceOf(finding: JsonFinding): string {
+  switch (finding.kind) {
+    case 'syntax':
+      return finding.message;
+    case 'too-deep':
+      return `the body is nested more than ${deepest} levels deep: no key needs that, make it flat`;
+    case 'not-an-object':
+      return wrapAdvice;
+    case 'duplicate-key':
+      return `the key ${quoted(finding.key)} is here twice: keep one of them`;
+  }
 }

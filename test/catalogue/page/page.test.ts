@@ -167,7 +167,7 @@ describe('a page file', () => {
       it(`JSON that is no object passes: ${json} does not`, () =>
         match(
           fault(withFrontMatter(json)),
-          /^2:1 \S+ the front matter is no object: put the keys in \{ \}$/,
+          /^2:1 \S+ the front matter is not an object: put the keys in \{ \}$/,
         ));
 
     it('empty front matter passes: it does not', () => {
@@ -183,8 +183,8 @@ describe('a page file', () => {
       deepStrictEqual(
         parse(file).faults.map(({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`),
         [
-          '4:29 duplicate-key the key "prefix" stands here twice: keep one of them',
-          '5:3 duplicate-key the key "name" stands here twice: keep one of them',
+          '4:29 duplicate-key the key "prefix" is here twice: keep one of them',
+          '5:3 duplicate-key the key "name" is here twice: keep one of them',
         ],
       );
     });
@@ -279,8 +279,8 @@ describe('a page file', () => {
       ['{"a": True}', /^2:7 json .*lower case$/],
       ['{"a": 007}', /^2:\d+ json /],
       ['{"a": "b}', /^2:7 json a text is not closed: /],
-      ['{"a": "\\x"}', /^2:7 json JSON knows no such escape: /],
-      ['{"a": "\t"}', /^2:7 json this character cannot stand here: escape it/],
+      ['{"a": "\\x"}', /^2:7 json JSON has no such escape: /],
+      ['{"a": "\t"}', /^2:7 json this character is not allowed here: escape it/],
       ['{"a": 1} // why', /^2:10 json JSON has no comments: remove it$/],
       ['name: Homer', /^2:1 json /],
     ];

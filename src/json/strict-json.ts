@@ -1,0 +1,97 @@
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+
+/** Something that strict JSON does not allow. `offset` counts UTF-16 units from the start of the text. */
+export type JsonFinding =
+  /** `message` is what is wrong, a colon, and the fix. */
+  | { readonly kind: 'syntax'; readonly offset: number; readonly message: string }
+  | { readonly kind: 'too-deep' | 'not-an-object'; readonly offset: number }
+  | { readonly kind: 'duplicate-key'; readonly offset: number; readonly key: string };
+
+export type StrictJson =
+  | { readonly data: Record<string, unknown> }
+  | { readonly findings: readonly [JsonFinding, ...JsonFinding[]] };
+
+/** The levels of objects and lists that a text can have. */
+export const deepest = 8;
+
+/**
+ * Reads strict JSON: an object, no key twice, no comment, no trailing comma, at most eight levels deep.
+ * Returns all duplicate keys at once, up to a hundred; of any other kind only the first finding.
+ */
+export function readStrictJson(text: string): StrictJson {
+  const { error, duplicates } = inspect(text);
+  if (error) return { findings: [error] };
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return { findings: [{ kind: 'syntax', offset: 0, message: generalAdvice }] };
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    return { findings: [{ kind: 'not-an-object', offset: 0 }] };
+  }
+  const [first, ...more] = duplicates;
+  return first ? { findings: [first, ...more] } : { data: data as Record<string, unknown> };
+}
+
+/** Ends a visit, which has no other way to stop: the next bracket would be followed until the stack is full. */
+class StopVisit extends Error {}
+
+const mostDuplicates = 100;
+
+function inspect(text: string): { readonly error?: JsonFinding; readonly duplicates: JsonFinding[] } {
+  const duplicates: JsonFinding[] = [];
+  const levels: Set<string>[] = [];
+  let error: JsonFinding | undefined;
+  const stop = (finding: JsonFinding): never => {
+    error = finding;
+    throw new StopVisit();
+  };
+  const open = (): void => {
+    if (levels.length === deepest) stop({ kind: 'too-deep', offset: 0 });
+    levels.push(new Set());
+  };
+  const close = (): void => void levels.pop();
+  const visitor = {
+    onObjectBegin: open,
+    onObjectEnd: close,
+    onArrayBegin: open,
+    onArrayEnd: close,
+    onObjectProperty: (key: string, offset: number): void => {
+      const keys = levels.at(-1);
+      if (keys?.has(key) && duplicates.length < mostDuplicates) {
+        duplicates.push({ kind: 'duplicate-key', offset, key });
+      }
+      keys?.add(key);
+    },
+    onError: (code: ParseErrorCode, offset: number): void =>
+      stop({ kind: 'syntax', offset, message: advice[printParseErrorCode(code)] ?? generalAdvice }),
+  };
+  try {
+    visit(text, visitor, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  } catch (thrown) {
+    if (!(thrown instanceof StopVisit)) throw thrown;
+  }
+  return { ...(error && { error }), duplicates };
+}
+
+const generalAdvice = 'this is not JSON: check the quotes, commas and braces here';
+
+const advice: Readonly<Record<string, string>> = {
+  CommaExpected: 'a comma is missing: put one after the value before this',
+  ColonExpected: 'a colon is missing: write "key": value',
+  PropertyNameExpected: 'a key is expected here: write it in double quotes, and no comma after the last one',
+  ValueExpected: 'a value is missing here: add it, and put no comma after the last one',
+  CloseBraceExpected: 'a } is missing: close the object here',
+  CloseBracketExpected: 'a ] is missing: close the list here',
+  EndOfFileExpected: 'this comes after the end of the object: put every key inside { }',
+  InvalidSymbol: 'this is not a JSON value: put text in double quotes; true, false and null are lower case',
+  InvalidNumberFormat: 'this is not a JSON number: write plain digits',
+  InvalidCommentToken: 'JSON has no comments: remove it',
+  UnexpectedEndOfString: 'a text is not closed: end it with a double quote on the same line',
+  UnexpectedEndOfComment: 'JSON has no comments: remove it',
+  UnexpectedEndOfNumber: 'this number is cut off: write plain digits',
+  InvalidUnicode: 'this \\u escape is wrong: it takes four hexadecimal digits',
+  InvalidEscapeCharacter: 'JSON has no such escape: write \\\\ for a backslash',
+  InvalidCharacter: 'this character is not allowed here: escape it, such as \\n or \\t',
+};
