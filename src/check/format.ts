@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalForm } from '../catalogue/page/canonical-form.ts';
 import { byPlace } from './check.ts';
@@ -6,7 +6,7 @@ import { type Fault, fileFault } from '../catalogue/page/fault.ts';
 import { groupByBot, listNames, listTop } from '../catalogue/load/folder.ts';
 import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { writeAtomically } from '../disk/atomic-write.ts';
 import { namesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {
@@ -23,12 +23,12 @@ export interface FormatReport {
  * are not. A file that cannot be parsed or has no place in the catalogue is left alone.
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written.
  */
-export function formatCatalogue(
+export async function formatCatalogue(
   root: string,
   scope: Scope,
   write: boolean,
   onProgress: (files: number) => void,
-): FormatReport {
+): Promise<FormatReport> {
   const changed: string[] = [];
   const faults: Fault[] = [];
   let files = 0;
@@ -49,10 +49,13 @@ export function formatCatalogue(
         continue;
       }
       const absolute = join(root, file.path);
-      const text = readFileSync(absolute, 'utf8');
+      const text = await readFile(absolute, 'utf8');
       const canonical = canonicalForm(text);
       if (canonical === text) continue;
-      if (write) replaceFile(absolute, canonical);
+      if (write) {
+        const mode = (await lstat(absolute)).mode & 0o7777;
+        await writeAtomically(absolute, canonical, { fsync: 'content', mode });
+      }
       changed.push(file.path);
     }
     onProgress(files);

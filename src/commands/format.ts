@@ -20,13 +20,13 @@ export function addFormat(program: Command): void {
     .action(format);
 }
 
-function format(paths: string[], { check = false }: { readonly check?: boolean }): void {
+async function format(paths: string[], { check = false }: { readonly check?: boolean }): Promise<void> {
   const { catalogue: root } = readConfig();
   const scope = catalogueScope(root, paths);
   const progress = progressOn(process.stderr);
   let report: FormatReport;
   try {
-    report = formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files looked at`));
+    report = await formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files looked at`));
   } finally {
     progress.end();
   }

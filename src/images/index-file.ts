@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
+import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
 import type { ImageKind } from './decode.ts';
 import type { ImageCopy, FetchFailure, ImageEntry, ImageEntries } from './image-entries.ts';
@@ -76,30 +76,21 @@ export class IndexFile {
   async #writeAnew(): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
-    await mkdir(dirname(this.#path), { recursive: true });
-    const temporary = `${this.#path}.${process.pid}.tmp`;
-    const file = await open(temporary, 'w');
     let lines = 0;
-    try {
+    const write = async (file: FileHandle): Promise<void> => {
       await file.writeFile(magic);
       let block: string[] = [];
-      for (const entry of this.#entries) {
-        if (entry.copy === null && entry.failure === null) continue;
-        block.push(lineOf(entry, true));
+      for (const picture of this.#entries) {
+        if (picture.copy === null && picture.failure === null) continue;
+        block.push(lineOf(picture, true));
         lines += 1;
         if (block.length < blockLines) continue;
         await file.writeFile(block.join(''));
         block = [];
       }
       await file.writeFile(block.join(''));
-      await file.sync();
-      await file.close();
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await file.close().catch(() => {});
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    };
+    await writeAtomically(this.#path, write, { fsync: 'content' });
     this.#lines = lines;
   }
 

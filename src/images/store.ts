@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
 
 /** The name of a stored picture: the SHA-256 of its bytes in hexadecimal. */
@@ -16,7 +17,6 @@ export class ImageStore {
   /** While files are being removed: the names that must stay. */
   #kept: Set<ImageName> | undefined;
   #removal: Promise<void> = Promise.resolve();
-  #temporaries = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -29,7 +29,7 @@ export class ImageStore {
     this.#kept?.add(name);
     try {
       await this.#removal;
-      await this.#write(this.#pathOf(name), bytes);
+      await writeAtomically(this.#pathOf(name), bytes, { fsync: 'content' });
     } finally {
       this.#putting.delete(name);
     }
@@ -94,19 +94,6 @@ export class ImageStore {
     return removed;
   }
 
-  async #write(path: string, bytes: Buffer): Promise<void> {
-    this.#temporaries += 1;
-    const temporary = `${path}.${process.pid}.${this.#temporaries}.tmp`;
-    await mkdir(dirname(path), { recursive: true });
-    try {
-      await writeDurably(temporary, bytes);
-      await rename(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-  }
-
   async *#folders(): AsyncGenerator<{ folder: string; files: string[] }> {
     for (const outer of await foldersOf(this.#folder, /^[0-9a-f]$/)) {
       for (const folder of await foldersOf(outer, /^[0-9a-f]{2}$/)) {
@@ -127,16 +114,6 @@ async function foldersOf(folder: string, pattern: RegExp): Promise<string[]> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
-  }
-}
-
-async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const handle = await open(path, 'w');
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
 
 /**
@@ -23,17 +24,10 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** It is there whole or not at all. */
+/** Makes the file; one that holds no whole secret is removed first. */
 async function make(path: string): Promise<string> {
   const secret = randomBytes(32).toString('hex');
-  const temporary = `${path}.${process.pid}.tmp`;
-  await rm(temporary, { force: true });
-  try {
-    await writeFile(temporary, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
-    await rm(path, { force: true });
-    await link(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  await rm(path, { force: true });
+  await writeAtomically(path, `${secret}\n`, { fsync: 'content', mode: 0o600, exclusive: true });
   return secret;
 }

@@ -15,10 +15,9 @@ describe('readSecretFile', () => {
     strictEqual(readdirSync(folder).length, 1);
   });
 
-  it('makes another for one that was torn, or left half made', async () => {
+  it('makes another secret for one that a crash has torn', async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'cookie-secret'), 'abc');
-    writeFileSync(join(folder, `cookie-secret.${process.pid}.tmp`), 'abc');
     const secret = await readSecretFile(folder);
     match(secret, /^[0-9a-f]{64}$/);
     strictEqual(await readSecretFile(folder), secret);

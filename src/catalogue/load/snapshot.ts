@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
+import { writeAtomically } from '../../disk/atomic-write.ts';
 import { type BotMeta, fromBlock, memoryOf, takeApart } from './block.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import type { FileStat } from './folder.ts';
@@ -37,10 +37,7 @@ export interface PackedFolder {
  * nothing is fsynced, every block carries a checksum instead.
  */
 export async function writeSnapshot(path: string, folders: Iterable<SnapshotFolder>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = await open(temporary, 'w');
-  try {
+  const write = async (file: FileHandle): Promise<void> => {
     await file.write(magic);
     let count = 0;
     for (const { folder, digest, entries } of folders) {
@@ -50,13 +47,8 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
       count += 1;
     }
     await writeBlock(file, count, null, []);
-  } catch (error) {
-    await file.close();
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await file.close();
-  await rename(temporary, path);
+  };
+  await writeAtomically(path, write, { fsync: 'none' });
 }
 
 /**

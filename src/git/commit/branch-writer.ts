@@ -3,7 +3,7 @@ import { WritesUnavailableError } from '../../bot/errors.ts';
 import { failpoint } from '../../failpoint.ts';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
-import { fsyncFolders } from '../../disk/durable.ts';
+import { fsyncFolders } from '../../disk/fsync.ts';
 import type { Repository } from '../repository.ts';
 import { type BatchPlan, type TextEdit, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';

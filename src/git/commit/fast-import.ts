@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fsyncFolders } from '../../disk/durable.ts';
+import { fsyncFolders } from '../../disk/fsync.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { GitFile } from '../file-change.ts';

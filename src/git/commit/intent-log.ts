@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../system-error.ts';
-import { fsyncFiles, writeDurably } from '../../disk/durable.ts';
+import { writeAtomically } from '../../disk/atomic-write.ts';
+import { fsyncFiles } from '../../disk/fsync.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -70,7 +71,7 @@ export class IntentLog {
       .map((entries) => (entries.length > 0 ? `${JSON.stringify(entries)}\n` : ''))
       .join('');
     await this.close();
-    await writeDurably(this.#path, text);
+    await writeAtomically(this.#path, text, { fsync: 'content and name' });
     this.#size = Buffer.byteLength(text);
     this.#torn = false;
     this.#changes = changes;

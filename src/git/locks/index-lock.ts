@@ -1,7 +1,8 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
+import { writeAtomically } from '../../disk/atomic-write.ts';
 import { failpoint } from '../../failpoint.ts';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
@@ -56,9 +57,7 @@ async function take(lock: string, staging: string): Promise<boolean> {
       if (code === 'EEXIST') return await isOurs(lock);
       if (code !== 'ENOENT') throw error;
     }
-    await mkdir(staging, { recursive: true });
-    await writeFile(`${marked}.tmp`, `${mark} ${process.pid}\n`);
-    await rename(`${marked}.tmp`, marked);
+    await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'none' });
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../../log.ts';
 import { UserError } from '../../user-error.ts';
-import { makeFolder } from '../../disk/durable-folder.ts';
+import { makeFolder } from '../../disk/fsync.ts';
 import { codeOf } from '../../system-error.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 

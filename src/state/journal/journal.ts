@@ -5,7 +5,7 @@ import type { WritesUnavailableError } from '../../bot/errors.ts';
 import type { Log } from '../../log.ts';
 import { codeOf } from '../../system-error.ts';
 import { diskRefusal } from './disk-error.ts';
-import { makeFolder } from '../../disk/durable-folder.ts';
+import { makeFolder } from '../../disk/fsync.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';

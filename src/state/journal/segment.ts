@@ -2,7 +2,7 @@ import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { failpoint } from '../../failpoint.ts';
-import { syncFolder } from '../../disk/durable-folder.ts';
+import { fsyncFolder } from '../../disk/fsync.ts';
 
 /**
  * The file of the journal that is being written. It is filled with zeros ahead and overwritten with synchronous
@@ -58,7 +58,7 @@ export class Segment {
   /** Makes sure that it holds what was accepted and nothing else, and that its name is durable. */
   async settle(): Promise<void> {
     if (!this.#named) {
-      await syncFolder(dirname(this.path));
+      await fsyncFolder(dirname(this.path));
       this.#named = true;
       failpoint('journal.after-rotate');
     }

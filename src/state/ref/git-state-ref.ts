@@ -7,7 +7,7 @@ import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
 import { type CommitFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError, stateRef } from '../../git/refs.ts';
-import { fsyncFolders } from '../../disk/durable.ts';
+import { fsyncFolders } from '../../disk/fsync.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../../git/repository.ts';
 import { blobId } from '../../git/objects/object-id.ts';
 import { listFiles } from '../../git/tree-listing.ts';

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
-import { fsyncFolders } from '../../disk/durable.ts';
+import { fsyncFolders } from '../../disk/fsync.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
 import { pruneHistory } from './prune-history.ts';
 

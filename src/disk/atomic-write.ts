@@ -1,0 +1,51 @@
+import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fsyncFolder } from './fsync.ts';
+
+export interface AtomicWriteOptions {
+  /** What survives a power loss: nothing, as a cache needs; the content; or the content and the name of the file. */
+  readonly fsync: 'none' | 'content' | 'content and name';
+  /** The permission bits; those that the umask leaves by default. */
+  readonly mode?: number;
+  /** Whether the write fails with EEXIST where the file exists; it is replaced by default. */
+  readonly exclusive?: boolean;
+}
+
+/**
+ * Writes a file, and the folders above it: a reader sees the file that was there before or the whole new one. When it
+ * rejects, nothing has changed.
+ * @param content what to write, or a function that writes it
+ * @throws a system error
+ */
+export async function writeAtomically(
+  path: string,
+  content: string | Uint8Array | ((file: FileHandle) => Promise<void>),
+  { fsync, mode, exclusive = false }: AtomicWriteOptions,
+): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${process.pid}.${++writes}.tmp`);
+  await mkdir(folder, { recursive: true });
+  // An earlier process with this id may have crashed.
+  await rm(temporary, { force: true });
+  try {
+    const file = await open(temporary, 'wx', mode);
+    try {
+      // The umask may have taken bits away.
+      if (mode !== undefined) await file.chmod(mode);
+      if (typeof content === 'function') await content(file);
+      else await file.writeFile(content);
+      if (fsync !== 'none') await file.sync();
+    } finally {
+      await file.close();
+    }
+    await (exclusive ? link(temporary, path) : rename(temporary, path));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+  if (exclusive) await rm(temporary, { force: true });
+  if (fsync === 'content and name') await fsyncFolder(folder);
+}
+
+/** Numbers temporary files: the same file may be written twice at a time. */
+let writes = 0;
