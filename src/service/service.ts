@@ -279,14 +279,14 @@ function healthOf({ catalogue, repositoryOpener, committer, state, sync }: Parts
   };
 }
 
-/** Why nothing can be committed, and which files have not followed the branch. */
+/** Why nothing can be committed, and which files are behind the branch. */
 function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committer): string[] {
-  const unfinished = committer.unfinished();
-  const files = unfinished
+  const outdated = committer.outdatedPaths();
+  const files = outdated
     .slice(0, mostPaths)
-    .map(({ path, reason }) => `${JSON.stringify(path)} has not followed the branch: it ${reason}`);
-  const more = unfinished.length - files.length;
-  const rest = more > 0 ? [`${more} more files have not followed the branch`] : [];
+    .map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`);
+  const more = outdated.length - files.length;
+  const rest = more > 0 ? [`${more} more files are behind the branch`] : [];
   return [...[repositoryOpener.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
 }
 

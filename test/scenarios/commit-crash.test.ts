@@ -62,15 +62,15 @@ describe('after a crash', () => {
     await committer.recover();
     strictEqual(repository.read('bots/001/1.en.md'), 'name: First\n');
     strictEqual(repository.status(), 'M bots/001/1.en.md');
-    const [unfinished] = committer.unfinished();
-    deepStrictEqual(unfinished, {
+    const [outdated] = committer.outdatedPaths();
+    deepStrictEqual(outdated, {
       path: 'bots/001/1.en.md',
       reason: 'has uncommitted edits: commit or discard them',
       failed: false,
     });
-    ok(warnings.some((warning) => warning.includes('"bots/001/1.en.md" has not followed the branch')));
+    ok(warnings.some((warning) => warning.includes('"bots/001/1.en.md" is behind the branch')));
     await eventually(() => repository.tryGit('checkout', '-q', '--', 'bots/001/1.en.md') === 0);
-    await eventually(() => deepStrictEqual(committer.unfinished(), []));
+    await eventually(() => deepStrictEqual(committer.outdatedPaths(), []));
     strictEqual(repository.status(), '');
   });
 

@@ -73,7 +73,7 @@ describe('a service with a remote', () => {
     const { shared, clone, service, token } = await replica();
     writeFileSync(join(clone.folder, homer), page.replace('doughnuts', 'beer'));
     shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
-    service.expectLog(/312\.en\.md.* has not followed the branch: it has uncommitted edits/);
+    service.expectLog(/312\.en\.md.* is behind the branch: it has uncommitted edits/);
     await eventually(() => match(clone.git('show', `HEAD:${homer}`), /"games"/));
     await eventually(async () => {
       const { parts } = (await service.request('/readyz')).json;

@@ -13,7 +13,7 @@ import { diffTrees, type FileChange } from '../file-change.ts';
 import { IntentLog } from './intent-log.ts';
 import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
 import { currentFile, readTipEntries } from './tip-files.ts';
-import { Unfinished } from './unfinished.ts';
+import { OutdatedPaths } from './outdated-paths.ts';
 
 /** The branch is at another commit. */
 export interface CommitEvent {
@@ -52,7 +52,7 @@ export interface BatchResult extends BatchPlan {
 export class BranchWriter {
   readonly repository: Repository;
   readonly intents: IntentLog;
-  readonly unfinished: Unfinished;
+  readonly outdated: OutdatedPaths;
   readonly #options: BranchWriterOptions;
   /** Git's folders in which a name may not survive a power loss, as their fsync has failed. */
   readonly #unsynced = new Set<string>();
@@ -60,7 +60,7 @@ export class BranchWriter {
   constructor(repository: Repository, options: BranchWriterOptions) {
     this.repository = repository;
     this.intents = new IntentLog(repository);
-    this.unfinished = new Unfinished(repository, options);
+    this.outdated = new OutdatedPaths(repository, options);
     this.#options = options;
   }
 
@@ -70,7 +70,7 @@ export class BranchWriter {
    * @throws {UnknownOutcomeError}
    */
   async commitBatch(batch: readonly TextEdit[]): Promise<BatchResult> {
-    const { repository, unfinished } = this;
+    const { repository, outdated } = this;
     const branch = repository.branch();
     const tip = await readRef(repository, branch);
     const edits = batch.map((edit) => ({
@@ -80,12 +80,12 @@ export class BranchWriter {
     }));
 
     const paths = [...new Set(edits.map(({ path }) => path))];
-    await unfinished.retry(paths);
+    await outdated.retry(paths);
     const looking = inspect(repository, paths, true);
     const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
     const files = paths.map((path) => {
       const entry = entries.get(path) ?? null;
-      return [path, currentFile(path, entry, inspection, unfinished.failureOf(path))] as const;
+      return [path, currentFile(path, entry, inspection, outdated.failureOf(path))] as const;
     });
     const plan = planBatch(edits, new Map(files), repository.hash);
     const { changes, contents } = plan;
@@ -137,7 +137,7 @@ export class BranchWriter {
     { branch, changes, contents, inspection }: Advance,
     moveBranch: () => Promise<string>,
   ): Promise<Pick<BatchResult, 'doubt'> & { readonly commit: string }> {
-    const { repository, intents, unfinished } = this;
+    const { repository, intents, outdated } = this;
     failpoint('advance.before-intent');
     await intents.append(changes);
     const { isExcluded } = this.#options;
@@ -151,17 +151,17 @@ export class BranchWriter {
       commit = await moveBranch();
     } catch (error) {
       await checkout.discard();
-      if (error instanceof UnknownOutcomeError) unfinished.add(changes, 'may be committed');
+      if (error instanceof UnknownOutcomeError) outdated.add(changes, 'may be committed');
       throw error;
     }
     failpoint('advance.after-branch');
     // What was asked for here is served first: the watcher then sees nothing new in the files. A merge is read from them.
     if (contents) this.#tell({ commit, changes, contents });
-    unfinished.add(changes, await checkout.apply());
+    outdated.add(changes, await checkout.apply());
     failpoint('advance.after-checkout');
     // A person may have been in the middle of a switch: then index and work tree are to be as on the other branch.
-    if (!isCheckedOut(repository, branch)) unfinished.add(changes, 'is of a branch that is not checked out');
-    await unfinished.retry(changes.map(({ path }) => path));
+    if (!isCheckedOut(repository, branch)) outdated.add(changes, 'is of a branch that is not checked out');
+    await outdated.retry(changes.map(({ path }) => path));
     if (!contents) this.#tell({ commit, changes, contents });
     const doubt = await this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
     return { commit, doubt };

@@ -25,7 +25,7 @@ export interface Inspection {
 }
 
 /** A path that index or work tree could not follow. */
-export interface Unapplied {
+export interface OutdatedPath {
   readonly path: string;
   /** A clause for operators, such as "has uncommitted edits". */
   readonly reason: string;
@@ -36,7 +36,7 @@ export interface Unapplied {
 /** The way of index and work tree to changes, all but done. The index has to stay locked. */
 export interface Checkout {
   /** Does it: renames the files into place and swaps the index. Never throws; what could not be done is returned. */
-  apply(): Promise<Unapplied[]>;
+  apply(): Promise<OutdatedPath[]>;
   /** Ends the preparation; everything is as it was. */
   discard(): Promise<void>;
 }
@@ -92,10 +92,10 @@ export function prepareCheckout(
   options: CheckoutOptions,
 ): Checkout {
   const { known, contents, torn } = options;
-  const unapplied: Unapplied[] = [];
+  const outdated: OutdatedPath[] = [];
   const reject = ({ path }: FileChange, why: unknown): void => {
-    if (typeof why === 'string') unapplied.push({ path, reason: why, failed: false });
-    else unapplied.push({ path, reason: `could not be written: ${messageOf(why)}`, failed: true });
+    if (typeof why === 'string') outdated.push({ path, reason: why, failed: false });
+    else outdated.push({ path, reason: `could not be written: ${messageOf(why)}`, failed: true });
   };
   const isOurs = ({ path, before }: FileChange, id: string | null): boolean =>
     known ? known(path).has(id) : id === (before?.id ?? null);
@@ -161,7 +161,7 @@ export function prepareCheckout(
       failpoint('checkout.before-index');
       const failure = (await indexing) ?? (entries.length > 0 ? await swapped(repository) : undefined);
       if (failure !== undefined) for (const change of entries) reject(change, failure);
-      return unapplied;
+      return outdated;
     },
     discard: async () => {
       await Promise.all([staging, indexing]);

@@ -10,7 +10,7 @@ import { type Repository, type RepositoryOpener, unavailableBecause } from '../r
 import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
 import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
-import type { Unapplied } from './checkout.ts';
+import type { OutdatedPath } from './checkout.ts';
 import { withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
@@ -43,9 +43,9 @@ export class Committer {
     this.#options = options;
   }
 
-  /** The paths in which index or work tree have not followed the branch, and why. */
-  unfinished(): Unapplied[] {
-    return this.#writer?.unfinished.list() ?? [];
+  /** The paths in which index or work tree are behind the branch, and why. */
+  outdatedPaths(): OutdatedPath[] {
+    return this.#writer?.outdated.list() ?? [];
   }
 
   /** Finishes what a crash has left. Once, before the first change; where there is no repository there is nothing. */
@@ -176,10 +176,10 @@ export class Committer {
     const writer = new BranchWriter(repository, { log, isExcluded, onCommit });
     const left = await writer.intents.read();
     await clearAfterCrash(repository, refsOf(repository), log);
-    writer.unfinished.add(left, 'was left by a crash');
+    writer.outdated.add(left, 'was left by a crash');
     this.#writer = writer;
     try {
-      await withIndexLock(repository, lockPatience, async () => await writer.unfinished.finish(true));
+      await withIndexLock(repository, lockPatience, async () => await writer.outdated.finish(true));
     } catch (error) {
       log.warn({ err: error }, `files that a crash has left are finished later: ${messageOf(error)}`);
     }
@@ -202,13 +202,13 @@ export class Committer {
   async #tidy(): Promise<boolean> {
     const writer = this.#writer;
     if (writer === undefined) return true;
-    const { repository, intents, unfinished } = writer;
+    const { repository, intents, outdated } = writer;
     try {
       const synced = await intents.syncFiles();
       return await this.#queue.run(async () => {
-        if (unfinished.size > 0) await withIndexLock(repository, 0, async () => await unfinished.finish());
-        await intents.shorten(synced, unfinished.changes());
-        return unfinished.size === 0;
+        if (outdated.size > 0) await withIndexLock(repository, 0, async () => await outdated.finish());
+        await intents.shorten(synced, outdated.changes());
+        return outdated.size === 0;
       });
     } catch (error) {
       this.#options.log.debug({ err: error }, `index and work tree are finished later: ${messageOf(error)}`);

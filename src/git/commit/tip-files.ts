@@ -53,7 +53,7 @@ export function currentFile(
     return { file, text: null, refusal: new WritesUnavailableError(why, { forOwners }) };
   };
   const seen = files.get(path);
-  if (failure !== undefined) return refuse(`${path} has not followed the branch: it ${failure}`);
+  if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);
   if (seen === undefined || seen instanceof Error)
     return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not looked at'})`);
   const before = file?.id ?? null;

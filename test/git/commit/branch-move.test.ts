@@ -116,14 +116,14 @@ describe('a move of the branch', () => {
     strictEqual(repository.read('bots/003/3.en.md'), changed);
     deepStrictEqual(
       committer
-        .unfinished()
+        .outdatedPaths()
         .map((each) => each.path)
         .toSorted(),
       [other, path],
     );
     await eventually(() => repository.tryGit('checkout', '-q', '--', path) === 0);
     rmSync(join(repository.folder, other));
-    await eventually(() => deepStrictEqual(committer.unfinished(), []));
+    await eventually(() => deepStrictEqual(committer.outdatedPaths(), []));
     strictEqual(repository.read(path), changed);
     strictEqual(repository.status(), '');
   });
@@ -139,7 +139,7 @@ describe('a move of the branch', () => {
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);
     strictEqual(repository.read(other), text);
-    const reasons = new Map(committer.unfinished().map(({ path, reason }) => [path, reason]));
+    const reasons = new Map(committer.outdatedPaths().map(({ path, reason }) => [path, reason]));
     deepStrictEqual([...reasons.keys()].toSorted(), [long, blocked].toSorted());
     match(String(reasons.get(long)), /ENAMETOOLONG/);
     match(String(reasons.get(blocked)), /ENOTDIR|EEXIST/);
@@ -150,7 +150,7 @@ describe('a move of the branch', () => {
     await eventually(
       () =>
         deepStrictEqual(
-          committer.unfinished().map((each) => each.path),
+          committer.outdatedPaths().map((each) => each.path),
           [long],
         ),
       10_000,

@@ -1,29 +1,29 @@
 import type { Log } from '../../log.ts';
 import type { Repository } from '../repository.ts';
-import { inspect, prepareCheckout, type Unapplied } from './checkout.ts';
+import { inspect, prepareCheckout, type OutdatedPath } from './checkout.ts';
 import type { FileChange } from '../file-change.ts';
 import { readHead } from '../refs.ts';
 import { readTipEntries } from './tip-files.ts';
 
-export interface UnfinishedOptions {
+export interface OutdatedPathsOptions {
   readonly log: Log;
   readonly isExcluded: (path: string) => boolean;
 }
 
-interface Entry extends Omit<Unapplied, 'path'> {
-  /** What commits made of the file, one after the other. */
+interface Entry extends Omit<OutdatedPath, 'path'> {
+  /** The commits' changes of the file, oldest first. */
   readonly changes: readonly FileChange[];
   /** The reason that was logged last. */
   readonly logged: string | undefined;
 }
 
-/** The paths in which index or work tree have not followed the branch: after a failure, a crash, or beside a person. */
-export class Unfinished {
+/** The paths at which index or work tree are behind the branch: after a failure or a crash, or as a person edits the file. */
+export class OutdatedPaths {
   readonly #entries = new Map<string, Entry>();
   readonly #repository: Repository;
-  readonly #options: UnfinishedOptions;
+  readonly #options: OutdatedPathsOptions;
 
-  constructor(repository: Repository, options: UnfinishedOptions) {
+  constructor(repository: Repository, options: OutdatedPathsOptions) {
     this.#repository = repository;
     this.#options = options;
   }
@@ -32,23 +32,27 @@ export class Unfinished {
     return this.#entries.size;
   }
 
-  /** The paths, and why. */
-  list(): Unapplied[] {
+  /** Returns the paths, each with the reason. */
+  list(): OutdatedPath[] {
     return [...this.#entries].map(([path, { reason, failed }]) => ({ path, reason, failed }));
   }
 
-  /** Why a path could not be written; undefined where it was, or a person edits the file. */
+  /** Returns why a path could not be written; undefined where it was written, or a person edits the file. */
   failureOf(path: string): string | undefined {
     const entry = this.#entries.get(path);
     return entry?.failed ? entry.reason : undefined;
   }
 
+  /** Returns the changes that are not applied. */
   changes(): FileChange[] {
     return [...this.#entries.values()].flatMap(({ changes }) => changes);
   }
 
-  /** Adds changes for one reason, or those of them that could not be applied. A path is logged when its reason is new. */
-  add(changes: readonly FileChange[], why: string | readonly Unapplied[]): void {
+  /**
+   * Adds changes that were not applied.
+   * @param why one reason for all of them, or the paths to add, each with its reason
+   */
+  add(changes: readonly FileChange[], why: string | readonly OutdatedPath[]): void {
     if (why.length === 0) return;
     const reasons = typeof why === 'string' ? why : new Map(why.map((each) => [each.path, each]));
     for (const change of changes) {
@@ -61,7 +65,7 @@ export class Unfinished {
   }
 
   /**
-   * Brings index and work tree to what is checked out, as far as that can be done now; the index has to be locked.
+   * Updates index and work tree to HEAD at these paths, as far as possible now. The index must be locked.
    * @param torn whether a power loss may have torn files
    * @throws {GitError}
    */
@@ -81,15 +85,15 @@ export class Unfinished {
       isExcluded: this.#options.isExcluded,
       torn,
     });
-    const unapplied = new Map((await checkout.apply()).map((each) => [each.path, each]));
+    const outdated = new Map((await checkout.apply()).map((each) => [each.path, each]));
     for (const [path, { changes }] of this.#entries) {
-      const because = unapplied.get(path);
+      const because = outdated.get(path);
       if (because === undefined) this.#entries.delete(path);
       else this.#set(path, { ...because, changes }, false);
     }
   }
 
-  /** Finishes these paths if they have failed and may work at once; a few times, as git may be killed again. */
+  /** Retries those of these paths that have failed; a few times, as git may be killed again. */
   async retry(paths: Iterable<string>): Promise<void> {
     const all = [...paths];
     for (let attempt = 1; attempt <= 3; attempt++) {
@@ -98,19 +102,19 @@ export class Unfinished {
     }
   }
 
-  /** The blobs of a path that are ours to replace. */
+  /** Returns the blobs at a path that the service may replace; null is no file. */
   #known(path: string): Set<string | null> {
     const changes = this.#entries.get(path)?.changes ?? [];
     return new Set(changes.flatMap(({ before, after }) => [before?.id ?? null, after?.id ?? null]));
   }
 
-  /** What has failed for the first time is tried again before it is worth a word. */
+  /** Logs a path when its reason is new. A first failure is retried before it is logged. */
   #set(path: string, entry: Omit<Entry, 'logged'>, isFirst: boolean): void {
     const { reason, failed } = entry;
     const logged = this.#entries.get(path)?.logged;
     const isNews = reason !== logged && !(isFirst && failed);
     if (isNews)
-      this.#options.log.warn({ path }, `${JSON.stringify(path)} has not followed the branch: it ${reason}`);
+      this.#options.log.warn({ path }, `${JSON.stringify(path)} is behind the branch: it ${reason}`);
     this.#entries.set(path, { ...entry, logged: isNews ? reason : logged });
   }
 }
