@@ -6,7 +6,7 @@ import { type GitFile, type FileChange, diffTrees } from '../git/file-change.ts'
 import { treeOf } from '../git/history.ts';
 import { type KeyWriter, KeyWriters } from './key-writers.ts';
 import type { Repository } from '../git/repository.ts';
-import { writeCommit, type CommitFile } from '../git/commit/fast-import.ts';
+import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';
 
 /** Two sides of a branch that have parted. */
 export interface Sides {
@@ -73,7 +73,7 @@ export async function replayOnto(repository: Repository, { base, ours, theirs }:
   ]);
   const others = new Map(reviewed.map((file) => [file.path, file.after]));
   const both = new Map<string, Versions>();
-  const alone = new Map<string, CommitFile>();
+  const alone = new Map<string, NewFile>();
   for (const { path, before, after } of mine) {
     const other = others.get(path);
     if (other === undefined) alone.set(path, after);
@@ -100,7 +100,7 @@ interface Versions {
 }
 
 interface Settled {
-  readonly files: Map<string, CommitFile>;
+  readonly files: Map<string, NewFile>;
   readonly setAside: readonly SetAside[];
 }
 
@@ -111,7 +111,7 @@ async function settle(
   theirs: ReadonlyMap<string, GitFile | null>,
   sides?: Sides,
 ): Promise<Settled> {
-  const files = new Map<string, CommitFile>();
+  const files = new Map<string, NewFile>();
   const setAside: SetAside[] = [];
   const disputed: string[] = [];
   for (const [path, versions] of both) {
@@ -135,7 +135,7 @@ async function settle(
 
 interface DecidedPage {
   readonly path: string;
-  readonly written: CommitFile;
+  readonly written: NewFile;
   readonly setAside: readonly SetAside[];
 }
 
@@ -219,7 +219,7 @@ async function readVersions(
   };
 }
 
-function writtenPage({ text }: MergedPage, { theirs }: PageVersions, other: GitFile | null): CommitFile {
+function writtenPage({ text }: MergedPage, { theirs }: PageVersions, other: GitFile | null): NewFile {
   return text === theirs ? other : { mode: other?.mode ?? '100644', content: Buffer.from(text) };
 }
 

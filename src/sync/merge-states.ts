@@ -6,7 +6,7 @@ import { readShard, writeShard } from '../state/ref/shards.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
-import { writeCommit, type CommitFile } from '../git/commit/fast-import.ts';
+import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';
 
 /**
  * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
@@ -33,9 +33,9 @@ async function mergeShards(
   repository: Repository,
   ours: string,
   theirs: string,
-): Promise<Map<string, CommitFile>> {
+): Promise<Map<string, NewFile>> {
   const files = await diffTrees(repository, theirs, ours);
-  const merged = new Map<string, CommitFile>();
+  const merged = new Map<string, NewFile>();
   const slice = new TimeSlice('service');
   for (const { path, before, after } of files) {
     if (after === null || !/^\d\d\/\d\d\.json$/.test(path)) continue;

@@ -5,8 +5,8 @@ import type { Repository } from '../repository.ts';
 import type { GitFile } from '../file-change.ts';
 import { readRef, readAfterFailure, RefConflictError } from '../refs.ts';
 
-/** What a file becomes in a commit: new bytes, a blob that is there, or nothing. */
-export type CommitFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
+/** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
+export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
 
 /** A commit to be made. */
 export interface NewCommit {
@@ -15,7 +15,7 @@ export interface NewCommit {
   /** The tree that the files are changes to, where that is not the first parent's. */
   readonly tree?: string;
   /** Path from the top of the repository → what it becomes. */
-  readonly files: ReadonlyMap<string, CommitFile>;
+  readonly files: ReadonlyMap<string, NewFile>;
   readonly message: string;
 }
 

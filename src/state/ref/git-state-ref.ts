@@ -5,7 +5,7 @@ import { StateConflictError, type StateRef, type StateTree } from './state-ref.t
 import { diffTrees } from '../../git/file-change.ts';
 import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
-import { type CommitFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
+import { type NewFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError, stateRef } from '../../git/refs.ts';
 import { fsyncFolders } from '../../disk/fsync.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../../git/repository.ts';
@@ -103,7 +103,7 @@ async function changedFiles(
   files: ReadonlyMap<string, string>,
 ): Promise<RefCommit['files']> {
   const old = await readTipEntries(repository, onto, [...files.keys()]);
-  const changed = new Map<string, CommitFile>();
+  const changed = new Map<string, NewFile>();
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
     const id = blobId(content, repository.hash);
