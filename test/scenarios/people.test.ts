@@ -31,7 +31,7 @@ describe('a clone in which people work while owners post', function () {
     for (const id of owned) tokens.set(id, await issueTestToken(repository.folder, id));
     service = await startTestService({}, { root: repository.folder });
     service.allowLog(
-      /another Git command holds index\.lock|HEAD is on no branch|requests are refused|cleared the lock of a git/,
+      /another Git command holds index\.lock|HEAD is on no branch|requests are refused|removed the stale lock of a killed git/,
     );
   });
 

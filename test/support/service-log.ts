@@ -45,7 +45,7 @@ export class ServiceLog {
 }
 
 /** What a service says that follows one that was killed, where that had a lock at that instant. */
-export const clearedLock = /cleared the (?:index )?lock of a (?:git|service) that was killed/;
+export const clearedLock = /removed the stale (?:index )?lock of a killed (?:git|service)/;
 
 /** Whether a line is a warning, an error, or no line of the log at all, such as one of a stack trace. */
 function isComplaint(line: string): boolean {

@@ -167,11 +167,11 @@ describe('a service with a remote', () => {
 
   it('waits while a person merges in the clone', async () => {
     const { shared, clone, service } = await replica();
-    service.expectLog(/not in step with the remote: .*under way in the clone/);
+    service.expectLog(/not in step with the remote: .*in progress in the clone/);
     const mark = join(clone.folder, '.git/MERGE_HEAD');
     appendFileSync(mark, `${clone.git('rev-parse', 'HEAD')}\n`);
     shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
-    await eventually(async () => match((await remoteFaults(service))[0] ?? '', /under way in the clone/));
+    await eventually(async () => match((await remoteFaults(service))[0] ?? '', /in progress in the clone/));
     strictEqual((await record(service, '312'))?.category, 'fun');
     rmSync(mark);
     await eventually(async () => strictEqual((await record(service, '312'))?.category, 'games'));

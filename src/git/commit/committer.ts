@@ -5,9 +5,9 @@ import { LogThrottle } from '../../log-throttle.ts';
 import type { Log } from '../../log.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { messageOf } from '../../system-error.ts';
-import { clearAfterCrash, mayWorkAgain } from '../locks/stale-locks.ts';
+import { cleanUpAfterCrash, canRetry } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
-import { refuseWhileBusy } from '../locks/operation-in-progress.ts';
+import { ensureNoOperation } from '../locks/operation-in-progress.ts';
 import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
 import type { OutdatedPath } from './checkout.ts';
@@ -88,7 +88,7 @@ export class Committer {
     let tip = await tipOf(repository);
     let move = await prepare(repository, tip);
     const work = async (writer: BranchWriter): Promise<string> => {
-      refuseWhileBusy(writer.repository);
+      ensureNoOperation(writer.repository);
       const now = await tipOf(writer.repository);
       if (now !== tip) move = await prepare(writer.repository, (tip = now));
       if (move === undefined) return tip;
@@ -147,7 +147,7 @@ export class Committer {
           try {
             return await work(writer);
           } catch (error) {
-            if (attempt >= attempts || !(await this.#mayWorkAgain(repository, error))) throw error;
+            if (attempt >= attempts || !(await this.#canRetry(repository, error))) throw error;
             this.#options.log.debug({ attempt }, `trying again: ${String(error)}`);
           }
         }
@@ -158,10 +158,10 @@ export class Committer {
   }
 
   /** A branch that has moved is planned on again; so is a git that was killed, once the locks it left are gone. */
-  async #mayWorkAgain(repository: Repository, error: unknown): Promise<boolean> {
+  async #canRetry(repository: Repository, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
     const cause = error instanceof WritesUnavailableError ? error.cause : error;
-    return await mayWorkAgain(repository, refsOf(repository), cause, this.#options.log);
+    return await canRetry(repository, refsOf(repository), cause, this.#options.log);
   }
 
   /** The writer to the repository, which has finished what a crash left there. */
@@ -175,7 +175,7 @@ export class Committer {
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
     const writer = new BranchWriter(repository, { log, isExcluded, onCommit });
     const left = await writer.intents.read();
-    await clearAfterCrash(repository, refsOf(repository), log);
+    await cleanUpAfterCrash(repository, refsOf(repository), log);
     writer.outdated.add(left, 'was left by a crash');
     this.#writer = writer;
     try {

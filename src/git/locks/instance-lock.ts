@@ -45,7 +45,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
   let server: Server | undefined;
   try {
     server = await listenIn(own, name);
-    while (!(await renamed(own, lock))) await clearDead(lock, shown);
+    while (!(await renamed(own, lock))) await removeStaleSockets(lock, shown);
   } catch (error) {
     server?.close();
     await rm(own, { recursive: true, force: true });
@@ -130,7 +130,7 @@ function isTaken(error: unknown): boolean {
 }
 
 /** @throws {AlreadyRunningError} when somebody listens there. */
-async function clearDead(lock: string, shown: string): Promise<void> {
+async function removeStaleSockets(lock: string, shown: string): Promise<void> {
   for (const name of await namesIn(lock)) {
     const holder = await withAddress(lock, name, holderAt);
     if (holder !== undefined) throw new AlreadyRunningError(shown, holder);

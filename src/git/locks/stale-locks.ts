@@ -9,26 +9,24 @@ import { type GitProcess, gitProcessesIn } from './git-processes.ts';
 import type { Repository } from '../repository.ts';
 
 /**
- * Whether what failed may work when it is tried again: git was killed, or something that a killed git has left stood in
- * its way and is gone now.
+ * Returns whether a git command that failed can be retried: git was killed, or it met stale locks, which are removed now.
  * @throws a system error
  */
-export async function mayWorkAgain(
+export async function canRetry(
   repository: Repository,
   refs: readonly string[],
   error: unknown,
   log: Log,
 ): Promise<boolean> {
   if (!(error instanceof GitError) || error.notStarted) return false;
-  const cleared = await clearDeadLocks(repository, refs, log);
-  return cleared > 0 || error.status === null;
+  return (await removeStaleLocks(repository, refs, log)) > 0 || error.status === null;
 }
 
 /**
- * Clears what killed git processes have left and no git can hold that runs now: a live lock is never stolen, whoever
- * holds it. Gives how many were cleared.
+ * Removes the locks that killed git processes left, and returns how many. A lock that a running git may hold stays,
+ * whoever started that git.
  */
-async function clearDeadLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
+async function removeStaleLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
   for (let waited = 0; waited < patience; waited += pause) {
     const first = await locksIn(repository, refs);
     if (first.size === 0) return 0;
@@ -37,54 +35,51 @@ async function clearDeadLocks(repository: Repository, refs: readonly string[], l
     if (seen.some(mayLock)) continue;
     const second = await locksIn(repository, refs);
     if ((await gitProcessesIn(repository)).seen.some(mayLock)) continue;
-    const dead = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
-    for (const lock of dead) {
+    const stale = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
+    for (const lock of stale) {
       await rm(lock, { force: true });
-      log.warn({ lock }, 'cleared the lock of a git that was killed');
+      log.warn({ lock }, 'removed the stale lock of a killed git process');
     }
-    return dead.length;
+    return stale.length;
   }
   return 0;
 }
 
-/** Milliseconds that a git which runs now and may hold a lock is waited for, and between two looks. */
+/** Milliseconds to wait for a running git that may hold a lock, and between two looks. */
 const patience = 1000;
 const pause = 100;
 
 /**
- * Milliseconds between two looks where a git may be hidden (another container, another user): a git that lives has
- * gone on within that time, since it holds these locks for milliseconds and lets others wait for a second at most.
+ * Milliseconds between two looks where git processes may be hidden (another container, another user). A running git has
+ * released its lock by then: it holds these locks for milliseconds, and waits for those of others for a second at most.
  */
 const hiddenPause = 2000;
 
 /**
- * Clears what a crash of the service has left: waits for the git processes it had started, for they may still
- * finish; then its locks, half-written packs and files go. Called while nothing else of ours runs.
+ * Cleans up after a crash of the service: waits for the git processes that it had started, as they may still finish,
+ * then removes its locks, partial packs and staged files. Call it while this service runs no other git.
  * @throws a system error
  */
-export async function clearAfterCrash(
+export async function cleanUpAfterCrash(
   repository: Repository,
   refs: readonly string[],
   log: Log,
 ): Promise<void> {
   for (let waited = 0; waited < 5000 && (await orphans(repository)).length > 0; waited += 20) await sleep(20);
   if (await removeStaleIndexLock(repository))
-    log.warn({}, 'cleared the index lock of a service that was killed');
-  await clearDeadLocks(repository, refs, log);
+    log.warn({}, 'removed the stale index lock of a killed service');
+  await removeStaleLocks(repository, refs, log);
   await rm(repository.staging, { recursive: true, force: true });
   const { seen, othersHidden } = await gitProcessesIn(repository);
   if (seen.some(writesPacks)) return;
-  const before = othersHidden ? Date.now() - hiddenPackTime : Number.POSITIVE_INFINITY;
-  await clearHalfPacks(join(repository.commonDir, 'objects/pack'), before);
+  const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
+  await removePartialPacks(join(repository.commonDir, 'objects/pack'), before);
 }
 
-/**
- * Milliseconds for which a half-written pack is left alone where a git may be hidden that is still writing it. Nothing
- * fails for it.
- */
-const hiddenPackTime = 600_000;
+/** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
+const hiddenPackAge = 600_000;
 
-/** What stands in the way of a commit to these refs, whoever holds it: by path, what tells it from a later one. */
+/** Returns the locks that block a commit to these refs: path → what tells the lock from a later one at that path. */
 async function locksIn(
   { gitDir, commonDir }: Repository,
   refs: readonly string[],
@@ -94,7 +89,7 @@ async function locksIn(
     join(commonDir, 'packed-refs.lock'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
     ...refs.map((ref) => join(commonDir, `${ref}.lock`)),
-    ...(await halfPackMarks(join(commonDir, 'objects/pack'), importMark)),
+    ...(await keepFilesOfPartialPacks(join(commonDir, 'objects/pack'), importMark)),
   ];
   const locks = new Map<string, string>();
   for (const path of paths) {
@@ -104,7 +99,7 @@ async function locksIn(
   return locks;
 }
 
-/** Commands that never lock a ref, so that ours need not end before a dead lock goes. */
+/** Commands that never lock a ref: stale locks can be removed while they run. */
 const lockless = new Set([
   'cat-file',
   'repack',
@@ -116,7 +111,7 @@ const lockless = new Set([
   'diff-tree',
   'rev-list',
   'ls-remote',
-  // They lock refs that are ours alone, and none that a commit needs.
+  // These lock no ref that a commit needs.
   'fetch',
   'push',
   'index-pack',
@@ -142,7 +137,7 @@ function commandOf({ args }: GitProcess): string {
   return args[i] ?? '';
 }
 
-/** Git processes that an earlier service has started, and that may yet move a ref. */
+/** Returns the git processes that an earlier service started and that may still move a ref. */
 async function orphans(repository: Repository): Promise<GitProcess[]> {
   const { seen } = await gitProcessesIn(repository);
   return seen.filter(
@@ -150,21 +145,21 @@ async function orphans(repository: Repository): Promise<GitProcess[]> {
   );
 }
 
-/** @param before what was written to later, in milliseconds since the epoch, stays */
-async function clearHalfPacks(folder: string, before: number): Promise<void> {
-  const torn = (await namesIn(folder)).filter((name) => /^tmp_(pack|idx|rev)_/.test(name));
-  const marks = await halfPackMarks(folder, importMark, fetchMark);
-  for (const path of [...torn.map((name) => join(folder, name)), ...marks]) {
+/** @param before milliseconds since the epoch: files written later stay */
+async function removePartialPacks(folder: string, before: number): Promise<void> {
+  const temporary = (await namesIn(folder)).filter((name) => /^tmp_(pack|idx|rev)_/.test(name));
+  const marks = await keepFilesOfPartialPacks(folder, importMark, fetchMark);
+  for (const path of [...temporary.map((name) => join(folder, name)), ...marks]) {
     const stat = await lstat(path).catch(() => undefined);
     if (stat && stat.mtimeMs < before) await rm(path, { force: true });
   }
 }
 
 /**
- * The files by which fast-import and fetch keep a pack, while they are at it, from one who repacks. fast-import refuses
- * to write a pack that is marked already, such as the very one that it was writing when it was killed.
+ * Returns the `.keep` files by which fast-import and fetch protect a pack that they write from a repack. fast-import
+ * refuses to write a pack that has one, such as the pack that it was writing when it was killed.
  */
-async function halfPackMarks(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
+async function keepFilesOfPartialPacks(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
   const names = new Set(await namesIn(folder));
   const marks: string[] = [];
   for (const name of names) {
@@ -172,8 +167,8 @@ async function halfPackMarks(folder: string, ...texts: readonly RegExp[]): Promi
     if (pack === undefined) continue;
     const path = join(folder, name);
     const text = await readFile(path, 'utf8').catch(() => '');
-    const isTorn = text === '' && !names.has(`${pack}.idx`);
-    if (isTorn || texts.some((mark) => mark.test(text))) marks.push(path);
+    const isPartial = text === '' && !names.has(`${pack}.idx`);
+    if (isPartial || texts.some((mark) => mark.test(text))) marks.push(path);
   }
   return marks;
 }

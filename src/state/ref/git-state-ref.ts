@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { StateConflictError, type StateRef, type StateTree } from './state-ref.ts';
 import { diffTrees } from '../../git/file-change.ts';
-import { mayWorkAgain } from '../../git/locks/stale-locks.ts';
+import { canRetry } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
 import { type NewFile, importCommit, packFolder, type RefCommit } from '../../git/commit/fast-import.ts';
 import { foldersOfRef, readRef, RefConflictError, stateRef } from '../../git/refs.ts';
@@ -89,7 +89,7 @@ async function commitState(
       await fsyncFolders([packFolder(repository), ...foldersOfRef(repository, stateRef)]);
       return id;
     } catch (error) {
-      if (attempt >= attempts || !(await mayWorkAgain(repository, [stateRef], error, log))) throw error;
+      if (attempt >= attempts || !(await canRetry(repository, [stateRef], error, log))) throw error;
     }
   }
 }

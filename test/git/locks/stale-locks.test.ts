@@ -9,11 +9,11 @@ const source = (name: string): string =>
   JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
-  const { clearAfterCrash } = await import(${source('git/locks/stale-locks')});
+  const { cleanUpAfterCrash } = await import(${source('git/locks/stale-locks')});
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('log')});
   const repository = await openRepository(process.argv[1]);
-  await clearAfterCrash(repository, ['refs/heads/main'], silentLog);
+  await cleanUpAfterCrash(repository, ['refs/heads/main'], silentLog);
   repository.objects.close();
 `;
 
@@ -24,8 +24,8 @@ async function recoverInContainer({ folder }: TestRepository): Promise<void> {
   deepStrictEqual(await once(child, 'exit'), [0, null]);
 }
 
-describe('clearing locks after a crash, in a container', () => {
-  it('leaves the lock of a git that works outside, and clears it once nobody does', async () => {
+describe('removing stale locks after a crash, in a container', () => {
+  it('leaves the lock of a git that works outside, and removes it once no git does', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const lock = join(repository.folder, '.git/refs/heads/main.lock');
     writeFileSync(lock, '');
