@@ -211,7 +211,7 @@ describe('a move of the branch', () => {
     strictEqual(existsSync(join(repository.folder, '.git/hooks/x')), false);
     strictEqual(existsSync(join(repository.folder, 'var/lock')), false);
     deepStrictEqual(
-      new Set(warnings.map((warning) => warning.split(' has not')[0])),
+      new Set(warnings.map((warning) => warning.split(' is behind')[0])),
       new Set(['".git/hooks/x"', `"${other}"`, '"var/lock"']),
     );
   });
