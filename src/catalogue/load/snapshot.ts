@@ -101,7 +101,7 @@ type StatMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: n
 const magic = nameOfCode();
 
 function nameOfCode(): string {
-  const code = ['../../bot/', '../../catalogue/'].flatMap((folder) => {
+  const code = ['../../bot/', '../../json/', '../../catalogue/'].flatMap((folder) => {
     const url = new URL(folder, import.meta.url);
     return readdirSync(url, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js'))
