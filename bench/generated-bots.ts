@@ -55,7 +55,7 @@ function snowflake(time: number, random: Random): string {
 function page(digits: string, language: Language, keys: MainPage | Translation, random: Random): PageText {
   const id = parseBotId(digits);
   const locale = parseLocale(language.locale);
-  if (id === undefined || locale === undefined)
+  if (id === undefined || typeof locale === 'object')
     throw new Error(`no page can be at ${digits} ${language.locale}`);
   const length = Math.min(
     random.chance(0.006) ? random.integer(10_000, longestPage) : random.logNormal(950, 0.75),

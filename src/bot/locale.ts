@@ -3,12 +3,26 @@ declare const brand: unique symbol;
 /** A BCP 47 tag of a known language, in canonical case: `en`, `en-GB`, `zh-CN`. */
 export type Locale = string & { readonly [brand]: 'Locale' };
 
-/** The locale that `text` is, or undefined when it is no tag or not in canonical case. */
-export function parseLocale(text: string): Locale | undefined {
-  return canonicalLocale(text) === text ? (text as Locale) : undefined;
+/** Why a text is not a locale. */
+export interface LocaleRefusal {
+  /** What is wrong, without the text itself: `is not a language tag`. */
+  readonly reason: string;
+  /** How the tag is written correctly, where only its case is wrong. */
+  readonly canonical: Locale | undefined;
+  /** What to write instead: the canonical form, or examples. */
+  readonly instead: string;
 }
 
-/** The canonical form of a tag such as `EN-gb`, or undefined when `text` is no tag of a language that Intl knows. */
+/** Returns the locale that `text` is, or why it is not one. The only way to get a Locale from exact text. */
+export function parseLocale(text: string): Locale | LocaleRefusal {
+  const canonical = canonicalLocale(text);
+  if (canonical === text) return canonical;
+  return canonical === undefined
+    ? { reason: 'is not a language tag', canonical, instead: 'a tag such as en, en-GB or zh-CN' }
+    : { reason: 'is not in canonical case', canonical, instead: canonical };
+}
+
+/** Returns the canonical form of a tag such as `EN-gb`; undefined when `text` is not the tag of a language that Intl knows. */
 export function canonicalLocale(text: string): Locale | undefined {
   if (text.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(text)) return undefined;
   const known = canonicalForms.get(text);
@@ -18,10 +32,10 @@ export function canonicalLocale(text: string): Locale | undefined {
   return canonical;
 }
 
-/** Asking Intl takes microseconds, and a catalogue asks for the same few tags at every file. */
+/** Intl takes microseconds, and a catalogue has the same few tags in every file. */
 const canonicalForms = new Map<string, Locale>();
 
-/** `english` is a well-formed tag, but no language. Made when it is first needed, which takes milliseconds. */
+/** `english` is a well-formed tag, but not a language. Constructed on first use, which takes milliseconds. */
 let languageNames: Intl.DisplayNames | undefined;
 
 function intlCanonical(tag: string): Locale | undefined {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { canonicalLocale, type Locale } from '../bot/locale.ts';
+import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
 import { groupByBot, listNames } from '../catalogue/load/folder.ts';
 import { botsFolder, folderOf, pathOf, type Place } from '../catalogue/page/layout.ts';
@@ -55,13 +55,9 @@ function idOf(text: string): BotId {
 }
 
 function localeOf(tag: string): Locale {
-  const canonical = canonicalLocale(tag);
-  if (canonical === tag) return canonical;
-  throw new UserError(
-    canonical === undefined
-      ? `${JSON.stringify(tag)} is no language tag: give one such as en, en-GB or zh-CN`
-      : `${JSON.stringify(tag)} is not in canonical case: give --locale ${canonical}`,
-  );
+  const locale = parseLocale(tag);
+  if (typeof locale === 'string') return locale;
+  throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: give --locale ${locale.instead}`);
 }
 
 /** The bot's files, none when there is no catalogue yet. */

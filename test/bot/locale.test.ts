@@ -1,4 +1,4 @@
-import { strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { canonicalLocale, parseLocale } from '../../src/bot/locale.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 
@@ -7,7 +7,20 @@ describe('a locale', () => {
     it(`can be ${text}`, () => strictEqual(parseLocale(text), text));
 
   for (const text of fixtureLines('locales-invalid.txt'))
-    it(`cannot be ${JSON.stringify(text)}`, () => strictEqual(parseLocale(text), undefined));
+    it(`cannot be ${JSON.stringify(text)}`, () => strictEqual(typeof parseLocale(text), 'object'));
+
+  it('is refused with the reason and what to write instead', () => {
+    deepStrictEqual(parseLocale('en-gb'), {
+      reason: 'is not in canonical case',
+      canonical: 'en-GB',
+      instead: 'en-GB',
+    });
+    deepStrictEqual(parseLocale('english'), {
+      reason: 'is not a language tag',
+      canonical: undefined,
+      instead: 'a tag such as en, en-GB or zh-CN',
+    });
+  });
 
   it('has one canonical form however it is written', () => {
     for (const text of ['zh-hant-tw', 'ZH-HANT-TW', 'zh-Hant-TW'])

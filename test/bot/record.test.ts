@@ -31,7 +31,7 @@ function filled(keys: object = {}): FilledMainPage {
 
 function locale(text: string): Locale {
   const tag = parseLocale(text);
-  ok(tag);
+  ok(typeof tag === 'string');
   return tag;
 }
 

@@ -88,8 +88,8 @@ describe('botshelf new', () => {
       [['../../etc'], /^"\.\.\/\.\.\/etc" is no bot id: /],
       [['123456789012345678901'], /is no bot id: /],
       [['5', '--locale=EN-gb'], /^"EN-gb" is not in canonical case: give --locale en-GB\n$/],
-      [['5', '--locale=english'], /^"english" is no language tag: give one such as en, /],
-      [['5', '--locale=../x'], /^"\.\.\/x" is no language tag: /],
+      [['5', '--locale=english'], /^"english" is not a language tag: give --locale a tag such as en, /],
+      [['5', '--locale=../x'], /^"\.\.\/x" is not a language tag: /],
       [['9', '--locale=fr'], /^the bot has no sound main page: /],
       [[], /^error: missing required argument 'id'/],
     ];

@@ -15,7 +15,7 @@ export function botId(text: string): BotId {
 /** The path of a bot's page, relative to the catalogue. */
 export function pagePath(id: string, locale = 'en'): string {
   const tag = parseLocale(locale);
-  if (tag === undefined) throw new Error(`${locale} is no locale`);
+  if (typeof tag === 'object') throw new Error(`${locale} ${tag.reason}`);
   return pathOf(botId(id), tag);
 }
 

@@ -1,5 +1,5 @@
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { type Locale, parseLocale } from '../../bot/locale.ts';
 
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
@@ -49,18 +49,11 @@ export function placeOf(folder: string, name: string): Place | Misplaced {
   if (id === undefined) {
     return { rule: 'stray-file', message: strayMessage };
   }
-  const locale = canonicalLocale(tag);
-  if (locale === undefined) {
-    return {
-      rule: 'wrong-locale',
-      message: `"${tag}" is no language tag: use one such as en, en-GB or zh-CN`,
-    };
-  }
-  if (locale !== tag) {
-    return {
-      rule: 'wrong-locale',
-      message: `"${tag}" is not in canonical case: rename the file to ${pathOf(id, locale)}`,
-    };
+  const locale = parseLocale(tag);
+  if (typeof locale === 'object') {
+    const { reason, canonical, instead } = locale;
+    const fix = canonical === undefined ? `use ${instead}` : `rename the file to ${pathOf(id, canonical)}`;
+    return { rule: 'wrong-locale', message: `"${tag}" ${reason}: ${fix}` };
   }
   if (folder !== folderOf(id)) {
     return {

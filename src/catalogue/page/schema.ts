@@ -73,7 +73,7 @@ const ajv = new Ajv2020({
   formats: {
     uri: (text: string) => URL.canParse(text),
     'uri-reference': (text: string) => URL.canParse(text, 'https://localhost/'),
-    locale: (text: string) => parseLocale(text) !== undefined,
+    locale: (text: string) => typeof parseLocale(text) === 'string',
   },
 });
 

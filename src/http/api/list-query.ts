@@ -1,5 +1,5 @@
 import { parseBotId } from '../../bot/id.ts';
-import { canonicalLocale, parseLocale } from '../../bot/locale.ts';
+import { parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/index/bot-lists.ts';
@@ -73,9 +73,7 @@ const readers = {
   }),
   locale: one((query, text) => {
     const locale = parseLocale(text);
-    const canonical = canonicalLocale(text);
-    if (locale === undefined)
-      return `${quote(text)} is no locale: use ${canonical ?? 'a language tag such as en, en-GB or zh-CN'}`;
+    if (typeof locale === 'object') return `${quote(text)} ${locale.reason}: use ${locale.instead}`;
     query.locale = locale;
     return undefined;
   }),

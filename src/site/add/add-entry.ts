@@ -1,5 +1,5 @@
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { type Locale, parseLocale } from '../../bot/locale.ts';
 import type { MainPage } from '../../bot/schema-types.ts';
 import { canonicalForm } from '../../catalogue/page/canonical-form.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
@@ -49,10 +49,10 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
 }
 
 function localeOf(tag: string, note: (message: string) => void): Locale | undefined {
-  const canonical = canonicalLocale(tag);
-  if (canonical === undefined) note('give a language tag, such as en, en-GB or zh-CN');
-  else if (canonical !== tag) note(`write the tag in its canonical case: ${canonical}`);
-  return canonical === tag ? canonical : undefined;
+  const locale = parseLocale(tag);
+  if (typeof locale === 'string') return locale;
+  note(`this ${locale.reason}: write ${locale.instead}`);
+  return undefined;
 }
 
 /** What is left empty and may be is left at its default. */

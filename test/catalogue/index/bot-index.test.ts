@@ -8,7 +8,7 @@ import { botId } from '../../support/sample.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');
-  ok(locale);
+  ok(typeof locale === 'string');
   const data = {
     name,
     description: 'Answers.',

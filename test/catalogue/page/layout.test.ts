@@ -89,10 +89,10 @@ describe('the layout', () => {
     });
   });
 
-  it('calls what is no language tag wrong-locale', () => {
+  it('calls what is not a language tag wrong-locale', () => {
     deepStrictEqual(placeOf('007', '7.e.md'), {
       rule: 'wrong-locale',
-      message: '"e" is no language tag: use one such as en, en-GB or zh-CN',
+      message: '"e" is not a language tag: use a tag such as en, en-GB or zh-CN',
     });
   });
 

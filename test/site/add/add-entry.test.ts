@@ -62,7 +62,7 @@ describe('the form for a new bot', () => {
       'name',
       'owner',
     ]);
-    match(faults.locale ?? '', /: en$/);
+    match(faults.locale ?? '', /: write en$/);
     match(faults.category ?? '', /^choose/i);
   });
 
