@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/inspect/changed-files.ts';
 import { asError, type Finding, submoduleMessage } from './check.ts';
 import { fileFault, quoted } from '../catalogue/page/fault.ts';
-import { botsFolder, type Place, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
@@ -24,7 +24,7 @@ export function formerMainPages(
 ): ReadonlyMap<BotId, FormerPage> {
   const pages = new Map<BotId, FormerPage>();
   for (const { previousPath: path, previousBlob } of changes) {
-    const place = path === null ? undefined : placeOfPath(path);
+    const place = path === null ? undefined : placeAt(path);
     const before = previousBlob === null ? undefined : blobs.get(previousBlob);
     const page = path !== null && before ? parsePage(path, before).page : undefined;
     if (path !== null && place && page && isMainPage({ page })) pages.set(place.id, { path, page });
@@ -159,8 +159,8 @@ function tellNewAuthors(page: Page, former: Page | undefined): Finding[] {
 
 function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
   if (previousPath === null || previousPath === path) return [];
-  const before = placeOfPath(previousPath);
-  const now = placeOfPath(path);
+  const before = placeAt(previousPath);
+  const now = placeAt(path);
   if (!before || !now || before.id === now.id) return [];
   const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot is written anew`;
   return [asError(fileFault(path, 'id-stays', message))];
@@ -222,10 +222,4 @@ const longestPath = 1024;
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);
-}
-
-function placeOfPath(path: string): Place | undefined {
-  const parts = splitPath(path);
-  const place = parts && placeOf(parts.folder, parts.name);
-  return place && 'id' in place ? place : undefined;
 }

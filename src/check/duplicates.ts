@@ -3,7 +3,7 @@ import { inviteKey, nameKey } from '../bot/likeness.ts';
 import { grepLines } from '../git/inspect/grep.ts';
 import type { Finding } from './check.ts';
 import { quoted } from '../catalogue/page/fault.ts';
-import { botsFolder, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import type { Page } from '../catalogue/page/page.ts';
 
 /** A main page that says of itself what no page said before. */
@@ -35,7 +35,7 @@ export async function findingsOfDuplicates(
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
       const likeness = likenessOf(key as Likeness['key'], parse(value));
       for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
-        if (idOf(path) !== id) others.add(path);
+        if (placeAt(path)?.id !== id) others.add(path);
       }
     }
   });
@@ -72,12 +72,6 @@ function mapList(map: Map<string, Likeness[]>, key: string): Likeness[] {
   const list = map.get(key) ?? [];
   map.set(key, list);
   return list;
-}
-
-function idOf(path: string): BotId | undefined {
-  const parts = splitPath(path);
-  const place = parts && placeOf(parts.folder, parts.name);
-  return place && 'id' in place ? place.id : undefined;
 }
 
 function warning({ page, key, others }: Likeness): Finding[] {

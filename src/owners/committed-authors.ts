@@ -1,29 +1,25 @@
 import type { BotId } from '../bot/id.ts';
 import { readBot } from '../catalogue/index/bot-reader.ts';
-import { botsFolder, folderOf, type Place, placeOf } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, type Place, placeAt } from '../catalogue/page/layout.ts';
 import { pageFileOf } from '../catalogue/page/page-file.ts';
 import { readCommittedFiles } from '../git/inspect/last-commit.ts';
 import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
 
 /**
- * The authors of a bot as its record in the last commit says, read anew: neither what is only in the work tree nor
- * what was served before counts. Empty when the files there make no bot.
+ * The authors of a bot as its record in the last commit says, re-read each time: what is only in the work
+ * tree or was served before does not count. Empty when the files there do not make a bot.
  * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
  */
 export async function committedAuthors(
   repositoryOpener: RepositoryOpener,
   id: BotId,
 ): Promise<readonly string[]> {
-  const folder = folderOf(id);
+  const folder = `${botsFolder}/${folderOf(id)}`;
   const place = (name: string): Place | undefined => {
-    const found = placeOf(folder, name);
-    return 'id' in found && found.id === id ? found : undefined;
+    const found = placeAt(`${folder}/${name}`);
+    return found?.id === id ? found : undefined;
   };
-  const files = await committedFiles(
-    repositoryOpener,
-    `${botsFolder}/${folder}`,
-    (name) => place(name) !== undefined,
-  );
+  const files = await committedFiles(repositoryOpener, folder, (name) => place(name) !== undefined);
   const pages = [...files].flatMap(([name, bytes]) => {
     const found = place(name);
     return found ? [pageFileOf(found, bytes)] : [];

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { type Place, placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { type Place, placeAt } from '../catalogue/page/layout.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { CommitEvent } from '../git/commit/branch-writer.ts';
 
@@ -21,21 +21,15 @@ export class Arrivals {
 
   tell({ changes, contents }: Pick<CommitEvent, 'changes' | 'contents'>): void {
     if (contents) {
-      const files = [...contents].flatMap(([path, bytes]) =>
-        this.#placesOf(path).map((place) => [place, bytes] as const),
-      );
+      const files = [...contents].flatMap(([path, bytes]) => {
+        const place = placeAt(path, this.#prefix);
+        return place ? [[place, bytes] as const] : [];
+      });
       this.#catalogue?.put(new Map(files));
       return;
     }
-    this.#waiting.push(...changes.flatMap(({ path }) => this.#placesOf(path)));
+    this.#waiting.push(...changes.flatMap(({ path }) => placeAt(path, this.#prefix) ?? []));
     if (!this.#busy) void this.#showAll();
-  }
-
-  /** The place of a page, of which there is one, at a path from the top of the repository. */
-  #placesOf(path: string): Place[] {
-    const split = path.startsWith(this.#prefix) ? splitPath(path.slice(this.#prefix.length)) : undefined;
-    const place = split && placeOf(split.folder, split.name);
-    return place && 'id' in place ? [place] : [];
   }
 
   async #showAll(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { BotId } from '../bot/id.ts';
-import { placeOf, splitPath } from '../catalogue/page/layout.ts';
+import { placeAt } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import { type GitFile, type FileChange, diffTrees } from '../git/file-change.ts';
@@ -268,9 +268,7 @@ function isPage(repository: Pick<Repository, 'prefix'>, path: string): boolean {
 
 /** The bot whose page is at a path from the top of the repository. */
 export function botOf({ prefix }: Pick<Repository, 'prefix'>, path: string): BotId | undefined {
-  const split = path.startsWith(prefix) ? splitPath(path.slice(prefix.length)) : undefined;
-  const place = split && placeOf(split.folder, split.name);
-  return place && 'id' in place ? place.id : undefined;
+  return placeAt(path, prefix)?.id;
 }
 
 function botsOf(repository: Repository, files: readonly FileChange[]): BotId[] {

@@ -1,5 +1,5 @@
 import type { BotId } from '../bot/id.ts';
-import { folderOf, botsFolder, placeOf } from '../catalogue/page/layout.ts';
+import { folderOf, botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { TextEdit } from '../git/commit/batch-plan.ts';
@@ -82,10 +82,8 @@ async function stampOf(
   const tree = await repository.objects.readOne(`${tip}:${repository.prefix}${folder}`);
   if (tree?.type !== 'tree') return undefined;
   for (const [name, { mode, id: blob }] of parseTree(tree.content, repository.hash)) {
-    const place =
-      name.startsWith(`${id}.`) && mode.startsWith('100') ? placeOf(folderOf(id), name) : undefined;
-    if (!place || !('id' in place) || place.id !== id) continue;
     const path = `${folder}/${name}`;
+    if (!mode.startsWith('100') || !name.startsWith(`${id}.`) || placeAt(path)?.id !== id) continue;
     const data = await readData(repository, path, blob);
     if (!data || !('authors' in data) || editedOf(data) >= time) continue;
     return {

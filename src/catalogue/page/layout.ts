@@ -64,9 +64,14 @@ export function placeOf(folder: string, name: string): Place | Misplaced {
   return { id, locale };
 }
 
-/** Takes a path relative to the catalogue's folder apart: `bots/<folder>/<name>`; undefined for any other. */
-export function splitPath(path: string): { readonly folder: string; readonly name: string } | undefined {
-  const [top, folder, name, ...rest] = path.split('/');
+/**
+ * Returns the place of the bot's page at a path; undefined where the path is not that of a page.
+ * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
+ */
+export function placeAt(path: string, prefix = ''): Place | undefined {
+  if (!path.startsWith(prefix)) return undefined;
+  const [top, folder, name, ...rest] = path.slice(prefix.length).split('/');
   if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;
-  return { folder, name };
+  const place = placeOf(folder, name);
+  return 'id' in place ? place : undefined;
 }

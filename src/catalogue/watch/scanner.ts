@@ -8,7 +8,7 @@ import { fileFault } from '../page/fault.ts';
 import type { FaultList } from './fault-list.ts';
 import { digestOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
 import type { FolderReading } from '../load/folder-reader.ts';
-import { botsFolder, fileName, folderOf, type Place, placeOf } from '../page/layout.ts';
+import { botsFolder, fileName, folderOf, type Place, placeAt } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
 import { clockTick, StatCache } from './stat-cache.ts';
 import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
@@ -177,9 +177,9 @@ export class Scanner {
   }
 
   #lookAt(path: string): void {
-    const [folder = '', name] = path.split('/');
-    const place = name === undefined ? undefined : placeOf(folder, name);
-    if (place && 'id' in place && isFolder(this.#options.root, folder)) this.#lookAtFile(folder, place);
+    const [folder = ''] = path.split('/');
+    const place = placeAt(`${botsFolder}/${path}`);
+    if (place && isFolder(this.#options.root, folder)) this.#lookAtFile(folder, place);
     else this.look(folder);
   }
 

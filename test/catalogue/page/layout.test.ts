@@ -8,8 +8,8 @@ import {
   type Misplaced,
   pathOf,
   type Place,
+  placeAt,
   placeOf,
-  splitPath,
 } from '../../../src/catalogue/page/layout.ts';
 import { botId, pagePath } from '../../support/sample.ts';
 
@@ -40,9 +40,11 @@ describe('the layout', () => {
       fc.property(ids, tags, (id, tag) => {
         const locale = canonicalLocale(tag);
         if (locale === undefined) return;
-        const parts = splitPath(pathOf(id, locale));
-        ok(parts && isFolderName(parts.folder));
-        deepStrictEqual(placeOf(parts.folder, parts.name), { id, locale });
+        const path = pathOf(id, locale);
+        ok(isFolderName(path.split('/')[1] ?? ''), path);
+        deepStrictEqual(placeAt(path), { id, locale });
+        deepStrictEqual(placeAt(`list/${path}`, 'list/'), { id, locale });
+        strictEqual(placeAt(path, 'list/'), undefined);
       }),
     );
   });
@@ -69,8 +71,7 @@ describe('the layout', () => {
         const place = placeOf('000', `${id}.${tag}.md`);
         const path = 'rule' in place ? / to (\S+)$/.exec(place.message)?.[1] : undefined;
         if (path === undefined) return;
-        const parts = splitPath(path);
-        ok(parts && 'id' in placeOf(parts.folder, parts.name), path);
+        ok(placeAt(path), path);
       }),
     );
   });
@@ -117,8 +118,16 @@ describe('the layout', () => {
       deepStrictEqual(misplaced(placeOf('007', name)).rule, 'stray-file');
     });
 
-  it('takes no path apart that is not two levels below bots/', () => {
-    for (const path of ['bots/007', 'bots/007/a/b', 'bot/007/7.en.md', '/bots/007/7.en.md', 'README.md', ''])
-      strictEqual(splitPath(path), undefined, path);
+  it('has no page at a path that is not two levels below bots/', () => {
+    for (const path of [
+      'bots/007',
+      'bots/007/7.en.md/b',
+      'bot/007/7.en.md',
+      '/bots/007/7.en.md',
+      'bots/008/7.en.md',
+      'README.md',
+      '',
+    ])
+      strictEqual(placeAt(path), undefined, path);
   });
 });

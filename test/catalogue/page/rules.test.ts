@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
-import { placeOf, splitPath } from '../../../src/catalogue/page/layout.ts';
+import { placeAt } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { blobId } from '../../../src/git/objects/object-id.ts';
 import {
@@ -14,10 +14,9 @@ import { mainPage, pagePath, translation } from '../../support/sample.ts';
 /** A page file with this text, as if it had been read. */
 function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
   const path = pagePath(id, locale);
-  const { folder = '', name = '' } = splitPath(path) ?? {};
-  const place = placeOf(folder, name);
+  const place = placeAt(path);
   const { page, faults } = parsePage(path, Buffer.from(text));
-  if ('rule' in place || page === undefined) throw new Error(`no page: ${text}`);
+  if (place === undefined || page === undefined) throw new Error(`no page: ${text}`);
   const bytes = Buffer.from(text);
   return { ...place, path, size: bytes.length, sha: blobId(bytes, 'sha1'), tail: 0, page, faults };
 }
