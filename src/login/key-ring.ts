@@ -2,7 +2,7 @@ import { createHash, hkdfSync } from 'node:crypto';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 
 /** What a sealed text held. */
-export interface Opened {
+export interface SealContents {
   readonly value: unknown;
   /** Milliseconds since the epoch. */
   readonly sealedAt: number;
@@ -41,7 +41,7 @@ export class KeyRing {
   }
 
   /** Undefined when it was not sealed here for this purpose, its time is over, or its key is no longer known. */
-  async open(purpose: string, sealed: string): Promise<Opened | undefined> {
+  async open(purpose: string, sealed: string): Promise<SealContents | undefined> {
     try {
       const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid = '' }) => this.#key(kid), {
         audience: purpose,

@@ -3,9 +3,9 @@ import { messageOf } from '../system-error.ts';
 import type { Bounds } from './bounded-fetch.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
-import { type PendingLogin, Provider } from './provider.ts';
+import { type AuthorizationRequest, Provider } from './provider.ts';
 import { returnPath } from './return-path.ts';
-import { type SealedText, Sessions } from './sessions.ts';
+import { type CookieText, Sessions } from './sessions.ts';
 import { callbackPath, isSecureOrigin, type LoginSettings } from './settings.ts';
 
 export interface LoginOptions {
@@ -47,11 +47,11 @@ export class Login {
    * @param asAnother whether they want another account than the one they are logged in with there
    * @throws {LoginError}
    */
-  async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: SealedText }> {
+  async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: CookieText }> {
     if (this.obstacle !== null) throw new LoginError('misconfigured', this.obstacle);
     try {
       const { url, pending } = await this.#provider.begin(asAnother);
-      const kept: KeptLogin = { ...pending, to: returnPath(to) };
+      const kept: LoginCookie = { ...pending, to: returnPath(to) };
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };
     } catch (error) {
@@ -67,7 +67,7 @@ export class Login {
   async finish(
     parameters: URLSearchParams,
     cookie: string | undefined,
-  ): Promise<{ session: SealedText; to: string }> {
+  ): Promise<{ session: CookieText; to: string }> {
     const opened = cookie === undefined ? undefined : await this.#keys.open(purpose, cookie);
     if (opened === undefined) {
       throw new LoginError(
@@ -75,7 +75,7 @@ export class Login {
         'this login took longer than ten minutes, or was begun in another browser',
       );
     }
-    const { to, ...pending } = opened.value as KeptLogin;
+    const { to, ...pending } = opened.value as LoginCookie;
     try {
       const account = await this.#provider.finish(parameters, pending);
       return { session: await this.sessions.begin(account), to: returnPath(to) };
@@ -93,7 +93,7 @@ export class Login {
   }
 }
 
-interface KeptLogin extends PendingLogin {
+interface LoginCookie extends AuthorizationRequest {
   readonly to: string;
 }
 

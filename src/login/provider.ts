@@ -18,7 +18,7 @@ export interface Account {
 }
 
 /** What the visitor's browser keeps, sealed, between leaving for the provider and coming back. */
-export interface PendingLogin {
+export interface AuthorizationRequest {
   readonly state: string;
   readonly verifier: string;
   /** Null where the provider gives no id tokens. */
@@ -51,9 +51,9 @@ export class Provider {
    * @param asAnother whether they want another account than the one they are logged in with there
    * @throws {LoginError} away
    */
-  async begin(asAnother = false): Promise<{ readonly url: string; readonly pending: PendingLogin }> {
+  async begin(asAnother = false): Promise<{ readonly url: string; readonly pending: AuthorizationRequest }> {
     const configuration = await this.#configuration();
-    const pending: PendingLogin = {
+    const pending: AuthorizationRequest = {
       state: oauth.randomState(),
       verifier: oauth.randomPKCECodeVerifier(),
       nonce: this.#settings.kind === 'oidc' ? oauth.randomNonce() : null,
@@ -76,7 +76,7 @@ export class Provider {
    * Who it is that the provider has sent back with these parameters.
    * @throws {LoginError} of every kind
    */
-  async finish(parameters: URLSearchParams, pending: PendingLogin): Promise<Account> {
+  async finish(parameters: URLSearchParams, pending: AuthorizationRequest): Promise<Account> {
     if (parameters.get('state') !== pending.state) {
       throw new LoginError('stale', 'this login was begun anew meanwhile, or in another browser');
     }

@@ -9,7 +9,7 @@ export interface Session extends Account {
 }
 
 /** A text for a cookie, and for how many seconds it is good. */
-export interface SealedText {
+export interface CookieText {
   readonly text: string;
   readonly seconds: number;
 }
@@ -27,14 +27,14 @@ export class Sessions {
     this.#purpose = `session of ${issuer}`;
   }
 
-  async begin(account: Account): Promise<SealedText> {
+  async begin(account: Account): Promise<CookieText> {
     return await this.#seal({ ...account, loggedInAt: this.#clock() });
   }
 
   /** The session that a cookie holds, with its renewal when one is due; undefined when it is none, or over. */
   async open(
     text: string,
-  ): Promise<{ readonly session: Session; readonly renewal: SealedText | undefined } | undefined> {
+  ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
     const session = opened && sessionOf(opened.value);
     if (opened === undefined || session === undefined || this.#secondsLeft(session) <= 0) return undefined;
@@ -42,7 +42,7 @@ export class Sessions {
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }
 
-  async #seal(session: Session): Promise<SealedText> {
+  async #seal(session: Session): Promise<CookieText> {
     const seconds = Math.min(idleSeconds, this.#secondsLeft(session));
     return { text: await this.#keys.seal(this.#purpose, session, seconds), seconds };
   }

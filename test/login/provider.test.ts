@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import type { LoginErrorKind } from '../../src/login/login-error.ts';
-import { type Account, type PendingLogin, Provider } from '../../src/login/provider.ts';
+import { type Account, type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
 import { startDiscord } from './discord.ts';
 import { type Mood, startProvider } from './provider.ts';
 import { Visitor } from './visitor.ts';
@@ -119,7 +119,7 @@ describe('Provider', () => {
       const provider = new Provider(discord.settings, redirectUri);
       const { pending, parameters } = await back(provider);
       const other = await provider.begin();
-      const mixed: PendingLogin = { ...pending, verifier: other.pending.verifier };
+      const mixed: AuthorizationRequest = { ...pending, verifier: other.pending.verifier };
       await rejects(provider.finish(parameters, mixed), { kind: 'stale' });
       strictEqual((await provider.finish(parameters, pending)).name, 'Nelly');
       await rejects(provider.finish(parameters, pending), { kind: 'stale' });
@@ -150,7 +150,9 @@ async function throughDiscord(provider: Provider): Promise<Account> {
   return await provider.finish(parameters, pending);
 }
 
-async function back(provider: Provider): Promise<{ pending: PendingLogin; parameters: URLSearchParams }> {
+async function back(
+  provider: Provider,
+): Promise<{ pending: AuthorizationRequest; parameters: URLSearchParams }> {
   const { url, pending } = await provider.begin();
   const visitor = new Visitor();
   visitor.stopBefore = baseUrl;
