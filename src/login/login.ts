@@ -55,7 +55,7 @@ export class Login {
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };
     } catch (error) {
-      throw this.#told(error);
+      throw this.#logged(error);
     }
   }
 
@@ -80,12 +80,12 @@ export class Login {
       const account = await this.#provider.finish(parameters, pending);
       return { session: await this.sessions.begin(account), to: returnPath(to) };
     } catch (error) {
-      throw this.#told(error);
+      throw this.#logged(error);
     }
   }
 
   /** Tells the operator of what the visitor cannot mend. */
-  #told(error: unknown): unknown {
+  #logged(error: unknown): unknown {
     if (error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind)) {
       this.#log.warn({ login: error.kind, because: reasons(error) }, `a login failed: ${error.message}`);
     }

@@ -2,7 +2,7 @@ import * as oauth from 'openid-client';
 import { LoginError, type LoginErrorKind } from './login-error.ts';
 
 /** What the failure of a conversation with the provider `name` means to the one who logs in. */
-export function loginFaultOf(error: unknown, name: string): LoginError {
+export function loginErrorOf(error: unknown, name: string): LoginError {
   if (error instanceof LoginError) return error;
   const kind = kindOf(error);
   return new LoginError(kind, sentence(kind, name), { cause: error });

@@ -2,7 +2,7 @@ import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
 import { type Bounds, boundedFetch } from './bounded-fetch.ts';
 import { LoginError } from './login-error.ts';
-import { loginFaultOf } from './provider-error.ts';
+import { loginErrorOf } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
 
 /** Who has logged in. */
@@ -93,7 +93,7 @@ export class Provider {
         ? this.#discordAccount(configuration, tokens)
         : this.#oidcAccount(configuration, tokens));
     } catch (error) {
-      throw loginFaultOf(error, this.name);
+      throw loginErrorOf(error, this.name);
     }
   }
 
@@ -148,7 +148,7 @@ export class Provider {
       return await this.#discovering;
     } catch (error) {
       if (known) return known.configuration;
-      throw loginFaultOf(error, this.name);
+      throw loginErrorOf(error, this.name);
     }
   }
 

@@ -4,16 +4,16 @@ import { Layout, type Site } from '../page/layout.tsx';
 import { loginMessages } from './login-messages.ts';
 
 /** Says why somebody is not logged in, and what they can do. */
-export function LoginFaultPage({ site, fault }: { readonly site: Site; readonly fault: LoginError }): VNode {
-  const { title, retry } = loginMessages.faults[fault.kind];
+export function LoginErrorPage({ site, error }: { readonly site: Site; readonly error: LoginError }): VNode {
+  const { title, retry } = loginMessages.errors[error.kind];
   return (
     <Layout site={site} viewer={null} title={title}>
       <div class="narrow stack">
         <h1>{title}</h1>
-        <p>{asSentence(fault.message)}</p>
+        <p>{asSentence(error.message)}</p>
         <p class="actions">
           {retry && (
-            <a class="button" href={fault.kind === 'no-account' ? '/login?account=other' : '/login'}>
+            <a class="button" href={error.kind === 'no-account' ? '/login?account=other' : '/login'}>
               {loginMessages.again}
             </a>
           )}

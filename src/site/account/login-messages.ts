@@ -2,7 +2,7 @@
 export const loginMessages = {
   again: 'Log in again',
   home: 'To the front page',
-  faults: {
+  errors: {
     away: { title: 'The login does not work now', retry: true },
     denied: { title: 'You are not logged in', retry: true },
     stale: { title: 'Please log in again', retry: true },

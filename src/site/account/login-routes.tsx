@@ -10,7 +10,7 @@ import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
 import { addressGroup } from '../../network-address.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
-import { LoginFaultPage } from './login-error-page.tsx';
+import { LoginErrorPage } from './login-error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { viewerIn } from './viewer.ts';
 
@@ -38,7 +38,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');
-    sendOnce(ctx, <LoginFaultPage site={site} fault={error} />, statuses[error.kind]);
+    sendOnce(ctx, <LoginErrorPage site={site} error={error} />, statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
     await limit(ctx);

@@ -20,7 +20,7 @@ export function showErrorPages(
       if (problem.kind === 'unexpected' || !wantsPage(ctx)) throw error;
       const viewer = await viewerOf(ctx);
       await new TimeSlice().next();
-      sendOnce(ctx, <FaultPage {...{ site, viewer, problem }} />, problem.status);
+      sendOnce(ctx, <ErrorPage {...{ site, viewer, problem }} />, problem.status);
       ctx.set({ ...problem.headers });
     }
   };
@@ -31,13 +31,13 @@ function wantsPage(ctx: Context): boolean {
   return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
 }
 
-interface FaultPageProps {
+interface ErrorPageProps {
   readonly site: Site;
   readonly viewer: Viewer | null;
   readonly problem: ProblemError;
 }
 
-function FaultPage({ site, viewer, problem }: FaultPageProps): VNode {
+function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
   const { title, detail } = problem.toJSON();
   const isMissing = problem.kind === 'not-found';
   return (
