@@ -50,8 +50,8 @@ export class Login {
   async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: CookieText }> {
     if (this.obstacle !== null) throw new LoginError('misconfigured', this.obstacle);
     try {
-      const { url, pending } = await this.#provider.begin(asAnother);
-      const kept: LoginCookie = { ...pending, to: returnPath(to) };
+      const { url, request } = await this.#provider.begin(asAnother);
+      const kept: LoginCookie = { ...request, to: returnPath(to) };
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };
     } catch (error) {
@@ -75,9 +75,9 @@ export class Login {
         'this login took longer than ten minutes, or was begun in another browser',
       );
     }
-    const { to, ...pending } = opened.value as LoginCookie;
+    const { to, ...request } = opened.value as LoginCookie;
     try {
-      const account = await this.#provider.finish(parameters, pending);
+      const account = await this.#provider.finish(parameters, request);
       return { session: await this.sessions.begin(account), to: returnPath(to) };
     } catch (error) {
       throw this.#logged(error);

@@ -51,33 +51,33 @@ export class Provider {
    * @param asAnother whether they want another account than the one they are logged in with there
    * @throws {LoginError} away
    */
-  async begin(asAnother = false): Promise<{ readonly url: string; readonly pending: AuthorizationRequest }> {
+  async begin(asAnother = false): Promise<{ readonly url: string; readonly request: AuthorizationRequest }> {
     const configuration = await this.#configuration();
-    const pending: AuthorizationRequest = {
+    const request: AuthorizationRequest = {
       state: oauth.randomState(),
       verifier: oauth.randomPKCECodeVerifier(),
       nonce: this.#settings.kind === 'oidc' ? oauth.randomNonce() : null,
     };
     const url = oauth.buildAuthorizationUrl(configuration, {
       redirect_uri: this.#redirectUri,
-      state: pending.state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
+      state: request.state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(request.verifier),
       code_challenge_method: 'S256',
-      ...(pending.nonce === null
+      ...(request.nonce === null
         ? { scope: 'identify', prompt: 'consent' }
-        : { scope: 'openid profile', max_age: String(freshSeconds), nonce: pending.nonce }),
+        : { scope: 'openid profile', max_age: String(freshSeconds), nonce: request.nonce }),
       // Discord's page of consent has a way to another account by itself.
-      ...(asAnother && pending.nonce !== null && { prompt: 'login' }),
+      ...(asAnother && request.nonce !== null && { prompt: 'login' }),
     });
-    return { url: url.href, pending };
+    return { url: url.href, request };
   }
 
   /**
    * Who it is that the provider has sent back with these parameters.
    * @throws {LoginError} of every kind
    */
-  async finish(parameters: URLSearchParams, pending: AuthorizationRequest): Promise<Account> {
-    if (parameters.get('state') !== pending.state) {
+  async finish(parameters: URLSearchParams, request: AuthorizationRequest): Promise<Account> {
+    if (parameters.get('state') !== request.state) {
       throw new LoginError('stale', 'this login was begun anew meanwhile, or in another browser');
     }
     const configuration = await this.#configuration();
@@ -85,9 +85,9 @@ export class Provider {
     url.search = parameters.toString();
     try {
       const tokens = await oauth.authorizationCodeGrant(configuration, url, {
-        expectedState: pending.state,
-        pkceCodeVerifier: pending.verifier,
-        ...(pending.nonce !== null && { expectedNonce: pending.nonce, maxAge: freshSeconds }),
+        expectedState: request.state,
+        pkceCodeVerifier: request.verifier,
+        ...(request.nonce !== null && { expectedNonce: request.nonce, maxAge: freshSeconds }),
       });
       return await (this.#settings.kind === 'discord'
         ? this.#discordAccount(configuration, tokens)

@@ -117,44 +117,44 @@ describe('Provider', () => {
     it('takes a code once, and with the verifier of its login alone', async () => {
       const discord = await startDiscord(baseUrl);
       const provider = new Provider(discord.settings, redirectUri);
-      const { pending, parameters } = await back(provider);
+      const { request, parameters } = await back(provider);
       const other = await provider.begin();
-      const mixed: AuthorizationRequest = { ...pending, verifier: other.pending.verifier };
+      const mixed: AuthorizationRequest = { ...request, verifier: other.request.verifier };
       await rejects(provider.finish(parameters, mixed), { kind: 'stale' });
-      strictEqual((await provider.finish(parameters, pending)).name, 'Nelly');
-      await rejects(provider.finish(parameters, pending), { kind: 'stale' });
+      strictEqual((await provider.finish(parameters, request)).name, 'Nelly');
+      await rejects(provider.finish(parameters, request), { kind: 'stale' });
     });
 
     it('sends back what an answer of another issuer is told from', async () => {
       const discord = await startDiscord(baseUrl);
       const provider = new Provider(discord.settings, redirectUri);
-      const { pending, parameters } = await back(provider);
+      const { request, parameters } = await back(provider);
       parameters.set('iss', 'https://evil.example');
-      await rejects(provider.finish(parameters, pending), { kind: 'distrusted' });
+      await rejects(provider.finish(parameters, request), { kind: 'distrusted' });
       parameters.delete('iss');
-      await rejects(provider.finish(parameters, pending), { kind: 'distrusted' });
+      await rejects(provider.finish(parameters, request), { kind: 'distrusted' });
     });
   });
 });
 
 async function logIn(provider: Provider, account: string): Promise<Account> {
-  const { url, pending } = await provider.begin();
+  const { url, request } = await provider.begin();
   const visitor = new Visitor();
   visitor.stopBefore = baseUrl;
   const { url: returned } = await visitor.logIn(await visitor.go(url), account);
-  return await provider.finish(returned.searchParams, pending);
+  return await provider.finish(returned.searchParams, request);
 }
 
 async function throughDiscord(provider: Provider): Promise<Account> {
-  const { pending, parameters } = await back(provider);
-  return await provider.finish(parameters, pending);
+  const { request, parameters } = await back(provider);
+  return await provider.finish(parameters, request);
 }
 
 async function back(
   provider: Provider,
-): Promise<{ pending: AuthorizationRequest; parameters: URLSearchParams }> {
-  const { url, pending } = await provider.begin();
+): Promise<{ request: AuthorizationRequest; parameters: URLSearchParams }> {
+  const { url, request } = await provider.begin();
   const visitor = new Visitor();
   visitor.stopBefore = baseUrl;
-  return { pending, parameters: (await visitor.go(url)).url.searchParams };
+  return { request, parameters: (await visitor.go(url)).url.searchParams };
 }
