@@ -1,62 +1,149 @@
-import { strictEqual } from 'node:assert/strict';
+import { notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import { MutableBotIndex } from '../../src/catalogue/index/bot-index.ts';
+import type { BotRecord } from '../../src/bot/schema-types.ts';
+import { indexBot, MutableBotIndex } from '../../src/catalogue/index/bot-index.ts';
 import { SortedIndexes } from '../../src/catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../../src/catalogue/index/search.ts';
 import { BotLists } from '../../src/catalogue/index/bot-lists.ts';
+import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
+import type { Site, Viewer } from '../../src/site/page/layout.tsx';
+import { type RepositoryLinks, repositoryLinks } from '../../src/site/page/repository-links.ts';
 import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/site/site-routes.tsx';
+import { eventually } from '../support/eventually.ts';
+import { botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
 
-describe('a list of bots as a page', () => {
-  const bots = new MutableBotIndex();
-  bots.set(sampleBot('7', { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] }));
-  const markdown = new Markdown();
-  /** How often the page was made: its only card asks for the count. */
-  let made = 0;
-  let server: ListeningServer;
+const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
-  before(async () => {
+describe('the pages of the site', () => {
+  const markdown = new Markdown();
+  let server: ListeningServer;
+  let bots: MutableBotIndex;
+  let counts: { version: number; count: () => number | undefined };
+  let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
+  /** How many pages were rendered: the footer of each has this link once. */
+  let rendered: number;
+
+  beforeEach(async () => {
+    bots = new MutableBotIndex();
+    bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun' }));
+    counts = { version: 0, count: () => undefined };
+    rendered = 0;
+    const links = repositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
+    const repository = {
+      ...links,
+      get home() {
+        rendered++;
+        return 'https://github.com/o/r';
+      },
+    } as RepositoryLinks;
+    const site: Site = { login: true, contact: null, live: false, repository };
+    const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
+    const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
+    const all = { ...changing, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };
     const router = new Router();
-    const counts = { version: 0, count: () => void made++ };
-    addSiteRoutes(router, {
-      site: { login: false, repository: null, contact: null, live: false },
-      bots,
-      lists: new BotLists(
-        bots,
-        new TextSearch(bots),
-        new SortedIndexes(bots, { version: 0, count: () => undefined }),
-      ),
-      counts,
-      markdown,
-      baseUrl: 'https://bots.example.org',
-      viewerOf: async () => null,
-      faultsOf: () => [],
-    });
+    addSiteRoutes(router, all);
+    options = all;
     const app = new Koa();
+    app.silent = true;
     app.use(router.routes());
     server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
   });
-  after(async () => {
-    await server.close();
-    await markdown.close();
-  });
+  afterEach(async () => await server.close());
+  after(async () => await markdown.close());
 
-  const title = async (language: string): Promise<string | undefined> => {
-    const headers = { 'Accept-Language': language };
-    const response = await fetch(`http://127.0.0.1:${server.port}/`, { headers });
-    return /Seven|Sept/.exec(await response.text())?.[0];
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+    return await response.text();
   };
 
-  it('is made once for each language that its bots are shown in, however browsers ask for it', async () => {
-    const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'de, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
-    for (const language of french) strictEqual(await title(language), 'Sept');
-    strictEqual(made, 1);
-    const english = ['en', 'en-GB, fr;q=0.5', 'xx', '*', `de-x-${'a'.repeat(8)}`];
-    for (const language of english) strictEqual(await title(language), 'Seven');
-    strictEqual(made, 2);
+  it('are rendered once for each language that their bots are shown in, however browsers ask for it', async () => {
+    for (const path of ['/?nsfw=true', '/bots/7']) {
+      rendered = 0;
+      const title = async (language: string): Promise<string | undefined> =>
+        /Seven|Sept/.exec(await get(path, { 'Accept-Language': language }))?.[0];
+      const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'de, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
+      for (const language of french) strictEqual(await title(language), 'Sept');
+      strictEqual(rendered, 1);
+      const english = ['en', 'en-GB, fr;q=0.5', 'xx', '*', `de-x-${'a'.repeat(8)}`];
+      for (const language of english) strictEqual(await title(language), 'Seven');
+      strictEqual(rendered, 2);
+    }
   });
+
+  /** What every page depends on, as a change of it. */
+  const ofAll: Readonly<Record<string, () => void>> = {
+    'the contact': () => (options.site = { ...options.site, contact: 'help@example.org' }),
+    'the repository': () => (options.site = { ...options.site, repository: null }),
+    'the login': () => (options.site = { ...options.site, login: false }),
+    'the live preview': () => (options.site = { ...options.site, live: true }),
+  };
+
+  const setCount = (): void => {
+    counts.count = () => 156;
+    counts.version++;
+  };
+
+  const ofPages: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
+    '/docs': ofAll,
+    '/bots/7': {
+      ...ofAll,
+      'the bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
+      'the count': setCount,
+      'whether there is such a bot': () => bots.delete(botId('7')),
+      'a fault of its files': () => {
+        options.site = { ...options.site, live: true };
+        options.faultsOf = () => [
+          { path: 'bots/007/7.en.md', line: 3, column: 1, rule: 'name', message: 'no' },
+        ];
+      },
+    },
+    '/?nsfw=true': {
+      ...ofAll,
+      'a bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
+      'another bot': () => bots.set(sampleBot('8')),
+      'a count': setCount,
+    },
+    '/?q=answers&nsfw=true': {
+      'another bot that matches': () => bots.set(sampleBot('8')),
+    },
+    '/categories/fun?nsfw=true': {
+      'the size of another category': () => bots.set(sampleBot('8', seven, { category: 'music' })),
+    },
+  };
+
+  for (const [path, changes] of Object.entries(ofPages)) {
+    for (const [name, change] of Object.entries(changes)) {
+      it(`are rendered again when ${name} changes: ${path}`, async () => {
+        const before = await get(path);
+        strictEqual(await get(path), before);
+        strictEqual(rendered, 1, 'once for both');
+        change();
+        // A list may be kept for a moment although the catalogue has changed.
+        await eventually(async () => (await get(path)) !== before);
+      });
+    }
+  }
+
+  const variants: Readonly<Record<string, readonly [path: string, headers?: Record<string, string>]>> = {
+    'the language of the browser': ['/bots/7', { 'Accept-Language': 'fr' }],
+    'the language of the address': ['/bots/7?locale=fr'],
+    'whether its pictures are shown': ['/bots/7?pictures=shown'],
+    'who is logged in': ['/bots/7', { Cookie: 'session=1' }],
+  };
+  for (const [name, [path, headers]] of Object.entries(variants)) {
+    it(`differ by ${name}, and stay what they were for others`, async () => {
+      const record = JSON.parse(sampleBot('7', seven, { nsfw: true }).record.toString()) as BotRecord;
+      const cachedImages = { avatar: '/appdata/a.webp', cover: null, preview: [] };
+      bots.set(indexBot(botId('7'), { ...record, cachedImages }, []));
+      options.viewerOf = async () => ({ id: '5', name: 'Marge' });
+      const before = await get('/bots/7');
+      notStrictEqual(await get(path, headers), before);
+      strictEqual(await get('/bots/7'), before);
+    });
+  }
 });

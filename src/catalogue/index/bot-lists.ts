@@ -18,7 +18,7 @@ import {
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { CurrentCache } from '../../concurrency/current-cache.ts';
+import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 
 /** A list as it was asked for: what to select, and which keys of each element to include. */
 export interface ListQuery extends Selection {
@@ -35,8 +35,6 @@ export interface List {
   readonly size: number;
   readonly total: number;
   readonly next: Cursor | undefined;
-  /** Whether the list would still be the same. */
-  readonly current: () => boolean;
 }
 
 /**
@@ -62,13 +60,11 @@ export class BotLists {
    * The list elements that a query asks for.
    * @throws {QueueFullError}
    */
-  async elements(query: ListQuery): Promise<List> {
-    return await this.#list(JSON.stringify(['v2', query]), async () => {
-      const { key } = query.sort ?? byId;
-      const version = this.#sortedIndexes.version(key);
-      const current = (): boolean => this.#sortedIndexes.version(key) === version;
-      const selected = await this.#select(query);
-      return { ...(await listOf(selected, elementForm(query.fields))), current };
+  async elements(query: ListQuery): Promise<List & Current> {
+    const { key } = query.sort ?? byId;
+    const read = (): object => ({ order: this.#sortedIndexes.version(key) });
+    return await this.#list(JSON.stringify(['v2', query]), read, async () => {
+      return await listOf(await this.#select(query), elementForm(query.fields));
     });
   }
 
@@ -98,13 +94,12 @@ export class BotLists {
    * Every markdown file, in path order.
    * @throws {QueueFullError}
    */
-  async files(): Promise<List> {
-    return await this.#list('v1', async () => {
-      const { version } = this.#bots;
+  async files(): Promise<List & Current> {
+    const read = (): object => ({ bots: this.#bots.version });
+    return await this.#list('v1', read, async () => {
       const bots = await inPathOrder(this.#bots.all());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
-      const list = await listOf({ bots, total, next: undefined }, fileForm);
-      return { ...list, current: () => this.#bots.version === version };
+      return await listOf({ bots, total, next: undefined }, fileForm);
     });
   }
 
@@ -128,8 +123,8 @@ export class BotLists {
     return await select(bots, ({ id }) => scores.get(id) ?? 0, true, query);
   }
 
-  async #list(key: string, make: () => Promise<List>): Promise<List> {
-    return await this.#lists.get(key, async () => await this.#queue.run(make));
+  async #list(key: string, read: () => object, make: () => Promise<List>): Promise<List & Current> {
+    return await this.#lists.get(key, read, async () => await this.#queue.run(make));
   }
 }
 
@@ -151,10 +146,7 @@ async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCou
 
 const byId: Sort = { key: 'id', descending: false };
 
-async function listOf(
-  { bots, total, next }: Selected,
-  { toJson, digestOf, salt }: ListForm,
-): Promise<Omit<List, 'current'>> {
+async function listOf({ bots, total, next }: Selected, { toJson, digestOf, salt }: ListForm): Promise<List> {
   const hash = createHash('sha1').update(`${salt} `);
   let bytes = 0;
   await forEachInSlices(bots, (bot) => {

@@ -4,6 +4,7 @@ import { UnknownBotError } from '../../bot/errors.ts';
 import { parseBotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, List } from '../../catalogue/index/bot-lists.ts';
+import type { Current } from '../../concurrency/current-cache.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
 import { queryOf } from '../query.ts';
@@ -45,7 +46,7 @@ export function knownBot(bots: BotIndex, text: string): IndexedBot {
   return bot;
 }
 
-async function sendList(ctx: Context, list: List, baseUrl: string): Promise<void> {
+async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {
   const { digest, body, total, next, current } = list;
   const headers: Record<string, string> = { 'X-Total-Count': String(total) };
   if (next) {

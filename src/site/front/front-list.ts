@@ -1,63 +1,76 @@
 import type { Category } from '../../bot/schema-types.ts';
-import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Selection } from '../../catalogue/index/selection.ts';
 import type { BotLists } from '../../catalogue/index/bot-lists.ts';
+import type { Counts } from '../../catalogue/index/sorted-indexes.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
 export interface FrontList {
-  readonly bots: readonly IndexedBot[];
+  readonly entries: readonly FrontEntry[];
   /** How many bots there are on all pages. */
   readonly total: number;
   readonly pages: number;
-  /** How many bots of each category fit the rest of the query. */
+  /** How many bots of each category match the rest of the query. */
   readonly categories: ReadonlyMap<Category, number>;
 }
 
-/** Lists of bots by what was asked for, in whatever languages, kept while they are current. */
+export interface FrontEntry {
+  readonly bot: IndexedBot;
+  readonly count: number | undefined;
+}
+
+/** Lists of bots by query, in all languages, kept while they are current. */
 export class FrontLists {
   readonly #lists: BotLists;
-  readonly #versionOf: () => string;
-  readonly #kept = new CurrentCache<FrontList & Current>(16 * 1024 * 1024, ({ bots }) =>
-    bots.reduce((sum, { record, element }) => sum + record.length + element.length, 0),
+  readonly #versions: () => { readonly bots: number; readonly counts: number };
+  readonly #counts: Counts;
+  readonly #kept = new CurrentCache<FrontList>(
+    16 * 1024 * 1024,
+    ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0),
+    (took) => Math.min(took * restraint, longestRestraint),
   );
 
-  /** @param versionOf differs from what it was when a list may be another */
-  constructor(lists: BotLists, versionOf: () => string) {
+  constructor(lists: BotLists, bots: BotIndex, counts: Counts) {
     this.#lists = lists;
-    this.#versionOf = versionOf;
+    this.#counts = counts;
+    this.#versions = () => ({ bots: bots.version, counts: counts.version });
   }
 
   /**
-   * The bots that a page shows.
+   * Returns the bots that a page shows.
    * @throws {QueueFullError}
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
-    return await this.#kept.get(frontPath({ ...query, locale: undefined }), async () => {
-      const version = this.#versionOf();
-      const start = performance.now();
-      const list = await frontList(this.#lists, query);
-      const end = performance.now();
-      const fresh = end + Math.min((end - start) * restraint, longestRestraint);
-      return { ...list, current: () => this.#versionOf() === version || performance.now() < fresh };
+    return await this.#kept.get(frontPath({ ...query, locale: undefined }), this.#versions, async () => {
+      const { bots, ...list } = await selectPage(this.#lists, query);
+      return { ...list, entries: bots.map((bot) => ({ bot, count: this.#counts.count(bot.id) })) };
     });
   }
 }
 
-/** However often the catalogue changes, a list is not made again for more than a part of the time. */
+/** Making a list takes at most one part in so many of the time, however often the catalogue changes. */
 const restraint = 20;
 
-/** Milliseconds; a list may have waited for its turn. */
+/** Milliseconds; a list may have waited in the queue. */
 const longestRestraint = 5000;
 
-async function frontList(lists: BotLists, query: FrontQuery): Promise<FrontList> {
-  const { q, page } = query;
-  return await (q === '' && page <= fewPages ? beginning(lists, query) : whole(lists, query));
+/** The bots of one page, and the numbers of the whole list. */
+interface SelectedPage extends Omit<FrontList, 'entries'> {
+  readonly bots: readonly IndexedBot[];
 }
 
-/** One of the first pages of all bots, in a single look at each: it is asked for most. */
-async function beginning(lists: BotLists, { sort, category, nsfw, page }: FrontQuery): Promise<FrontList> {
+async function selectPage(lists: BotLists, query: FrontQuery): Promise<SelectedPage> {
+  const { q, page } = query;
+  return await (q === '' && page <= fewPages ? selectBeginning(lists, query) : selectAll(lists, query));
+}
+
+/** Selects one of the first pages, which are requested most, in one pass over the bots and without sorting them. */
+async function selectBeginning(
+  lists: BotLists,
+  { sort, category, nsfw, page }: FrontQuery,
+): Promise<SelectedPage> {
   const categories = await lists.categories(nsfw);
   const counts = category === undefined ? [...categories.values()] : [categories.get(category) ?? 0];
   const selection = { ...selectionOf(sort, nsfw), ...(category && { categories: [category] }) };
@@ -69,7 +82,10 @@ async function beginning(lists: BotLists, { sort, category, nsfw, page }: FrontQ
   );
 }
 
-async function whole(lists: BotLists, { q, sort, category, nsfw, page }: FrontQuery): Promise<FrontList> {
+async function selectAll(
+  lists: BotLists,
+  { q, sort, category, nsfw, page }: FrontQuery,
+): Promise<SelectedPage> {
   const { bots } = await lists.select({ ...(q !== '' && { q }), ...selectionOf(sort, nsfw) });
   const categories = new Map<Category, number>();
   for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
@@ -82,11 +98,15 @@ function selectionOf(sort: SortName, nsfw: boolean): Selection {
   return { ...(order && { sort: order }), ...(!nsfw && { nsfw }) };
 }
 
-function listOf(bots: readonly IndexedBot[], total: number, categories: FrontList['categories']): FrontList {
+function listOf(
+  bots: readonly IndexedBot[],
+  total: number,
+  categories: FrontList['categories'],
+): SelectedPage {
   return { bots, total, pages: Math.ceil(total / pageSize), categories };
 }
 
 const pageSize = 24;
 
-/** So many pages are cheaper to pick than to sort everything for. */
+/** Up to this page, picking the bots is cheaper than sorting them all. */
 const fewPages = 40;

@@ -2,31 +2,34 @@ import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import type { Current } from '../../concurrency/current-cache.ts';
 import { send } from '../../http/representation.ts';
 
-/** A page as bytes, and whether it would still be made the same. */
+/** A page as bytes. */
 export interface RenderedPage {
   readonly body: Buffer;
   readonly digest: string;
-  readonly current: () => boolean;
 }
 
-/** Renders a whole page, a `Layout`, which stays right for as long as `current` says so. */
-export function renderPage(page: VNode, current: () => boolean): RenderedPage {
+/** Renders a whole page, a `Layout`. */
+export function renderPage(page: VNode): RenderedPage {
   const body = Buffer.from(`<!doctype html>\n${renderToString(page)}\n`);
-  return { body, digest: hash('sha1', body, 'base64url'), current };
+  return { body, digest: hash('sha1', body, 'base64url') };
 }
 
 /**
- * Answers with a page that is the same for everybody who asks in the same way: ETag, 304, compression, and
- * the very same bytes again for as long as the page is current. Never for a page about who asks.
+ * Responds with a page that is the same for every visitor who is not logged in: ETag, 304, compression, and the same
+ * bytes again for as long as the page is current.
  */
-export async function sendPage(ctx: Context, { body, digest, current }: RenderedPage): Promise<void> {
+export async function sendPage(
+  ctx: Context,
+  { body, digest, current }: RenderedPage & Current,
+): Promise<void> {
   const common = { ...pageHeaders, 'Cache-Control': 'no-cache' };
   await send(ctx, { type: htmlType, digest, body, common, current });
 }
 
-/** Answers with a page for this one request: of somebody who is logged in, of a form, of an error. Nobody keeps it. */
+/** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
 export function sendOnce(ctx: Context, page: VNode, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });

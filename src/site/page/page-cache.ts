@@ -5,41 +5,56 @@ import { CurrentCache } from '../../concurrency/current-cache.ts';
 import type { Site, Viewer } from './layout.tsx';
 import { type RenderedPage, renderPage, sendOnce, sendPage } from './html-response.ts';
 
-/** A page that can be made, and when it would come out otherwise. */
-export interface PageRecipe {
-  /** All that the page depends on, but for the things that `current` watches. */
-  readonly key: string;
-  readonly current: () => boolean;
-  readonly make: (viewer: Viewer | null) => Promise<VNode>;
+/** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
+export interface PageRecipe<Request extends object, Inputs extends object> {
+  /** What was asked for: serialised to JSON it is the key of the stored page. */
+  readonly request: Request;
+  /** Reads what can change, as it is now. Compared value by value with what a stored page was rendered from. */
+  readonly read: () => Inputs;
+  /** A function at the top of its module, so that it sees nothing but its arguments. */
+  readonly render: (inputs: Request & Inputs & PageInputs) => Promise<VNode>;
+}
+
+/** What every page depends on. */
+export interface PageInputs {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+}
+
+export interface PageCacheOptions {
+  /** Read for every response. */
+  readonly site: Site;
+  /** Who is logged in; called only for a request that carries a cookie. */
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
 }
 
 /**
- * Answers with pages: everybody who is not logged in gets the same bytes for as long as they are current,
- * whoever is logged in a page of their own.
+ * Responds with pages. Visitors who are not logged in get the same bytes until an input of the page changes; someone who
+ * is logged in gets a page that is rendered for that one request.
  */
 export class PageCache {
-  readonly #site: Site;
-  readonly #viewerOf: (ctx: Context) => Promise<Viewer | null>;
+  readonly #options: PageCacheOptions;
   readonly #pages = new CurrentCache<RenderedPage>(64 * 1024 * 1024, ({ body }) => body.length);
 
-  constructor(site: Site, viewerOf: (ctx: Context) => Promise<Viewer | null>) {
-    this.#site = site;
-    this.#viewerOf = viewerOf;
+  constructor(options: PageCacheOptions) {
+    this.#options = options;
   }
 
-  async answer(ctx: Context, { key, current, make }: PageRecipe): Promise<void> {
-    const viewer = ctx.get('Cookie') === '' ? null : await this.#viewerOf(ctx);
-    if (viewer !== null || this.#site.live) {
-      const page = await make(viewer);
+  async respond<Request extends object, Inputs extends object>(
+    ctx: Context,
+    { request, read, render }: PageRecipe<Request, Inputs>,
+  ): Promise<void> {
+    const viewer = ctx.get('Cookie') === '' ? null : await this.#options.viewerOf(ctx);
+    const inputs = (): Inputs & PageInputs => ({ ...read(), site: this.#options.site, viewer });
+    const page = async (now: Inputs & PageInputs): Promise<VNode> => {
+      const tree = await render({ ...request, ...now });
       await new TimeSlice().next();
-      sendOnce(ctx, page);
-      return;
+      return tree;
+    };
+    if (viewer !== null || this.#options.site.live) sendOnce(ctx, await page(inputs()));
+    else {
+      const make = async (now: Inputs & PageInputs): Promise<RenderedPage> => renderPage(await page(now));
+      await sendPage(ctx, await this.#pages.get(JSON.stringify(request), inputs, make));
     }
-    const page = await this.#pages.get(key, async () => {
-      const page = await make(null);
-      await new TimeSlice().next();
-      return renderPage(page, current);
-    });
-    await sendPage(ctx, page);
   }
 }
