@@ -11,11 +11,11 @@ import {
   findingsOutside,
   formerMainPages,
 } from './change-rules.ts';
-import { asError, byPlace, checkCatalogue, type CheckReport, type Finding } from './check.ts';
+import { asError, checkCatalogue, type CheckReport, type Finding } from './check.ts';
 import { openCommitSource } from './commit-source.ts';
 import { searchOnDisk } from './disk-search.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
-import { fileFault } from '../catalogue/page/fault.ts';
+import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
@@ -69,7 +69,7 @@ export async function checkChanges(
   const faults = withoutRepeats(own, others, ...history.map((finding) => [finding]));
   const faulty = new Set(faults.map(({ path }) => path));
   const outside = inScope.flatMap(findingsOutside).filter(({ path }) => !faulty.has(path));
-  return { files, findings: [...faults, ...outside].toSorted(byPlace) };
+  return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
 }
 
 /** The bots of the changed files as they are after the change, each as a whole. */

@@ -1,9 +1,9 @@
 import type { BotId } from '../bot/id.ts';
-import { type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
 import { groupByBot } from '../catalogue/load/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import { checkFiles } from '../catalogue/page/rules.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
@@ -65,12 +65,12 @@ export async function checkCatalogue(
       if (!wanted.has(id)) continue;
       const pages = await source.readPages(places);
       files += pages.length;
-      note(faultsOfFiles(pages));
+      note(checkFiles(pages).faults);
       findings.push(...(options.rulesOfBot?.(id, pages) ?? []));
     }
     options.onProgress?.(files);
   }
-  return { files, findings: findings.toSorted(byPlace) };
+  return { files, findings: findings.toSorted(compareFaults) };
 }
 
 /** A fault as a finding that fails the check. */
@@ -78,24 +78,7 @@ export function asError(fault: Fault): Finding {
   return { ...fault, severity: 'error' };
 }
 
-/** Orders by path, then by line and column. */
-export function byPlace(a: Fault, b: Fault): number {
-  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
-  return a.line - b.line || a.column - b.column;
-}
-
 export const submoduleMessage = 'this is a submodule: put the pages themselves here, a clone would lack them';
-
-/** Every fault of a bot's files: what readBot finds where nothing was served before, without making the record. */
-function faultsOfFiles(files: readonly PageFile[]): Fault[] {
-  const readable = files.filter(isReadable);
-  const mains = readable.filter((file) => isMainPage(file) || files.length === 1);
-  const faults = files.flatMap((file) =>
-    isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults,
-  );
-  if (mains.length > 1 || readable.length === files.length) faults.push(...faultsOfBot(files, mains));
-  return faults;
-}
 
 /** Why something that lies in `bots/` itself is no folder of pages. */
 function faultOfTop(source: CatalogueSource, top: string): Fault | undefined {

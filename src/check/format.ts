@@ -1,8 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalForm } from '../catalogue/page/canonical-form.ts';
-import { byPlace } from './check.ts';
-import { type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
 import { groupByBot, listNames, listTop } from '../catalogue/load/folder.ts';
 import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
@@ -60,5 +59,5 @@ export async function formatCatalogue(
     }
     onProgress(files);
   }
-  return { files, changed: changed.toSorted(), faults: faults.toSorted(byPlace) };
+  return { files, changed: changed.toSorted(), faults: faults.toSorted(compareFaults) };
 }

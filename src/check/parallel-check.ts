@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { byPlace, checkCatalogue, type CheckReport } from './check.ts';
+import { checkCatalogue, type CheckReport } from './check.ts';
 import { listTop } from '../catalogue/load/folder.ts';
+import { compareFaults } from '../catalogue/page/fault.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import { folderSource } from './source.ts';
 
@@ -28,7 +29,7 @@ export async function checkOnAllProcessors(
   );
   return {
     files: reports.reduce((sum, { files }) => sum + files, 0),
-    findings: reports.flatMap(({ findings }) => findings).toSorted(byPlace),
+    findings: reports.flatMap(({ findings }) => findings).toSorted(compareFaults),
   };
 }
 

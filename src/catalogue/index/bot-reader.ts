@@ -6,7 +6,7 @@ import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/schema.ts';
-import { faultsOfBot, faultsOfPage, isMainPage, isReadable, type ReadablePage } from '../page/rules.ts';
+import { checkFiles, type ReadablePage } from '../page/rules.ts';
 
 /** What a bot's files came to: what is served from now on, and what is wrong with them. */
 export interface BotReading {
@@ -27,19 +27,7 @@ export function readBot(
   previous: IndexedBot | undefined,
   cachedImages: ImageLookup = () => noCachedImages,
 ): BotReading {
-  const single = files.length === 1;
-  const mains = files.filter((file) =>
-    isReadable(file) ? isMainPage(file) || single : wasMain(file, previous),
-  );
-  const faults: Fault[] = [];
-  const good: ReadablePage[] = [];
-  for (const file of files) {
-    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults;
-    if (isReadable(file) && own.length === 0) good.push(file);
-    faults.push(...own);
-  }
-  if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));
-
+  const { mains, good, faults } = checkFiles(files, (file) => wasMain(file, previous));
   const [main] = mains;
   if (main === undefined || mains.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 ? lastGood(previous) : undefined;

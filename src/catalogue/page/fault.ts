@@ -2,7 +2,7 @@
 export interface Fault {
   /** Relative to the catalogue's folder, with `/`. */
   readonly path: string;
-  /** Counted from 1, in UTF-16 units as editors do; 1:1 where the file as a whole is at fault. */
+  /** Counted from 1, in UTF-16 units as editors do; 1:1 where the fault is in the file as a whole. */
   readonly line: number;
   readonly column: number;
   /** The rule's stable name. */
@@ -11,7 +11,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** So many faults of one kind are told of a file at once; who has mended them is told the others. */
+/** Faults of one kind that are reported of a file at once. */
 export const mostFaults = 100;
 
 /** A fault of a file as a whole. */
@@ -19,8 +19,8 @@ export function fileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
 
-/** SortedIndexes faults by path, then by line and column. */
-export function comparePlaces(a: Fault, b: Fault): number {
+/** Orders faults by path, then by line and column. */
+export function compareFaults(a: Fault, b: Fault): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }

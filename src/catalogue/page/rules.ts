@@ -23,15 +23,43 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
+/** A bot's files held against every rule. */
+export interface CheckedFiles {
+  /** Those that mean to be the main page; the bot is sound with exactly one. */
+  readonly mains: readonly PageFile[];
+  /** Those without a fault of their own. */
+  readonly good: readonly ReadablePage[];
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Checks all files of a bot, each by itself and all together. A bot's only file is its main page.
+ * @param wasMain whether a file that cannot be read was the main page before
+ */
+export function checkFiles(
+  files: readonly PageFile[],
+  wasMain: (file: PageFile) => boolean = () => false,
+): CheckedFiles {
+  const single = files.length === 1;
+  const mains = files.filter((file) => (isReadable(file) ? isMainPage(file) || single : wasMain(file)));
+  const good: ReadablePage[] = [];
+  const faults: Fault[] = [];
+  for (const file of files) {
+    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults;
+    if (isReadable(file) && own.length === 0) good.push(file);
+    faults.push(...own);
+  }
+  if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));
+  return { mains, good, faults };
+}
+
 /** Every fault of one page, held against the rules for a main page or for a translation. */
 export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
   return pageRules.flatMap((rule) => rule(file, main));
 }
 
-/**
- * The faults of a bot's files taken together: `mains` are those that mean to be the main page, `files` all.
- */
-export function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fault[] {
+/** The faults of a bot's files taken together. */
+function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fault[] {
   const [first] = files;
   if (first === undefined || mains.length === 1) return [];
   if (mains.length === 0) {

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts';
-import { comparePlaces, type Fault } from '../page/fault.ts';
+import { compareFaults, type Fault } from '../page/fault.ts';
 
 /** What is wrong in a catalogue now, by the bot or by the path that is no bot's. */
 export class FaultList {
@@ -12,7 +12,7 @@ export class FaultList {
 
   /** Every fault of every file, by path, then by line and column. */
   all(): Fault[] {
-    return [...this.#faults.values()].flat().toSorted(comparePlaces);
+    return [...this.#faults.values()].flat().toSorted(compareFaults);
   }
 
   /** The faults of a bot or a path. */

@@ -1,10 +1,10 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { placeAt } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { blobId } from '../../../src/git/objects/object-id.ts';
 import {
-  faultsOfBot,
+  checkFiles,
   faultsOfPage,
   isMainPage,
   type ReadablePage,
@@ -86,25 +86,43 @@ describe('a main page', () => {
 });
 
 describe('the rules of one bot', () => {
-  const files = ['de', 'en', 'fr'].map((locale) => pageFile(mainPage(), locale)) as readonly PageFile[];
-  const told = (mains: readonly PageFile[]): string[] =>
-    faultsOfBot(files, mains).map(({ path, rule, message }) => `${path} ${rule} ${message}`);
+  /** A file for each locale, main pages first, then translations. */
+  const files = (mains: readonly string[], translations: readonly string[]): readonly PageFile[] => [
+    ...mains.map((locale) => pageFile(mainPage(), locale)),
+    ...translations.map((locale) => pageFile(translation('Homer', 'Answers.'), locale)),
+  ];
+  const reported = (all: readonly PageFile[]): string[] =>
+    checkFiles(all).faults.map(({ path, rule, message }) => `${path} ${rule} ${message}`);
+  const unreadable = { ...pageFile(mainPage(), 'de'), page: undefined };
 
   it('hold when exactly one file is the main page', () => {
-    deepStrictEqual(told(files.slice(1, 2)), []);
-    deepStrictEqual(faultsOfBot([], []), []);
+    const all = files(['en'], ['de', 'fr']);
+    deepStrictEqual(checkFiles(all), { mains: all.slice(0, 1), good: all, faults: [] });
+    deepStrictEqual(reported([]), []);
+  });
+
+  it('take the only file for the main page', () => {
+    const [only] = files([], ['en']);
+    deepStrictEqual(checkFiles(only ? [only] : []).mains, [only]);
+    match(reported(only ? [only] : []).join(), /7\.en\.md required "authors" is missing/);
   });
 
   it('ask for a main page where there is none', () => {
-    deepStrictEqual(told([]), [
+    deepStrictEqual(reported(files([], ['de', 'fr'])), [
       'bots/007/7.de.md one-main-page 7 has no main page: one of its files must carry authors, category, created and invite too',
     ]);
   });
 
-  it('tell each of two main pages of the other', () => {
-    deepStrictEqual(told(files.slice(0, 2)), [
+  it('name in each of two main pages the other', () => {
+    deepStrictEqual(reported(files(['de', 'en'], ['fr'])), [
       'bots/007/7.de.md one-main-page bots/007/7.en.md is a main page too: keep the shared keys in one file, name and description only in the others',
       'bots/007/7.en.md one-main-page bots/007/7.de.md is a main page too: keep the shared keys in one file, name and description only in the others',
     ]);
+  });
+
+  it('ask for no main page while a file cannot be read, and count it as one where it was one before', () => {
+    const others = files([], ['en', 'fr']);
+    deepStrictEqual(reported([unreadable, ...others]), []);
+    deepStrictEqual(checkFiles([unreadable, ...others], (file) => file === unreadable).mains, [unreadable]);
   });
 });
