@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { connectionLimit } from '../http/connection-limit.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
-import { Maintenance } from '../state/ref/maintenance.ts';
+import { Maintenance } from '../git/maintenance.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { readOrigin } from '../git/origin.ts';
 import { RepositoryOpener } from '../git/repository.ts';
@@ -100,9 +100,10 @@ async function start(
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
-    stateDays: config.stateDays,
-    prune: async (repository, since) =>
-      await (sync?.prune(repository, since) ?? pruneHistory(repository, since)),
+    prune: async (repository) => {
+      const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
+      return await (sync?.prune(repository, since) ?? pruneHistory(repository, since));
+    },
   });
   onClose(async () => await maintenance.close());
   onClose(async () => await sync?.close());

@@ -2,15 +2,19 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Committer } from '../../../src/git/commit/committer.ts';
-import { Maintenance } from '../../../src/state/ref/maintenance.ts';
-import { RepositoryOpener } from '../../../src/git/repository.ts';
-import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
-import { silentLog } from '../../../src/log.ts';
-import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { setKey } from '../../support/keys.ts';
+import { Committer } from '../../src/git/commit/committer.ts';
+import { Maintenance } from '../../src/git/maintenance.ts';
+import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
+import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
+import { pruneHistory } from '../../src/state/ref/prune-history.ts';
+import { silentLog } from '../../src/log.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { setKey } from '../support/keys.ts';
 
 const path = 'bots/001/1.en.md';
+
+const prune = async (opened: Repository): Promise<number> =>
+  await pruneHistory(opened, Date.now() / 1000 - 30 * 24 * 60 * 60);
 
 describe('maintenance', () => {
   it('keeps the packs few and the refs packed while commits go on', async function () {
@@ -18,7 +22,7 @@ describe('maintenance', () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const onCommit = (): void => maintenance.committed();
     const committer = new Committer({
       repositoryOpener,
@@ -54,7 +58,7 @@ describe('maintenance', () => {
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
@@ -68,7 +72,7 @@ describe('maintenance', () => {
     repositoryOpener.close();
   });
 
-  it('prunes what was thinned out of the state, but nothing that was reached yesterday', async () => {
+  it('deletes what was pruned from the state, but nothing that was reached yesterday', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
     const tree = repository.git('rev-parse', `${commitState(repository, 4, 'kept')}^{tree}`);
@@ -79,7 +83,7 @@ describe('maintenance', () => {
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, stateDays: 30 });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     await maintenance.run();
     await maintenance.close();
     repositoryOpener.close();
@@ -95,7 +99,7 @@ describe('maintenance', () => {
   });
 });
 
-/** Commits a state as if at this hour forty days ago, and gives the commit. */
+/** Commits a state as if at this hour forty days ago. Returns the commit. */
 function commitState(repository: TestRepository, hour: number, text: string): string {
   const time = (Math.floor(Date.now() / 86_400_000) - 40) * 86_400 + hour * 3600;
   const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;

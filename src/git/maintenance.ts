@@ -1,25 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../../log.ts';
-import { messageOf } from '../../system-error.ts';
-import { fsyncFolders } from '../../disk/fsync.ts';
-import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { pruneHistory } from './prune-history.ts';
+import { fsyncFolders } from '../disk/fsync.ts';
+import type { Log } from '../log.ts';
+import { messageOf } from '../system-error.ts';
+import type { Repository, RepositoryOpener } from './repository.ts';
 
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-  /** State history older than so many days is thinned to a commit a day. */
-  readonly stateDays: number;
-  /** Thins it, and gives how many commits went. */
-  readonly prune?: typeof pruneHistory;
+  /** Removes commits that are no longer needed, once a day. Returns how many. */
+  readonly prune: (repository: Repository) => Promise<number>;
 }
 
 /**
- * Keeps the repository fast while it is written to: every commit of ours is a pack of its own, so they are
- * consolidated early and often, at the lowest priority, one step at a time. What neither a ref nor a reflog reaches
- * is pruned after a day, as a person may be looking for it.
+ * Keeps Git fast while the service commits. Each commit adds a pack, so packs are consolidated, refs packed and the
+ * commit-graph written every few commits, at the lowest priority, one step at a time. Objects that no ref and no reflog
+ * reaches are deleted after a day, as a person may still want them.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
@@ -32,27 +29,26 @@ export class Maintenance {
     this.#options = options;
   }
 
-  /** To be told of every commit, of content or state. Every so often it sets the work going. */
+  /** Counts a commit, and runs in the background after every 32. */
   committed(): void {
     this.#commits++;
-    if (this.#commits < commitsBetween || this.#stop.signal.aborted) return;
-    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    if (this.#commits >= commitsBetween && !this.#stop.signal.aborted) void this.run();
   }
 
-  /** Does what there is to do now. */
+  /** Runs now, or waits for the run under way. A failure is logged; the next run retries. */
   async run(): Promise<void> {
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     await this.#running;
   }
 
-  /** Stops what is under way; git leaves the repository whole. */
+  /** Stops the run under way. Git leaves the repository intact. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { repositoryOpener, log, stateDays, prune = pruneHistory } = this.#options;
+    const { repositoryOpener, log, prune } = this.#options;
     this.#commits = 0;
     try {
       const repository = await repositoryOpener.open();
@@ -60,14 +56,14 @@ export class Maintenance {
       const today = new Date().toISOString().slice(0, 10);
       if (this.#prunedOn === today || this.#stop.signal.aborted) return;
       this.#prunedOn = today;
-      const gone = await prune(repository, Date.now() / 1000 - stateDays * 24 * 60 * 60);
-      if (gone === 0) return;
-      log.info({ commits: gone }, 'pruned the old history of the state to a commit a day');
+      const pruned = await prune(repository);
+      if (pruned === 0) return;
+      log.info({ commits: pruned }, `pruned ${pruned} old commits of the state`);
       await this.#writeGraph(repository, '--split=replace');
-      await this.#repack(repository, keepCruft);
+      await this.#repack(repository, keepUnreachable);
     } catch (error) {
       if (!this.#stop.signal.aborted)
-        log.warn({ err: error }, `maintenance will be tried again: ${messageOf(error)}`);
+        log.warn({ err: error }, `Git maintenance failed: ${messageOf(error)}; the next run retries`);
     }
   }
 
@@ -76,12 +72,12 @@ export class Maintenance {
     // A person's gc does the same work, and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
     const packs = join(commonDir, 'objects/pack');
-    if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, merge);
+    if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);
     await this.#writeGraph(repository, '--split');
   }
 
-  /** A graph that is replaced forgets the commits that are to be pruned: git takes one that it cannot find for damage. */
+  /** Writes the commit-graph. `--split=replace` drops pruned commits from it: git reports one it cannot find as damage. */
   async #writeGraph(repository: Repository, split: '--split' | '--split=replace'): Promise<void> {
     await this.#runGit(repository, ['commit-graph', 'write', '--reachable', split, '--no-progress']);
   }
@@ -97,19 +93,19 @@ export class Maintenance {
   }
 }
 
-/** Commits after which it is worth looking. */
+/** Commits between two runs. */
 const commitsBetween = 32;
 
-/** So many packs slow nothing down. */
+/** Packs that slow nothing down. */
 const packsAllowed = 16;
 
-/** Merges small packs into larger ones so that each is at least twice the next; the large are left alone. */
-const merge = ['--geometric=2', '-d', '-l'];
+/** Merges small packs so that each is at least twice as large as the next. Large packs stay. */
+const mergeSmallPacks = ['--geometric=2', '-d', '-l'];
 
-/** Makes one pack of all that is reached, and keeps the rest apart for a day. */
-const keepCruft = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
+/** Puts reachable objects into one pack, and keeps the others in a second one for a day. */
+const keepUnreachable = ['--cruft', '--cruft-expiration=1.day.ago', '-d', '-l'];
 
-/** By Git's own rule: a gc that was killed leaves its file, which says nothing after twelve hours. */
+/** Returns whether a `git gc` runs in a folder. As in Git, a gc.pid older than twelve hours is left by a killed gc. */
 function isGcRunning(folder: string): boolean {
   const stat = statSync(join(folder, 'gc.pid'), { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs < 12 * 60 * 60 * 1000;
