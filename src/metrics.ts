@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CommitEvent } from './git/commit-events.ts';
 
 /** What is asked when the metrics are read, and costs nothing otherwise. */
 export interface MetricsSources {
@@ -79,9 +80,9 @@ export class Metrics {
     this.#requests.observe({ method, route, status }, seconds);
   }
 
-  /** A commit of so many changes of content. */
-  batch(changes: number): void {
-    this.#batches.observe(changes);
+  /** Observes the size of a commit of posted changes; ignores any other commit. */
+  committed(event: CommitEvent): void {
+    if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
   }
 
   async text(): Promise<string> {

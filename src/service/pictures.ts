@@ -8,12 +8,12 @@ import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 
-/** Opens the image cache in `var/appdata`, which fetches from the public internet. */
+/** Opens the image cache in `var/appdata`, with a connector to the public internet. */
 export async function openPictures(
   { var: folder, baseUrl }: Config,
   log: Log,
 ): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
-  // Loaded where pictures are fetched: its HTTP client takes a sixth of a start.
+  // Imported here only: its HTTP client takes a sixth of a start.
   const { ImageConnector } = await import('../images/connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
@@ -30,31 +30,40 @@ export async function openPictures(
   };
 }
 
-/** What every bot names. */
+/** Yields the pictures that each bot names. */
 export function* picturesOf(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
   for (const bot of bots.all()) yield [bot.id, elementOf(bot).images];
 }
 
 /**
- * Keeps the image cache and the catalogue in step: pictures that bots name are wanted, and a bot is read anew
- * when a copy of its pictures has come or gone. Call once the catalogue has been loaded.
- * @returns what stops it
+ * Keeps the image cache and the catalogue in step: fetches the pictures that bots name, and reloads a bot when a copy of
+ * one of its pictures is stored or removed. Starts once every bot of the catalogue is unpacked.
+ * @returns a function that stops it
  */
 export function followPictures(catalogue: Catalogue, cache: ImageCache): () => void {
-  cache.onChange((_url, bots) => catalogue.reload(bots));
-  catalogue.onChange((id) => {
-    const bot = catalogue.bots.get(id);
-    if (bot) cache.want(id, elementOf(bot).images);
-  });
-  const lookAtAll = (): void => void cache.setWanted(wantedBy(catalogue, cache));
-  lookAtAll();
-  const timer = setInterval(lookAtAll, hour).unref();
-  return () => clearInterval(timer);
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const start = (isOpen: boolean): void => {
+    if (!isOpen || isStopped) return;
+    cache.onChange((_url, bots) => catalogue.reload(bots));
+    catalogue.onChange((id) => {
+      const bot = catalogue.bots.get(id);
+      if (bot) cache.want(id, elementOf(bot).images);
+    });
+    const wantAll = (): void => void cache.setWanted(wantedBy(catalogue, cache));
+    wantAll();
+    timer = setInterval(wantAll, hour).unref();
+  };
+  void catalogue.unpacked().then(start);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }
 
 const hour = 3_600_000;
 
-/** What every bot names. A record that says otherwise than the cache, such as one kept from an earlier run, is made anew. */
+/** Yields the pictures that each bot names. Reloads bots whose record differs from the cache, such as one of an earlier run. */
 function* wantedBy(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
   for (const bot of catalogue.bots.all()) {
     const { images, cachedImages } = elementOf(bot);

@@ -61,7 +61,7 @@ describe('botshelf serve', () => {
     const { status, lines } = refused({ BOTSHELF_CATALOGUE: catalogue(), BOTSHELF_VAR: '/proc/none' });
     strictEqual(status, 2);
     strictEqual(lines.length, 1);
-    match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a folder that can be written/);
+    match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a writable folder/);
   });
 
   it('names every bad value of the environment at once', () => {

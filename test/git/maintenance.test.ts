@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
+import { CommitEvents } from '../../src/git/commit-events.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
@@ -23,20 +24,20 @@ describe('maintenance', () => {
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
     const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
-    const onCommit = (): void => maintenance.committed();
+    const commits = new CommitEvents(silentLog);
+    commits.subscribe(() => maintenance.committed());
     const committer = new Committer({
       repositoryOpener,
       var: join(repository.folder, 'var'),
       log: silentLog,
-      onCommit,
+      commits,
     });
-    const state = createStateRef(repositoryOpener, silentLog);
+    const state = createStateRef(repositoryOpener, silentLog, commits);
     let tip: string | null = null;
     for (let n = 0; n < 240; n++) {
       await committer.commit(setKey(path, 'count', n));
       if (n % 5 !== 0) continue;
       tip = await state.commit(tip, new Map([['00/01.json', `${n}\n`]]), 'Count 1 bot');
-      maintenance.committed();
     }
     await maintenance.run();
     await maintenance.close();

@@ -9,19 +9,12 @@ import { type BatchPlan, type TextEdit, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';
 import { commitMessage } from './commit-message.ts';
 import { importCommit, packFolder } from './fast-import.ts';
+import type { CommitEvents } from '../commit-events.ts';
 import { diffTrees, type FileChange } from '../file-change.ts';
 import { IntentLog } from './intent-log.ts';
 import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
 import { currentFile, readTipEntries } from './tip-files.ts';
 import { OutdatedPaths } from './outdated-paths.ts';
-
-/** The branch is at another commit. */
-export interface CommitEvent {
-  readonly commit: string;
-  readonly changes: readonly FileChange[];
-  /** The new bytes by path where the changes were asked for here; undefined for a commit of others. */
-  readonly contents: ReadonlyMap<string, Buffer> | undefined;
-}
 
 /** A move of the branch to a commit that is there already, such as a merge. */
 export interface BranchMove {
@@ -34,7 +27,7 @@ export interface BranchWriterOptions {
   readonly log: Log;
   /** Which paths no commit of others may write to, as our own files are there. */
   readonly isExcluded: (path: string) => boolean;
-  readonly onCommit: (event: CommitEvent) => void;
+  readonly commits: CommitEvents;
 }
 
 /** What became of a batch. */
@@ -140,7 +133,7 @@ export class BranchWriter {
     const { repository, intents, outdated } = this;
     failpoint('advance.before-intent');
     await intents.append(changes);
-    const { isExcluded } = this.#options;
+    const { commits, isExcluded } = this.#options;
     const checkout = prepareCheckout(repository, changes, inspection, {
       isExcluded,
       ...(contents && { contents }),
@@ -156,23 +149,16 @@ export class BranchWriter {
     }
     failpoint('advance.after-branch');
     // What was asked for here is served first: the watcher then sees nothing new in the files. A merge is read from them.
-    if (contents) this.#tell({ commit, changes, contents });
+    const event = { ref: 'branch', commit, changes, contents } as const;
+    if (contents) commits.publish(event);
     outdated.add(changes, await checkout.apply());
     failpoint('advance.after-checkout');
     // A person may have been in the middle of a switch: then index and work tree are to be as on the other branch.
     if (!isCheckedOut(repository, branch)) outdated.add(changes, 'is of a branch that is not checked out');
     await outdated.retry(changes.map(({ path }) => path));
-    if (!contents) this.#tell({ commit, changes, contents });
+    if (!contents) commits.publish(event);
     const doubt = await this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
     return { commit, doubt };
-  }
-
-  #tell(event: CommitEvent): void {
-    try {
-      this.#options.onCommit(event);
-    } catch (error) {
-      this.#options.log.error({ err: error, commit: event.commit }, 'a commit could not be announced');
-    }
   }
 
   /** Makes names in Git's folders durable. Returns why that could not be done: until it can, nothing is answered. */

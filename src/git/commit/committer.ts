@@ -9,8 +9,9 @@ import { cleanUpAfterCrash, canRetry } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 import { ensureNoOperation } from '../locks/operation-in-progress.ts';
 import type { TextEdit } from './batch-plan.ts';
-import { type BatchResult, type BranchMove, BranchWriter, type CommitEvent } from './branch-writer.ts';
+import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 import type { OutdatedPath } from './checkout.ts';
+import { CommitEvents } from '../commit-events.ts';
 import { withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
@@ -19,8 +20,8 @@ export interface CommitterOptions {
   /** The folder for what is not in Git, which no commit of others may write to. Absolute. */
   readonly var: string;
   readonly log: Log;
-  /** Told of every commit once index and work tree have it, before any of its changes is answered. */
-  readonly onCommit?: (event: CommitEvent) => void;
+  /** Where each commit is published. */
+  readonly commits?: CommitEvents;
 }
 
 /**
@@ -166,14 +167,14 @@ export class Committer {
 
   /** The writer to the repository, which has finished what a crash left there. */
   async #open(): Promise<BranchWriter> {
-    const { repositoryOpener, log, onCommit = () => {} } = this.#options;
+    const { repositoryOpener, log, commits = new CommitEvents(log) } = this.#options;
     const repository = await repositoryOpener.open();
     if (this.#writer?.repository === repository) return this.#writer;
     await this.#writer?.intents.close();
     const own = relative(repository.folder, this.#options.var);
     const isExcluded = (path: string): boolean =>
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
-    const writer = new BranchWriter(repository, { log, isExcluded, onCommit });
+    const writer = new BranchWriter(repository, { log, isExcluded, commits });
     const left = await writer.intents.read();
     await cleanUpAfterCrash(repository, refsOf(repository), log);
     writer.outdated.add(left, 'was left by a crash');

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { StateConflictError, type StateRef, type StateTree } from './state-ref.ts';
+import { CommitEvents } from '../../git/commit-events.ts';
 import { diffTrees } from '../../git/file-change.ts';
 import { canRetry } from '../../git/locks/stale-locks.ts';
 import type { Log } from '../../log.ts';
@@ -13,8 +14,15 @@ import { blobId } from '../../git/objects/object-id.ts';
 import { listFiles } from '../../git/tree-listing.ts';
 import { readTipEntries } from '../../git/commit/tip-files.ts';
 
-/** The state ref of the repository behind the repositoryOpener. Its calls fail with WritesUnavailableError where there is none. */
-export function createStateRef(repositoryOpener: RepositoryOpener, log: Log): StateRef {
+/**
+ * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.
+ * @param commits where each commit is published
+ */
+export function createStateRef(
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+  commits: CommitEvents = new CommitEvents(log),
+): StateRef {
   return {
     read: async (known) => {
       try {
@@ -25,7 +33,9 @@ export function createStateRef(repositoryOpener: RepositoryOpener, log: Log): St
     },
     commit: async (onto, files, subject) => {
       try {
-        return await commitState(await repositoryOpener.open(), { onto, files, subject }, log);
+        const commit = await commitState(await repositoryOpener.open(), { onto, files, subject }, log);
+        if (commit !== null && commit !== onto) commits.publish({ ref: 'state', commit });
+        return commit;
       } catch (error) {
         if (error instanceof RefConflictError) throw new StateConflictError();
         throw unavailableBecause(error);

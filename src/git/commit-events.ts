@@ -1,0 +1,47 @@
+import type { Log } from '../log.ts';
+import type { FileChange } from './file-change.ts';
+
+/** A commit that this service has made, or merged. */
+export type CommitEvent = BranchCommit | StateCommit;
+
+/** The checked-out branch is at another commit. */
+export interface BranchCommit {
+  readonly ref: 'branch';
+  readonly commit: string;
+  readonly changes: readonly FileChange[];
+  /** The new bytes by path of changes that owners posted; undefined where the commit was fetched. */
+  readonly contents: ReadonlyMap<string, Buffer> | undefined;
+}
+
+/** The state ref is at another commit. */
+export interface StateCommit {
+  readonly ref: 'state';
+  readonly commit: string;
+}
+
+export type CommitListener = (event: CommitEvent) => void;
+
+/** Tells every subscriber of each commit, before the response to any of its changes is sent. */
+export class CommitEvents {
+  readonly #listeners: CommitListener[] = [];
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Calls `listener` for each later commit. A listener that throws is logged; the commit stands. */
+  subscribe(listener: CommitListener): void {
+    this.#listeners.push(listener);
+  }
+
+  publish(event: CommitEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#log.error({ err: error, commit: event.commit }, 'a subscriber to commits failed');
+      }
+    }
+  }
+}

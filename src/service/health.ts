@@ -1,0 +1,52 @@
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Committer } from '../git/commit/committer.ts';
+import type { RepositoryOpener } from '../git/repository.ts';
+import type { Health } from '../http/api/health.ts';
+import type { StateStore } from '../state/state-store.ts';
+import type { Sync, SyncFailure } from '../sync/sync.ts';
+
+/** The parts of the service that report on themselves. */
+export interface Parts {
+  readonly catalogue: Catalogue;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly committer: Committer;
+  readonly state: StateStore;
+  /** Null where there is no remote. */
+  readonly sync: Sync | null;
+}
+
+/** Returns the health of the parts, as `/readyz` and the metrics report it. */
+export function healthOf({ catalogue, repositoryOpener, committer, state, sync }: Parts): Health {
+  return {
+    parts: () => {
+      const { ready, watcherFault, folderFault } = catalogue.status;
+      return {
+        catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
+        repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer) },
+        state: { ready: true, faults: state.faults().map(({ message }) => message) },
+        ...(sync && {
+          remote: { ready: sync.stateFetched, faults: sync.fault ? [sentenceOf(sync.fault)] : [] },
+        }),
+      };
+    },
+    fileFaults: () => catalogue.faults(),
+  };
+}
+
+/** Why nothing can be committed, and which files are behind the branch. */
+function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committer): string[] {
+  const outdated = committer.outdatedPaths();
+  const files = outdated
+    .slice(0, mostPaths)
+    .map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`);
+  const more = outdated.length - files.length;
+  const rest = more > 0 ? [`${more} more files are behind the branch`] : [];
+  return [...[repositoryOpener.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
+}
+
+/** Paths that are named; the rest are counted. */
+const mostPaths = 20;
+
+function sentenceOf({ since, message }: SyncFailure): string {
+  return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
+}

@@ -1,0 +1,35 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type Place, placeOf } from '../../src/catalogue/page/layout.ts';
+import type { FileChange } from '../../src/git/file-change.ts';
+import { showCommits } from '../../src/service/show-commits.ts';
+import { eventually } from '../support/eventually.ts';
+
+const commit = 'a'.repeat(40);
+
+describe('the subscriber that shows commits', () => {
+  it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
+    const shown: [Place, Buffer][] = [];
+    const show = showCommits({ put: (files) => void shown.push(...files), arrived: () => {} }, 'shop/');
+    const bytes = Buffer.from('new');
+    const contents = new Map([
+      ['shop/bots/007/7.en.md', bytes],
+      ['bots/007/7.en.md', bytes],
+      ['shop/README.md', bytes],
+    ]);
+    show({ ref: 'branch', commit, changes: [], contents });
+    show({ ref: 'state', commit });
+    deepStrictEqual(shown, [[placeOf('007', '7.en.md'), bytes]]);
+  });
+
+  it('has all files of a merge read, some at a time', async () => {
+    const read: number[] = [];
+    const show = showCommits({ put: () => {}, arrived: (places) => void read.push([...places].length) }, '');
+    const changes = Array.from({ length: 40 }, (_, i): FileChange => ({
+      path: `bots/007/${i}007.en.md`,
+      before: null,
+      after: null,
+    }));
+    show({ ref: 'branch', commit, changes, contents: undefined });
+    await eventually(() => deepStrictEqual(read, [16, 16, 8]));
+  });
+});
