@@ -3,7 +3,8 @@ import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { Sync, SyncFailure } from '../sync/sync.ts';
+import type { SyncFailure } from '../sync/failure-log.ts';
+import type { Sync } from '../sync/sync.ts';
 
 /** The parts of the service that report on themselves. */
 export interface Parts {
@@ -25,7 +26,7 @@ export function healthOf({ catalogue, repositoryOpener, committer, state, sync }
         repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer) },
         state: { ready: true, faults: state.faults().map(({ message }) => message) },
         ...(sync && {
-          remote: { ready: sync.stateFetched, faults: sync.fault ? [sentenceOf(sync.fault)] : [] },
+          remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
         }),
       };
     },

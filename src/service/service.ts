@@ -150,7 +150,7 @@ async function start(
   const metrics = metricsOf(parts, health, responses);
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(() => maintenance.committed());
-  commits.subscribe(() => sync?.committed());
+  commits.subscribe(() => sync?.requestPush());
   commits.subscribe((event) => metrics.committed(event));
   commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
 
@@ -171,8 +171,11 @@ async function start(
     site: await siteOf(config, repositoryOpener),
     markdown,
     live,
-    hook: sync && remote?.webhookSecret ? { secret: remote.webhookSecret, pushed: () => sync.hint() } : null,
-    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.pushed() : true),
+    hook:
+      sync && remote?.webhookSecret
+        ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
+        : null,
+    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.waitForPush() : true),
     baseUrl,
     trustProxy: config.trustProxy,
     rateLimit: config.rateLimit,
@@ -226,7 +229,7 @@ function metricsOf({ catalogue, state, sync }: Parts, health: Health, responses:
     parts: () => health.parts(),
     waitingCounts: () => state.checkpointer.waiting,
     checkpointedAt: () => state.checkpointer.checkpointedAt,
-    remoteFaultAt: () => sync?.fault?.since,
+    remoteFaultAt: () => sync?.failure?.since,
     unpushed: () => sync?.unpushed ?? 0,
     repeated: () => responses.hits,
   });

@@ -2,13 +2,13 @@ import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
 import type { Log } from '../log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { diffTrees } from '../git/file-change.ts';
-import { moveRefs, readRef } from '../git/refs.ts';
+import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { hasCommit, mergeBase } from '../git/history.ts';
 import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
-import { remoteRefs } from './remote.ts';
+import { remoteRefs, setRefs } from './remote-refs.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { stampsDue } from './touch-edited.ts';
+import { planTouchEdited } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
 
 export interface IntegrationOptions {
@@ -30,7 +30,7 @@ export class Integration {
    * @throws {WritesUnavailableError} when that cannot or must not be done
    * @throws {GitError}
    */
-  async takeIn(theirs: string | null): Promise<void> {
+  async integrate(theirs: string | null): Promise<void> {
     const repository = await this.#options.repositoryOpener.open();
     if (theirs === null) {
       if ((await readRef(repository, remoteRefs.base)) === null) return;
@@ -40,9 +40,9 @@ export class Integration {
       async (repository, ours) => await this.#moveOf(repository, ours, theirs),
     );
     if ((await readRef(repository, remoteRefs.base)) !== theirs) {
-      await setRef(repository, remoteRefs.base, theirs);
+      await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
     }
-    await this.#stamp(repository, theirs);
+    await this.#touchEdited(repository, theirs);
   }
 
   async #moveOf(repository: Repository, ours: string, theirs: string): Promise<BranchMove | undefined> {
@@ -88,12 +88,12 @@ export class Integration {
   }
 
   /** Where nothing was ever taken in there is nothing to stamp: that history is as people wanted it. */
-  async #stamp(repository: Repository, theirs: string): Promise<void> {
+  async #touchEdited(repository: Repository, theirs: string): Promise<void> {
     const { committer, log } = this.#options;
-    const from = await readRef(repository, remoteRefs.stamped);
+    const from = await readRef(repository, remoteRefs.touched);
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
-      const changes = await stampsDue(repository, from, theirs);
+      const changes = await planTouchEdited(repository, from, theirs);
       const results = await Promise.allSettled(changes.map(async (edit) => await committer.commit(edit)));
       const failures = results.flatMap((result) =>
         result.status === 'rejected' ? [result.reason as unknown] : [],
@@ -104,7 +104,7 @@ export class Integration {
       if (failures.length > 0) return;
       if (changes.length > 0) log.info({ bots: changes.length }, 'stamped the bots that people have changed');
     }
-    await setRef(repository, remoteRefs.stamped, theirs);
+    await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
   }
 }
 
@@ -121,7 +121,3 @@ const branchGone =
 
 const unrelated =
   "the remote's branch has no commit in common with this clone: set BOTSHELF_REMOTE to the repository it is a clone of";
-
-async function setRef(repository: Repository, ref: string, to: string): Promise<void> {
-  await moveRefs(repository, new Map([[ref, { from: await readRef(repository, ref), to }]]));
-}

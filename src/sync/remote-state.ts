@@ -1,10 +1,12 @@
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { mergeStates } from './merge-states.ts';
-import { fetchRemoteState, type Network, pushRemote, remoteFault, remoteRefs } from './remote.ts';
+import { withRemoteMessage } from './remote-error.ts';
+import { remoteRefs } from './remote-refs.ts';
+import { fetchRemoteState, pushRemote, type Remote } from './remote.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 
-/** Merges the remote's state into ours. Returns whether ours has moved. @throws {GitError} */
+/** Merges the remote's state into ours, and returns whether ours has moved. @throws {GitError} */
 export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {
   if (theirs === null) return false;
   for (let attempt = 1; ; attempt++) {
@@ -20,31 +22,31 @@ export async function mergeState(repository: Repository, theirs: string | null):
   }
 }
 
-/** Fetches the remote's state alone and merges it into ours. Returns whether ours has moved. @throws {GitError} */
-export async function fetchState(repository: Repository, network: Network): Promise<boolean> {
-  return await mergeState(repository, await fetchRemoteState(repository, network));
+/** Fetches the remote's state alone, merges it into ours, and returns whether ours has moved. @throws {GitError} */
+export async function fetchState(repository: Repository, remote: Remote): Promise<boolean> {
+  return await mergeState(repository, await fetchRemoteState(repository, remote));
 }
 
 /**
- * Pushes our state alone; that of a remote that was faster is merged first. Returns the commit that the remote has
- * then, null where there is none here.
+ * Pushes our state alone, merged with the remote's where that has moved, and returns the pushed commit; null where this
+ * clone has no state.
  * @throws {GitError}
  */
-export async function pushState(repository: Repository, network: Network): Promise<string | null> {
+export async function pushState(repository: Repository, remote: Remote): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     const commit = await readRef(repository, stateRef);
     if (commit === null) return null;
     try {
-      await pushRemote(repository, [{ ref: stateRef, commit }], network);
+      await pushRemote(repository, [{ ref: stateRef, commit }], remote);
       return commit;
     } catch (error) {
-      // Whoever was faster has moved the remote; anything else is a fault.
-      if (attempt === mostAttempts || !(await fetchState(repository, network))) throw error;
+      // Only where another replica has pushed in between is the push retried.
+      if (attempt === mostAttempts || !(await fetchState(repository, remote))) throw error;
     }
   }
 }
 
-/** Whether the state of a remote was ever fetched into this clone. */
+/** Returns whether the state of a remote was ever fetched into this clone. */
 export async function hasFetchedState(repository: Repository): Promise<boolean> {
   const found = await Promise.all(
     [remoteRefs.state, remoteRefs.base].map(async (ref) => await readRef(repository, ref)),
@@ -52,13 +54,13 @@ export async function hasFetchedState(repository: Repository): Promise<boolean> 
   return found.some((commit) => commit !== null);
 }
 
-/** The state of a remote, for a process that does nothing else with it than what `signal` cuts short. */
+/** Opens the state of a remote for a process that has no `Sync`; `signal` aborts what it does there. */
 export async function openRemoteState(
   repositoryOpener: RepositoryOpener,
-  remote: string,
+  address: string,
   signal: AbortSignal,
 ): Promise<RemoteState> {
-  const network: Network = { remote, timeLimit: 120, signal };
+  const remote: Remote = { address, timeLimit: 120, signal };
   const repository = await repositoryOpener.open();
   let fetched = await hasFetchedState(repository);
   return {
@@ -66,21 +68,12 @@ export async function openRemoteState(
       return fetched;
     },
     fetchState: async () => {
-      await told(fetchState(repository, network));
+      await withRemoteMessage(fetchState(repository, remote));
       fetched = true;
     },
-    pushState: async () => void (await told(pushState(repository, network))),
+    pushState: async () => void (await withRemoteMessage(pushState(repository, remote))),
   };
 }
 
-/** A failure of `work` as a sentence for the operator. */
-export async function told<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new Error(remoteFault(error), { cause: error });
-  }
-}
-
-/** So often another replica, or another process here, may be faster. */
+/** Attempts to merge or push while other replicas, or other processes here, move the same ref. */
 const mostAttempts = 10;

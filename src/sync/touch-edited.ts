@@ -14,7 +14,7 @@ import { parseTree } from '../git/objects/tree.ts';
  * raising it, to the time of the last commit that changed the bot. Any replica makes the same changes.
  * @throws {GitError}
  */
-export async function stampsDue(repository: Repository, from: string, to: string): Promise<TextEdit[]> {
+export async function planTouchEdited(repository: Repository, from: string, to: string): Promise<TextEdit[]> {
   const touched = new Map<BotId, number>();
   const decided = new Set<BotId>();
   for (const commit of await commitsOfPeople(repository, from, to)) {
@@ -25,13 +25,13 @@ export async function stampsDue(repository: Repository, from: string, to: string
     }
   }
   const changes = await Promise.all(
-    [...touched].map(async ([id, time]) => await stampOf(repository, to, id, time)),
+    [...touched].map(async ([id, time]) => await touchEditedOf(repository, to, id, time)),
   );
   return changes.filter((change) => change !== undefined);
 }
 
 /** A main page's text with `edited` at `time` or later; as it is where it is faulty. Milliseconds. */
-export function stamped(path: string, text: string, time: number): string {
+export function touchEdited(path: string, text: string, time: number): string {
   const { page } = parsePage(path, Buffer.from(text));
   if (page === undefined || validate('main-page', page.data).length > 0) return text;
   return editedOf(page.data) >= time ? text : editPage(text, { edited: time });
@@ -72,7 +72,7 @@ async function botsTouchedBy(repository: Repository, { id, parent }: Commit): Pr
   return bots;
 }
 
-async function stampOf(
+async function touchEditedOf(
   repository: Repository,
   tip: string,
   id: BotId,
@@ -89,7 +89,7 @@ async function stampOf(
     return {
       path,
       subject: { name: String(data['name']), id, keys: ['edited'] },
-      apply: (current) => stamped(path, current ?? '', time),
+      apply: (current) => touchEdited(path, current ?? '', time),
     };
   }
   return undefined;
