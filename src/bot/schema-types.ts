@@ -239,7 +239,13 @@ export interface FullTrigger {
    * @maxItems 10
    */
   prefix: string[];
+  /**
+   * Whether a server can choose its own prefix.
+   */
   customisable: boolean;
+  /**
+   * Whether mentioning the bot works as a prefix.
+   */
   mentionable: boolean;
 }
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The schemas in `schemas/`, the single source of every rule on a bot's shape, by file name. */
+/** The schemas, the single source of every rule on a bot's shape: files in `schemas/`, and what is derived from them. */
 export const schemaNames = [
   'main-page',
   'translation',
@@ -18,22 +18,51 @@ export type SchemaName = (typeof schemaNames)[number];
 /** A JSON Schema document, as plain data. */
 export type SchemaDocument = Readonly<Record<string, unknown>>;
 
-/** The absolute path of a schema's file. */
-export function schemaPath(name: SchemaName | 'definitions'): string {
+/** Returns the absolute path of a schema's file. `list-element` has none: it is derived from the record's. */
+export function schemaPath(name: Exclude<SchemaName, 'list-element'> | 'definitions'): string {
   return fileURLToPath(import.meta.resolve(`#schemas/${name}`));
 }
 
-/** Reads a schema's file. */
+/** Reads a schema. */
 export function readSchema(name: SchemaName | 'definitions'): SchemaDocument {
+  if (name === 'list-element') return listElementSchema();
   return JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
 }
 
-/** What a schema says of each key of an object: the schema itself, or the definition that it refers to. */
+/** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
 export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
   const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
   definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
   const target = reference === undefined ? schema : (definitions[reference] ?? {});
   return (target['properties'] ?? {}) as Readonly<Record<string, SchemaDocument>>;
+}
+
+/** The record's schema without the pages in `contents`; every other key refers to the record's. */
+function listElementSchema(): SchemaDocument {
+  const record = readSchema('record');
+  const keys = Object.keys(propertiesOf(record));
+  const properties = Object.fromEntries(
+    keys.map((key) => [key, { $ref: `record.schema.json#/properties/${key}` }]),
+  );
+  const contents = propertiesOf(record)['contents'] ?? {};
+  const content = contents['additionalProperties'] as SchemaDocument;
+  const { page: _page, ...texts } = propertiesOf(content);
+  return {
+    $schema: record['$schema'],
+    $id: 'list-element.schema.json',
+    title: 'BotListElement',
+    description: 'A bot without its pages: one element of GET /api/v2/bots.',
+    type: 'object',
+    additionalProperties: false,
+    required: record['required'],
+    properties: {
+      ...properties,
+      contents: {
+        ...contents,
+        additionalProperties: { ...content, required: Object.keys(texts), properties: texts },
+      },
+    },
+  };
 }
 
 let definitions: Readonly<Record<string, SchemaDocument>> | undefined;

@@ -73,6 +73,25 @@ describe('a record', () => {
     deepStrictEqual(validate('list-element', listElement(record)), []);
   });
 
+  it('may have everything that a main page may have, such as a prefix of 32 characters', () => {
+    const data = filled({ trigger: { prefix: ['p'.repeat(32)] }, codehost: { owner: 'o'.repeat(100) } });
+    deepStrictEqual(validate('record', assembleRecord(id, { ...main, data }, [])), []);
+  });
+
+  it('is not a list element, whose schema is the same but for the pages', () => {
+    const record = assembleRecord(id, main, []);
+    deepStrictEqual(
+      validate('list-element', record).map(({ place }) => place.join('.')),
+      ['contents.fr.page'],
+    );
+    deepStrictEqual(
+      validate('list-element', { ...listElement(record), invite: 7, random: undefined }).map(
+        ({ keyword, place }) => `${keyword} ${place.join('.')}`,
+      ),
+      ['required ', 'type invite'],
+    );
+  });
+
   it('tells what the page says rather than a default', () => {
     const keys = {
       edited: 1_800_000_000_000,

@@ -18,7 +18,8 @@ describe('the schemas', () => {
 
   it('are all named in src/bot/schemas.ts', () => {
     const files = readdirSync(dirname(schemaPath('definitions')));
-    deepStrictEqual(files.toSorted(), names.map((name) => `${name}.schema.json`).toSorted());
+    const expected = names.filter((name) => name !== 'list-element').map((name) => `${name}.schema.json`);
+    deepStrictEqual(files.toSorted(), expected.toSorted());
   });
 
   for (const name of names) {

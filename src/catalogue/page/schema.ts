@@ -69,6 +69,8 @@ const ajv = new Ajv2020({
   verbose: true,
   strict: true,
   strictTypes: false,
+  // A required key may be defined where $ref leads.
+  strictRequired: false,
   keywords: ['x-advice'],
   formats: {
     uri: (text: string) => URL.canParse(text),
