@@ -7,7 +7,7 @@ import { clearedLock } from '../support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { issueTestToken } from '../support/token.ts';
 
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 15);
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 10);
 const categories = ['fun', 'games', 'music', 'news', 'other', 'utility'];
 
 /** An owner who posts ever greater numbers, as counts or as content, and remembers what was answered. */

@@ -19,7 +19,8 @@ describe('a snapshot', () => {
   before(async () => {
     const root = tempFolder();
     const page = 'x'.repeat(19_000);
-    const many = Array.from({ length: 300 }, (_, i) => [pagePath(String(1000 + i)), mainPage({}, page)]);
+    const ids = [1, 2, 3, 4].flatMap((n) => [1, 2, 3].map((folder) => String(n * 1000 + folder)));
+    const many = ids.map((id) => [pagePath(id), mainPage({}, page)]);
     writeFiles(root, {
       ...Object.fromEntries(many),
       [pagePath('7', 'fr')]: mainPage(),
@@ -31,7 +32,7 @@ describe('a snapshot', () => {
     folders = await saved(catalogue, path);
     await catalogue.close();
     bytes = readFileSync(path);
-    strictEqual(folders.flatMap(({ entries }) => entries).length, 301);
+    strictEqual(folders.flatMap(({ entries }) => entries).length, 13);
   });
 
   it('gives back what was written, bytes, facts, files and stats', async () => {
@@ -100,7 +101,7 @@ describe('a snapshot', () => {
 
   it('is not trusted when a part of it was lost to zeros, as after a crash', async () => {
     for (const end of blockEnds(bytes).slice(1)) {
-      const zeroed = Buffer.from(bytes).fill(0, end - 4096, end);
+      const zeroed = Buffer.from(bytes).fill(0, Math.max(0, end - 4096), end);
       strictEqual(await reading(zeroed), undefined);
     }
   });

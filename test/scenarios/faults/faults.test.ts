@@ -9,7 +9,7 @@ import { faultInjector, type FaultInjector } from './fault-injector.ts';
 
 /** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
 const isWhole = process.env['FAULTS'] === 'all';
-const sampled = 12;
+const sampled = 10;
 const homer = pagePath('312');
 
 describe('a system call that fails once', function () {
