@@ -43,10 +43,10 @@ describe('the configuration of a remote', () => {
 });
 
 describe('a variable of the environment that means nothing', () => {
-  const table = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
-  const documented = readFileSync(table, 'utf8').match(/(?<=^\| `)BOTSHELF_\w+/gm) ?? [];
+  const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
+  const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
 
-  it('is told of with the name that is nearest to it, and none that is documented is', () => {
+  it('is reported with the nearest known name; a documented one is not', () => {
     ok(documented.length > 20);
     const values = { BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'local', BOTSHELF_STATE_SECNODS: '5' };
     deepStrictEqual(readConfig({ ...values, HOME: '/', BOTSHELF_CATALOG: 'x' }).unknown, [
