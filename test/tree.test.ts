@@ -44,30 +44,37 @@ describe('the tree of src/', () => {
   });
 });
 
-describe('ARCHITECTURE.md', () => {
+describe('the documents about the tree', () => {
   const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
-  const code = [...readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8').matchAll(/`([^`\n]+)`/g)];
-  const paths = code
-    .map(([, text = '']) => text)
-    .filter((text) => /^[\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:tsx?|js|md))$/.test(text))
-    // What a running service makes is in no clone.
-    .filter((path) => !/^(?:var|botshelf\.lock)\//.test(path));
+  const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
-  it('names no file and no folder that does not exist', () => {
-    deepStrictEqual(
-      paths.filter((path) => !existsSync(join(src, path)) && !existsSync(join(top, path))),
-      [],
-    );
-  });
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...decisions])
+    it(`name no file and no folder that does not exist: ${document}`, () => {
+      deepStrictEqual(
+        pathsIn(join(top, document)).filter(
+          (path) => !existsSync(join(src, path)) && !existsSync(join(top, path)),
+        ),
+        [],
+      );
+    });
 
-  it('has every folder of src/ on its map', () => {
+  it('have every folder of src/ on the map', () => {
+    const named = new Set(pathsIn(join(top, 'ARCHITECTURE.md')));
     const folders = new Set(files.map((file) => `${dirname(file)}/`).filter((folder) => folder !== './'));
     deepStrictEqual(
-      [...folders].filter((folder) => !paths.includes(folder)),
+      [...folders].filter((folder) => !named.has(folder)),
       [],
     );
   });
 });
+
+/** The files and folders that a document names in `code`; not those that only a running service makes. */
+function pathsIn(document: string): string[] {
+  return [...readFileSync(document, 'utf8').matchAll(/`([^`\n]+)`/g)]
+    .map(([, text = '']) => text)
+    .filter((text) => /^[\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:tsx?|js|md))$/.test(text))
+    .filter((path) => !/^(?:var|botshelf\.lock|\.forgejo)\//.test(path));
+}
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(src, file), 'utf8');
