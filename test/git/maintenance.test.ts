@@ -34,7 +34,7 @@ describe('maintenance', () => {
     });
     const state = createStateRef(repositoryOpener, silentLog, commits);
     let tip: string | null = null;
-    for (let n = 0; n < 240; n++) {
+    for (let n = 0; n < 80; n++) {
       await committer.commit(setKey(path, 'count', n));
       if (n % 5 !== 0) continue;
       tip = await state.commit(tip, new Map([['00/01.json', `${n}\n`]]), 'Count 1 bot');
@@ -46,11 +46,11 @@ describe('maintenance', () => {
     const packs = readdirSync(join(repository.folder, '.git/objects/pack')).filter((name) =>
       name.endsWith('.pack'),
     );
-    ok(packs.length <= 20, `${packs.length} packs are left of 288`);
+    ok(packs.length <= 20, `${packs.length} packs are left of 96`);
     ok(existsSync(join(repository.folder, '.git/packed-refs')));
     ok(existsSync(join(repository.folder, '.git/objects/info/commit-graphs')));
-    strictEqual(repository.git('rev-list', '--count', 'HEAD'), '241');
-    strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '48');
+    strictEqual(repository.git('rev-list', '--count', 'HEAD'), '81');
+    strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '16');
     strictEqual(repository.git('cat-file', '-t', lost), 'commit', 'what no ref reaches stays');
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
     strictEqual(repository.status(), '');
