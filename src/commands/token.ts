@@ -9,9 +9,9 @@ import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { createLog } from '../log.ts';
 import { UserError } from '../user-error.ts';
 import { CommittedState } from '../state/ref/committed-state.ts';
-import { share } from '../state/shared-tokens.ts';
+import { changeToken } from '../state/shared-tokens.ts';
 import { State } from '../state/ref/state.ts';
-import { issueToken, revokeToken } from '../state/tokens.ts';
+import { issueToken, revokeToken } from '../state/token-changes.ts';
 import { messageOf } from '../system-error.ts';
 
 export function addToken(program: Command): void {
@@ -37,11 +37,11 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
     const committed = new CommittedState(createStateRef(repositoryOpener, log), new State(), log);
     const remote =
       config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
-    const { done, shared } = await share(remote, log, async () =>
+    const { result, shared } = await changeToken(remote, log, async () =>
       revoke ? await revokeToken(committed, id) : await issueToken(committed, id),
     );
-    if (typeof done === 'string') process.stdout.write(`${done}\n`);
-    else process.stderr.write(done ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
+    if (typeof result === 'string') process.stdout.write(`${result}\n`);
+    else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
     if (!shared) process.stderr.write('Other machines know once the remote can be reached again.\n');
   } catch (error) {
     throw new UserError(messageOf(error));

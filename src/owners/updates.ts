@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
+import type { Counts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Update } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
@@ -23,20 +24,15 @@ export interface ContentWriter {
   }): Promise<string | null>;
 }
 
-/** Keeps a count durably; see state/. */
-export interface CountWriter {
-  setCount(id: BotId, count: number): Promise<unknown>;
-}
-
 /** Owners' updates: content becomes commits, counts go through the journal. What resolves is durable. */
 export class Updates {
   readonly #catalogue: Catalogue;
   readonly #content: ContentWriter;
-  readonly #counts: CountWriter;
+  readonly #counts: Pick<Counts, 'setCount'>;
   /** A bot's updates come one after the other, so that each sees what the one before did. */
   readonly #queues = new Map<BotId, SerialQueue>();
 
-  constructor(catalogue: Catalogue, content: ContentWriter, counts: CountWriter) {
+  constructor(catalogue: Catalogue, content: ContentWriter, counts: Pick<Counts, 'setCount'>) {
     this.#catalogue = catalogue;
     this.#content = content;
     this.#counts = counts;

@@ -1,9 +1,10 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import { type Counts, SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
+import { SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../catalogue/index/search.ts';
 import type { Log } from '../log.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
@@ -13,9 +14,9 @@ import type { Markdown } from '../site/markdown/markdown.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
-import { addTokenRoutes, type TokenIssuer } from '../site/account/token-routes.tsx';
+import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from '../owners/updates.ts';
-import type { TokenHolders } from '../http/api/authentication.ts';
+import type { Tokens } from '../state/tokens.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
@@ -31,9 +32,9 @@ import { addUpdateRoute } from '../http/api/update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
-  readonly counts: Counts;
+  readonly counts: ReadonlyCounts;
   readonly updates: Updates;
-  readonly tokens: TokenHolders & TokenIssuer;
+  readonly tokens: Tokens;
   /** Null where nobody can log in. */
   readonly login: Login | null;
   /** The authors of a bot as the last commit has it, read anew. */
@@ -88,7 +89,7 @@ export function createApp(options: AppOptions): Koa {
   const { login, committedAuthors } = options;
   if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
   const presses = new RateLimit('token-presses', 10);
-  addTokenRoutes(router, { site, bots, login, tokenIssuer: tokens, committedAuthors, presses, baseUrl });
+  addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses, baseUrl });
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);

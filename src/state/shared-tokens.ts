@@ -4,30 +4,25 @@ import type { BotId } from '../bot/id.ts';
 import type { Token } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { Holding, StateStore, TokenStanding } from './state-store.ts';
+import type { StateStore } from './state-store.ts';
+import type { TokenChange, TokenCheck, TokenInfo, Tokens } from './tokens.ts';
 
-/** The state on the shared Git server; see sync/sync.ts. */
+/** The state ref of the remote; see sync/sync.ts. */
 export interface RemoteState {
   /** Whether it was ever fetched into this clone. */
   readonly stateFetched: boolean;
-  /** Merges it into ours. @throws {Error} whose message says why it cannot be reached */
+  /** Fetches it and merges it into the local one. @throws {Error} whose message says why it cannot be reached */
   fetchState(): Promise<void>;
-  /** Pushes ours, merged with it. @throws {Error} as fetchState */
+  /** Pushes the local one, merged with the remote's. @throws {Error} as fetchState */
   pushState(): Promise<void>;
 }
 
-/** What became of a change, and whether other machines can know: they cannot while the remote is out of reach. */
-export interface Shared<T> {
-  readonly done: T;
-  readonly shared: boolean;
-}
-
 /**
- * The tokens of a service that may be one of several: the remote's state is fetched before a token is issued, ended
+ * The tokens of a service that may be one of several: the remote's state is fetched before a token is issued, revoked
  * or refused as unknown, and pushed right after a change.
  */
-export class SharedTokens {
-  readonly #state: Pick<StateStore, 'holds' | 'tokenStanding' | 'issueToken' | 'revokeToken'>;
+export class SharedTokens implements Tokens {
+  readonly #state: StateStore;
   readonly #remote: RemoteState | null;
   readonly #log: Log;
   #fetching: Promise<void> = Promise.resolve();
@@ -41,45 +36,37 @@ export class SharedTokens {
     this.#log = log;
   }
 
-  /** @throws {WritesUnavailableError} when the state ref cannot be read */
-  async tokenStanding(id: BotId): Promise<TokenStanding> {
-    return await this.#state.tokenStanding(id);
-  }
-
   /**
-   * Whether `token` is the one that a bot has to show. One that is not known here may be known elsewhere: then the
-   * answer waits until the remote's state was fetched, or could not be.
-   * @throws {WritesUnavailableError} when the state ref cannot be read, or the tokens of all bots are not here yet
+   * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
+   * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
    */
-  async holds(id: BotId, token: Token): Promise<Holding> {
-    const holding = await this.#state.holds(id, token);
-    if (holding !== 'no' || this.#remote === null) return holding;
+  async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
+    const check = await this.#state.checkToken(id, token);
+    if (check !== 'unknown' || this.#remote === null) return check;
     await this.#waitForFetch(this.#remote);
-    const now = await this.#state.holds(id, token);
-    if (now === 'no' && !this.#remote.stateFetched) throw notFetchedYet();
-    return now;
+    const again = await this.#state.checkToken(id, token);
+    if (again === 'unknown' && !this.#remote.stateFetched) throw notFetchedYet();
+    return again;
   }
 
-  /**
-   * Gives a bot a new token, which ends the one it had.
-   * @throws {WritesUnavailableError} when it cannot be committed, or the tokens of all bots are not here yet
-   */
-  async issueToken(id: BotId): Promise<Shared<Token>> {
-    return await share(this.#remote, this.#log, async () => await this.#state.issueToken(id));
+  async tokenInfo(id: BotId): Promise<TokenInfo> {
+    return await this.#state.tokenInfo(id);
   }
 
-  /**
-   * Ends a bot's token. Returns whether it had one.
-   * @throws {WritesUnavailableError} as issueToken
-   */
-  async revokeToken(id: BotId): Promise<Shared<boolean>> {
-    return await share(this.#remote, this.#log, async () => await this.#state.revokeToken(id));
+  async issueToken(id: BotId): Promise<TokenChange<Token>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#state.issueToken(id));
   }
 
-  /** Resolves when a fetch that began after the call is over, or takes too long. All who wait share one. */
+  async revokeToken(id: BotId): Promise<TokenChange<boolean>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#state.revokeToken(id));
+  }
+
+  /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
   async #waitForFetch(remote: RemoteState): Promise<void> {
     if (this.#waiting >= mostWaiting)
-      throw new WritesUnavailableError('too many tokens are being looked up: try again', { retryAfter: 10 });
+      throw new WritesUnavailableError('too many unknown tokens are being checked: try again', {
+        retryAfter: 10,
+      });
     this.#waiting++;
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
@@ -95,40 +82,40 @@ export class SharedTokens {
     this.#nextFetch = undefined;
     this.#fetchBegan = performance.now();
     this.#fetching = remote.fetchState().catch((error: unknown) => {
-      this.#log.debug({ because: messageOf(error) }, 'a token was looked up without the remote');
+      this.#log.debug({ because: messageOf(error) }, 'an unknown token was checked without the remote');
     });
     await this.#fetching;
   }
 }
 
 /**
- * Changes a token between a fetch of the remote's state and a push of ours. Neither is waited for long: without the
- * remote it is changed all the same, but not before this clone has ever seen the generations of the tokens.
- * @throws {WritesUnavailableError} in that case
+ * Fetches the remote's state, changes a token and pushes the change, each with a short time limit. Without the remote
+ * the token is changed here only.
+ * @throws {WritesUnavailableError} when the remote's state was never fetched: the generations of the tokens are unknown
  * @throws what `change` does
  */
-export async function share<T>(
+export async function changeToken<T>(
   remote: RemoteState | null,
   log: Log,
   change: () => Promise<T>,
-): Promise<Shared<T>> {
-  if (remote === null) return { done: await change(), shared: true };
+): Promise<TokenChange<T>> {
+  if (remote === null) return { result: await change(), shared: true };
   const notFetched = await failureOf(remote.fetchState());
   if (!remote.stateFetched) throw notFetchedYet();
-  const done = await change();
+  const result = await change();
   const notShared = notFetched ?? (await failureOf(remote.pushState()));
   if (notShared !== undefined)
     log.warn(
       { because: notShared },
-      'a token was changed here only: the remote cannot be reached, and gets it later',
+      'a token was changed on this machine only, as the remote cannot be reached: it is pushed later',
     );
-  return { done, shared: notShared === undefined };
+  return { result, shared: notShared === undefined };
 }
 
-/** Why the remote could not be reached in time; undefined when it was. */
+/** Returns why the remote could not be reached in time; undefined when it was. */
 async function failureOf(work: Promise<void>): Promise<string | undefined> {
   const ended = work.then(() => undefined, messageOf);
-  return await within(longestTry, ended, 'it did not answer in time');
+  return await within(longestTry, ended, 'it did not respond in time');
 }
 
 function notFetchedYet(): WritesUnavailableError {
@@ -138,7 +125,7 @@ function notFetchedYet(): WritesUnavailableError {
   );
 }
 
-/** What `work` resolves to, or `late` after so many milliseconds. */
+/** Resolves as `work` does, or with `late` after `time` milliseconds. */
 async function within<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
   return await Promise.race([work, sleep(time, late, { ref: false })]);
 }
@@ -146,11 +133,11 @@ async function within<T>(time: number, work: Promise<T>, late?: T): Promise<T | 
 /** Milliseconds between the beginnings of two fetches for unknown tokens. */
 const fetchEvery = 5000;
 
-/** Milliseconds that an unknown token waits for a fetch: less than posting libraries wait for an answer. */
+/** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
 const longestCheck = 8000;
 
 /** Milliseconds that the change of a token waits for a fetch, and again for a push. */
 const longestTry = 5000;
 
-/** Requests that may wait for a fetch at the same time. */
+/** Checks that may wait for a fetch at the same time. */
 const mostWaiting = 1000;

@@ -1,16 +1,18 @@
 import { WritesUnavailableError } from '../bot/errors.ts';
+import type { Counts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { timeAfter, type TokenState } from './bot-state/bot-state.ts';
+import { timeAfter } from './bot-state/bot-state.ts';
 import { Checkpointer } from './checkpoint.ts';
 import { Journal, type StateFailure } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './ref/state.ts';
 import type { StateRef } from './ref/state-ref.ts';
-import { issueToken, revokeToken } from './tokens.ts';
+import { issueToken, revokeToken } from './token-changes.ts';
+import type { TokenCheck, TokenInfo } from './tokens.ts';
 
 export interface StateStoreOptions {
   /** The journal's folder: `<var>/journal`. */
@@ -27,22 +29,11 @@ export interface StateStoreOptions {
   readonly log: Log;
 }
 
-/** What is known of a bot's token. Times are milliseconds since the epoch. */
-export interface TokenStanding {
-  /** When the present one was issued; undefined when the bot has none. */
-  readonly issuedAt: number | undefined;
-  /** The last time that it is known to have been used. What changed no count is forgotten by a restart. */
-  readonly lastUsed: number | undefined;
-}
-
-/** Whose a token is, seen from the bot it is shown for. */
-export type Holding = 'yes' | 'other bot' | 'no';
-
 /**
- * Counts and tokens of all bots: read from memory, written through the journal and the state ref. What was
- * answered is durable. One process a journal; others may commit to the ref meanwhile.
+ * The counts and tokens of all bots: read from memory, written through the journal and the state ref. A write that has
+ * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
  */
-export class StateStore {
+export class StateStore implements Counts {
   readonly #state = new State();
   readonly #committed: CommittedState;
   readonly #journal: Journal;
@@ -93,16 +84,11 @@ export class StateStore {
     return this.#state.count(id)?.value;
   }
 
-  /** The digest of a bot's token, null once it is revoked, and since when; undefined when it never had one. */
-  token(id: BotId): TokenState | undefined {
-    return this.#state.token(id);
-  }
-
   /**
-   * What is known of a bot's token, as of what was committed until 5 ms ago by any process.
+   * Returns what is known of a bot's token, as any process had committed it 5 ms ago.
    * @throws {WritesUnavailableError} when the state ref cannot be read
    */
-  async tokenStanding(id: BotId): Promise<TokenStanding> {
+  async tokenInfo(id: BotId): Promise<TokenInfo> {
     await this.#follow();
     const token = this.#state.token(id);
     if (token === undefined || token.digest === null) return { issuedAt: undefined, lastUsed: undefined };
@@ -122,19 +108,14 @@ export class StateStore {
     return [this.#journal.fault, this.#checkpointer.fault].filter((fault) => fault !== undefined);
   }
 
-  /**
-   * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable, with whether it is another than before;
-   * the one it has already is not written again, unless that is `repeatSeconds` ago.
-   * @throws {WritesUnavailableError} when it is not saved
-   */
-  async setCount(id: BotId, count: number): Promise<{ readonly changed: boolean }> {
+  /** A count that has not changed is not written again, unless it is older than `repeatSeconds`. */
+  async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry on its way, or one that was refused but may be on disk, would be newer than what is known.
     const isKnown = known?.value === count && Date.now() - known.at <= this.#repeatAfter;
-    if (isKnown && pending === undefined && !this.#journal.doubtful) return unchanged;
-    const before = known?.value;
+    if (isKnown && pending === undefined && !this.#journal.doubtful) return;
     const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
     const entry: JournalEntry = { id, count, countedAt };
     this.#pending.set(id, entry);
@@ -145,27 +126,26 @@ export class StateStore {
       this.#forget(entry);
       throw error;
     }
-    return before === count ? unchanged : changed;
   }
 
   /**
-   * Whether `token` is the one that a bot has to show, as of what was committed until 5 ms ago by any process.
+   * Returns whether `token` is the current token of a bot, as any process had committed it 5 ms ago.
    * @throws {WritesUnavailableError} when the state ref cannot be read
    */
-  async holds(id: BotId, token: Token): Promise<Holding> {
+  async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
     await this.#follow();
-    const shown = tokenDigest(token);
-    const digest = this.#state.token(id)?.digest ?? null;
-    if (digest !== null && sameDigest(digest, shown)) {
+    const digest = tokenDigest(token);
+    const current = this.#state.token(id)?.digest ?? null;
+    if (current !== null && sameDigest(current, digest)) {
       this.#lastUsed.set(id, Date.now());
-      return 'yes';
+      return 'valid';
     }
-    return this.#state.holder(shown) === undefined ? 'no' : 'other bot';
+    return this.#state.holder(digest) === undefined ? 'unknown' : 'other bot';
   }
 
   /**
-   * Gives a bot a new token, which ends the one it had. It is in the state ref before it is given.
-   * @throws {WritesUnavailableError} when it cannot be
+   * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
+   * @throws {WritesUnavailableError} when it cannot be committed
    */
   async issueToken(id: BotId): Promise<Token> {
     const token = await this.#write(async () => await issueToken(this.#committed, id));
@@ -174,7 +154,7 @@ export class StateStore {
   }
 
   /**
-   * Ends a bot's token. Gives whether it had one.
+   * Revokes a bot's token. Returns whether it had one.
    * @throws {WritesUnavailableError} when that cannot be committed
    */
   async revokeToken(id: BotId): Promise<boolean> {
@@ -250,9 +230,6 @@ export class StateStore {
     }
   }
 }
-
-const changed = { changed: true };
-const unchanged = { changed: false };
 
 const noRepository =
   'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';

@@ -1,35 +1,46 @@
 import type { BotId } from '../bot/id.ts';
-import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
-import type { StateChange, CommittedState } from './ref/committed-state.ts';
-import { timeAfter } from './bot-state/bot-state.ts';
-import type { State } from './ref/state.ts';
+import type { Token } from '../bot/token.ts';
 
-/**
- * Gives a bot a new token, and ends the one it had. It is in the state ref before it is given.
- * @throws what the state ref does when it cannot be read or written
- */
-export async function issueToken(committed: CommittedState, id: BotId): Promise<Token> {
-  const token = newToken();
-  const digest = tokenDigest(token);
-  await committed.commit(() => markToken(committed.state, id, digest), `Issue a token to ${id}`);
-  return token;
+/** The tokens of all bots, of which each has one at most. */
+export interface Tokens {
+  /**
+   * Returns whether `token` is the current token of a bot.
+   * @throws {WritesUnavailableError} when the tokens cannot be read
+   */
+  checkToken(id: BotId, token: Token): Promise<TokenCheck>;
+
+  /**
+   * Returns what is known of a bot's token.
+   * @throws {WritesUnavailableError} when the tokens cannot be read
+   */
+  tokenInfo(id: BotId): Promise<TokenInfo>;
+
+  /**
+   * Issues a new token to a bot and ends the one it had. The token's digest is committed when this resolves.
+   * @throws {WritesUnavailableError} when it cannot be committed
+   */
+  issueToken(id: BotId): Promise<TokenChange<Token>>;
+
+  /**
+   * Revokes a bot's token. The result is whether it had one.
+   * @throws {WritesUnavailableError} when that cannot be committed
+   */
+  revokeToken(id: BotId): Promise<TokenChange<boolean>>;
 }
 
-/**
- * Ends a bot's token. Gives whether it had one.
- * @throws what the state ref does when it cannot be read or written
- */
-export async function revokeToken(committed: CommittedState, id: BotId): Promise<boolean> {
-  let had = false;
-  await committed.commit(() => {
-    had = (committed.state.token(id)?.digest ?? null) !== null;
-    return had ? markToken(committed.state, id, null) : new Map();
-  }, `Revoke the token of ${id}`);
-  return had;
+/** Whether a token is valid for a bot, is the token of another bot, or of none. */
+export type TokenCheck = 'valid' | 'other bot' | 'unknown';
+
+/** What is known of a bot's token. Times are milliseconds since the epoch. */
+export interface TokenInfo {
+  /** When it was issued; undefined when the bot has no token. */
+  readonly issuedAt: number | undefined;
+  /** When it was last used, as far as known: a restart forgets uses that changed no count. */
+  readonly lastUsed: number | undefined;
 }
 
-function markToken(state: State, id: BotId, digest: TokenDigest | null): StateChange {
-  const known = state.token(id);
-  const generation = (known?.generation ?? 0) + 1;
-  return new Map([[id, { token: { digest, at: timeAfter(known?.at), generation } }]]);
+/** The result of a change of a token, and whether the other machines have it: they do not while the remote is away. */
+export interface TokenChange<T> {
+  readonly result: T;
+  readonly shared: boolean;
 }

@@ -133,21 +133,21 @@ describe('a token that is not known here', () => {
     };
     const tokens = new SharedTokens(store, remote, silentLog);
     const ask = async (): Promise<string[]> =>
-      await Promise.all(Array.from({ length: 20 }, async () => await tokens.holds(homer, newToken())));
-    deepStrictEqual(new Set(await ask()), new Set(['no']));
+      await Promise.all(Array.from({ length: 20 }, async () => await tokens.checkToken(homer, newToken())));
+    deepStrictEqual(new Set(await ask()), new Set(['unknown']));
     strictEqual(fetches, 1);
     const later = ask();
     await setTimeout(500);
     strictEqual(fetches, 1);
     const token = await store.issueToken(homer);
-    strictEqual(await tokens.holds(homer, token), 'yes');
-    deepStrictEqual(new Set(await later), new Set(['no']));
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+    deepStrictEqual(new Set(await later), new Set(['unknown']));
     strictEqual(fetches, 2);
   });
 
   it('is refused at once where there is no other machine', async () => {
     const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
-    strictEqual(await tokens.holds(homer, newToken()), 'no');
+    strictEqual(await tokens.checkToken(homer, newToken()), 'unknown');
   });
 });
 

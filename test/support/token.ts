@@ -5,7 +5,7 @@ import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/ref/committed-state.ts';
 import { shardNumber, shardPath, writeShard } from '../../src/state/ref/shards.ts';
 import { State } from '../../src/state/ref/state.ts';
-import { issueToken } from '../../src/state/tokens.ts';
+import { issueToken } from '../../src/state/token-changes.ts';
 import { botId } from './sample.ts';
 
 /** Gives a bot a new token in the state ref of `folder`, as `botshelf token` does beside a running service. */

@@ -1,14 +1,7 @@
-import type { BotId } from '../../bot/id.ts';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
-
-/** How many servers each bot is in, as far as lists need it. */
-export interface Counts {
-  /** Grows with each change. */
-  readonly version: number;
-  count(id: BotId): number | undefined;
-}
 
 /** Every bot in one order, and what that order goes by. */
 export interface Ordered {
@@ -24,10 +17,10 @@ export interface Ordered {
  */
 export class SortedIndexes {
   readonly #bots: BotIndex;
-  readonly #counts: Counts;
+  readonly #counts: ReadonlyCounts;
   readonly #kept = new Map<Sort['key'], Ordered>();
 
-  constructor(bots: BotIndex, counts: Counts) {
+  constructor(bots: BotIndex, counts: ReadonlyCounts) {
     this.#bots = bots;
     this.#counts = counts;
   }

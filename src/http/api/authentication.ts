@@ -1,15 +1,10 @@
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
-import { parseToken, type Token } from '../../bot/token.ts';
+import { parseToken } from '../../bot/token.ts';
 import { addressGroup } from '../../network-address.ts';
+import type { Tokens } from '../../state/tokens.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
-
-/** Knows whose a token is; see state/. */
-export interface TokenHolders {
-  /** Whether `token` is the current token of the bot `id`, of another bot, or of none. */
-  holds(id: BotId, token: Token): Promise<'yes' | 'other bot' | 'no'>;
-}
 
 /**
  * Lets the owner of the bot pass. Only a refused token is counted against the address it came from: whoever
@@ -19,7 +14,7 @@ export interface TokenHolders {
 export async function authenticate(
   ctx: Context,
   id: BotId,
-  tokens: TokenHolders,
+  tokens: Pick<Tokens, 'checkToken'>,
   badTokens: RateLimit,
   tokenAdvice: () => string,
 ): Promise<void> {
@@ -34,15 +29,15 @@ export async function authenticate(
       challenge(),
     );
   const token = parseToken(text);
-  const holder = token === undefined ? 'no' : await tokens.holds(id, token);
-  if (holder === 'yes') return;
+  const check = token === undefined ? 'unknown' : await tokens.checkToken(id, token);
+  if (check === 'valid') return;
 
   await badTokens.count(
     ctx,
     addressGroup(ctx.ip),
     'too many refused tokens came from your address, look at what sends them',
   );
-  if (holder === 'other bot') {
+  if (check === 'other bot') {
     throw new ProblemError(
       'other-token',
       `this token is for another bot than ${id}: use the one of this bot`,

@@ -3,8 +3,9 @@ import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
+import type { Tokens } from '../../state/tokens.ts';
 import type { Updates } from '../../owners/updates.ts';
-import { authenticate, type TokenHolders } from './authentication.ts';
+import { authenticate } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { knownBot } from './read-routes.ts';
 import { etagsOf } from '../representation.ts';
@@ -14,7 +15,7 @@ import { parseUpdate } from './update-body.ts';
 export interface UpdateRouteOptions {
   readonly bots: BotIndex;
   readonly updates: Updates;
-  readonly tokens: TokenHolders;
+  readonly tokens: Pick<Tokens, 'checkToken'>;
   /** Posts by bot. */
   readonly posts: RateLimit;
   /** Refused tokens by address. */

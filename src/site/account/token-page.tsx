@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
 import type { Session } from '../../login/sessions.ts';
-import type { TokenStanding } from '../../state/state-store.ts';
+import type { TokenInfo } from '../../state/tokens.ts';
 import { assets } from '../page/assets.ts';
 import { viewerIn } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';
@@ -21,13 +21,13 @@ export type TokenPageState =
   | {
       readonly kind: 'stale';
       readonly session: Session;
-      readonly standing: TokenStanding;
+      readonly info: TokenInfo;
       readonly pressed: boolean;
     }
   | {
       readonly kind: 'author';
       readonly session: Session;
-      readonly standing: TokenStanding;
+      readonly info: TokenInfo;
       /** What has just been done; null when the page was only opened. */
       readonly done:
         | (({ readonly issued: Token } | { readonly revoked: boolean }) & {
@@ -117,7 +117,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
               {messages.nothingDone}
             </p>
           )}
-          <Standing standing={state.standing} />
+          <Info info={state.info} />
           <p>{messages.stale(provider)}</p>
           <LogIn bot={bot}>{messages.logInAgain}</LogIn>
         </Panel>
@@ -132,8 +132,8 @@ function Part({ bot, provider, state }: PartProps): VNode {
             </p>
           )}
           <Panel title={messages.present}>
-            <Standing standing={state.standing} />
-            <Buttons bot={bot} standing={state.standing} />
+            <Info info={state.info} />
+            <Buttons bot={bot} info={state.info} />
           </Panel>
         </>
       );
@@ -166,7 +166,7 @@ function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
   );
 }
 
-function Standing({ standing: { issuedAt, lastUsed } }: { readonly standing: TokenStanding }): VNode {
+function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): VNode {
   if (issuedAt === undefined) return <p>{messages.none}</p>;
   return (
     <dl class="pairs">
@@ -185,9 +185,9 @@ function Standing({ standing: { issuedAt, lastUsed } }: { readonly standing: Tok
 }
 
 /** A first token is one press away; ending one that may be in use takes two. */
-function Buttons({ bot, standing }: Pick<PartProps, 'bot'> & { readonly standing: TokenStanding }): VNode {
+function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenInfo }): VNode {
   const action = `/bots/${bot.id}/token`;
-  if (standing.issuedAt === undefined) {
+  if (info.issuedAt === undefined) {
     return (
       <form class="actions" method="post" action={action}>
         <button type="submit">{messages.issue}</button>

@@ -1,33 +1,24 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
-import type { Token } from '../../bot/token.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
-import type { Shared } from '../../state/shared-tokens.ts';
-import type { TokenStanding } from '../../state/state-store.ts';
+import type { Tokens } from '../../state/tokens.ts';
 import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { TokenPage, type TokenPageState } from './token-page.tsx';
-
-/** Issues and ends the tokens of bots; see state/. */
-export interface TokenIssuer {
-  tokenStanding(id: BotId): Promise<TokenStanding>;
-  issueToken(id: BotId): Promise<Shared<Token>>;
-  revokeToken(id: BotId): Promise<Shared<boolean>>;
-}
 
 export interface TokenRoutesOptions {
   readonly site: Site;
   readonly bots: BotIndex;
   /** Null where nobody can log in. */
   readonly login: Login | null;
-  readonly tokenIssuer: TokenIssuer;
+  readonly tokens: Tokens;
   /** The authors of a bot as the last commit has it, read anew. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Presses of the buttons by bot. */
@@ -41,7 +32,7 @@ export interface TokenRoutesOptions {
  * anew at each press, and so is a login that is fresh. A token is in the answer to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
-  const { site, bots, login, tokenIssuer, committedAuthors, presses, baseUrl } = options;
+  const { site, bots, login, tokens, committedAuthors, presses, baseUrl } = options;
 
   /** Who asks, and what they may. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
@@ -50,9 +41,9 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const session = await visitorOf(ctx, login);
     if (session === undefined) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'stranger', session };
-    const standing = await tokenIssuer.tokenStanding(id);
-    if (!isFresh(session)) return { kind: 'stale', session, standing, pressed };
-    return { kind: 'author', session, standing, done: null };
+    const info = await tokens.tokenInfo(id);
+    if (!isFresh(session)) return { kind: 'stale', session, info, pressed };
+    return { kind: 'author', session, info, done: null };
   };
   const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
     const bot = knownBot(bots, id);
@@ -78,8 +69,8 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
       }
       await presses.count(ctx, id, 'one token is enough, wait a minute');
       const done = await act(id);
-      const standing = await tokenIssuer.tokenStanding(id);
-      send(ctx, id, { ...state, standing, done });
+      const info = await tokens.tokenInfo(id);
+      send(ctx, id, { ...state, info, done });
     });
   };
 
@@ -88,12 +79,12 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     send(ctx, id, await stateOf(ctx, id, false));
   });
   onPress('/bots/:id/token', async (id) => {
-    const { done, shared } = await tokenIssuer.issueToken(id);
-    return { issued: done, shared };
+    const { result, shared } = await tokens.issueToken(id);
+    return { issued: result, shared };
   });
   onPress('/bots/:id/token/revoke', async (id) => {
-    const { done, shared } = await tokenIssuer.revokeToken(id);
-    return { revoked: done, shared };
+    const { result, shared } = await tokens.revokeToken(id);
+    return { revoked: result, shared };
   });
 }
 

@@ -5,7 +5,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import type { Counts } from '../../catalogue/index/sorted-indexes.ts';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -18,7 +18,7 @@ import { BotPage } from './bot-page.tsx';
 export interface BotRecipeOptions {
   readonly site: Site;
   readonly bots: BotIndex;
-  readonly counts: Counts;
+  readonly counts: ReadonlyCounts;
   readonly markdown: Markdown;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;

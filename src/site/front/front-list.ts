@@ -2,7 +2,7 @@ import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Selection } from '../../catalogue/index/selection.ts';
 import type { BotLists } from '../../catalogue/index/bot-lists.ts';
-import type { Counts } from '../../catalogue/index/sorted-indexes.ts';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
 
@@ -25,14 +25,14 @@ export interface FrontEntry {
 export class FrontLists {
   readonly #lists: BotLists;
   readonly #versions: () => { readonly bots: number; readonly counts: number };
-  readonly #counts: Counts;
+  readonly #counts: ReadonlyCounts;
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
     ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0),
     (took) => Math.min(took * restraint, longestRestraint),
   );
 
-  constructor(lists: BotLists, bots: BotIndex, counts: Counts) {
+  constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts) {
     this.#lists = lists;
     this.#counts = counts;
     this.#versions = () => ({ bots: bots.version, counts: counts.version });

@@ -2,12 +2,13 @@ import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { type Counts, SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
+import type { ReadonlyCounts } from '../../../src/bot/counts.ts';
+import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { sortKeys } from '../../../src/catalogue/index/selection.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
-const noCounts: Counts = { version: 0, count: () => undefined };
+const noCounts: ReadonlyCounts = { version: 0, count: () => undefined };
 
 describe('sortedIndexes', () => {
   it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', async () => {

@@ -156,9 +156,9 @@ describe('the page of a bot’s token', () => {
       shelf.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
       shelf.service.expectLog(/listening at .*, but not ready/);
       shelf.service.expectLog(/refused: the tokens of the bots have not been fetched/);
-      shelf.service.expectLog(/a token was changed here only: the remote cannot be reached/);
+      shelf.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
       // Where the stop comes before the next round.
-      shelf.service.allowLog(/what is not pushed yet waits for the next start/);
+      shelf.service.allowLog(/could not push the last commits/);
       const { visitor, page } = await shelf.loggedIn(author);
       const early = await visitor.press(page, tokenPath);
       strictEqual(early.status, 503, 'the generations of the tokens are not known yet');

@@ -4,7 +4,7 @@ import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
 import { CommittedState } from '../../src/state/ref/committed-state.ts';
 import { State } from '../../src/state/ref/state.ts';
-import { issueToken, revokeToken } from '../../src/state/tokens.ts';
+import { issueToken, revokeToken } from '../../src/state/token-changes.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { BrokenRef, newPlace, open, type Place } from '../support/place.ts';
@@ -16,21 +16,21 @@ describe('a token', () => {
   it('is held by its bot alone, and told from one of nobody', async () => {
     const store = await open(newPlace());
     const token = await store.issueToken(homer);
-    strictEqual(await store.holds(homer, token), 'yes');
-    strictEqual(await store.holds(marge, token), 'other bot');
-    strictEqual(await store.holds(homer, newToken()), 'no');
+    strictEqual(await store.checkToken(homer, token), 'valid');
+    strictEqual(await store.checkToken(marge, token), 'other bot');
+    strictEqual(await store.checkToken(homer, newToken()), 'unknown');
     await store.issueToken(marge);
-    strictEqual(await store.holds(marge, token), 'other bot');
+    strictEqual(await store.checkToken(marge, token), 'other bot');
   });
 
   it('ends at once when there is a new one, or none', async () => {
     const store = await open(newPlace());
     const first = await store.issueToken(homer);
     const second = await store.issueToken(homer);
-    strictEqual(await store.holds(homer, first), 'no');
-    strictEqual(await store.holds(homer, second), 'yes');
+    strictEqual(await store.checkToken(homer, first), 'unknown');
+    strictEqual(await store.checkToken(homer, second), 'valid');
     strictEqual(await store.revokeToken(homer), true);
-    strictEqual(await store.holds(homer, second), 'no');
+    strictEqual(await store.checkToken(homer, second), 'unknown');
     strictEqual(await store.revokeToken(homer), false);
   });
 
@@ -41,25 +41,25 @@ describe('a token', () => {
     const [commit] = place.ref.history();
     strictEqual(commit?.subject, `Issue a token to ${homer}`);
     ok(!JSON.stringify(commit.files).includes(token));
-    strictEqual(await (await open(place)).holds(homer, token), 'yes');
+    strictEqual(await (await open(place)).checkToken(homer, token), 'valid');
     await store.revokeToken(homer);
     strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}`);
-    strictEqual(await (await open(place)).holds(homer, token), 'no');
+    strictEqual(await (await open(place)).checkToken(homer, token), 'unknown');
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
     const place = newPlace();
     const store = await open(place);
     const first = await store.issueToken(homer);
-    strictEqual(await store.holds(homer, first), 'yes');
+    strictEqual(await store.checkToken(homer, first), 'valid');
 
     await revokeToken(otherProcess(place), homer);
     await setTimeout(6);
-    strictEqual(await store.holds(homer, first), 'no');
+    strictEqual(await store.checkToken(homer, first), 'unknown');
 
     const second = await issueToken(otherProcess(place), homer);
     await setTimeout(6);
-    strictEqual(await store.holds(homer, second), 'yes');
+    strictEqual(await store.checkToken(homer, second), 'valid');
   });
 
   it('that was revoked elsewhere stays so when counts of before are folded', async () => {
@@ -69,7 +69,7 @@ describe('a token', () => {
     await store.setCount(homer, 5);
     await revokeToken(otherProcess(place), homer);
     await store.fold();
-    strictEqual(await (await open(place)).holds(homer, token), 'no');
+    strictEqual(await (await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
   });
 
@@ -80,19 +80,19 @@ describe('a token', () => {
     await store.setCount(homer, 5);
     await store.fold();
     await setTimeout(6);
-    strictEqual(await store.holds(homer, token), 'yes');
+    strictEqual(await store.checkToken(homer, token), 'valid');
     strictEqual(place.ref.reads, 1);
   });
 
   it('remembers when it was issued, and when it was last shown', async () => {
     const store = await open(newPlace());
-    const lastUsed = async (): Promise<number | undefined> => (await store.tokenStanding(homer)).lastUsed;
+    const lastUsed = async (): Promise<number | undefined> => (await store.tokenInfo(homer)).lastUsed;
     const token = await store.issueToken(homer);
-    ok(((await store.tokenStanding(homer)).issuedAt ?? 0) > 1_700_000_000_000);
+    ok(((await store.tokenInfo(homer)).issuedAt ?? 0) > 1_700_000_000_000);
     strictEqual(await lastUsed(), undefined);
-    await store.holds(marge, token);
+    await store.checkToken(marge, token);
     strictEqual(await lastUsed(), undefined);
-    await store.holds(homer, token);
+    await store.checkToken(homer, token);
     ok(((await lastUsed()) ?? 0) > 1_700_000_000_000);
     await store.issueToken(homer);
     strictEqual(await lastUsed(), undefined);
@@ -102,23 +102,23 @@ describe('a token', () => {
     const place = newPlace();
     const store = await open(place);
     const token = await store.issueToken(homer);
-    await store.holds(homer, token);
+    await store.checkToken(homer, token);
     await store.setCount(homer, 5);
     await store.fold();
     const again = await open(place);
-    const { issuedAt = 0, lastUsed = 0 } = await again.tokenStanding(homer);
+    const { issuedAt = 0, lastUsed = 0 } = await again.tokenInfo(homer);
     ok(lastUsed >= issuedAt && issuedAt > 0);
     await setTimeout(2);
     await issueToken(otherProcess(place), homer);
     await setTimeout(6);
-    strictEqual((await again.tokenStanding(homer)).lastUsed, undefined);
+    strictEqual((await again.tokenInfo(homer)).lastUsed, undefined);
   });
 
-  it('that has ended has no standing', async () => {
+  it('that has ended has no info', async () => {
     const store = await open(newPlace());
     await store.issueToken(homer);
     await store.revokeToken(homer);
-    deepStrictEqual(await store.tokenStanding(homer), { issuedAt: undefined, lastUsed: undefined });
+    deepStrictEqual(await store.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
   });
 
   it('that cannot be committed is not given, and the one before goes on', async () => {
@@ -130,7 +130,7 @@ describe('a token', () => {
     ref.broken = true;
     await rejects(store.issueToken(homer), { name: 'WritesUnavailableError', message: /git is not there/ });
     await rejects(store.revokeToken(homer), { name: 'WritesUnavailableError' });
-    strictEqual(await store.holds(homer, token), 'yes');
+    strictEqual(await store.checkToken(homer, token), 'valid');
   });
 
   it('cannot be checked while the ref moved and cannot be read', async () => {
@@ -139,13 +139,13 @@ describe('a token', () => {
     ref.broken = false;
     const store = await open(place, { ref });
     const token = await store.issueToken(homer);
-    await store.holds(homer, token);
+    await store.checkToken(homer, token);
     await revokeToken(otherProcess(place), homer);
     ref.broken = true;
     await setTimeout(6);
-    await rejects(store.holds(homer, token), { name: 'WritesUnavailableError' });
+    await rejects(store.checkToken(homer, token), { name: 'WritesUnavailableError' });
     ref.broken = false;
-    strictEqual(await store.holds(homer, token), 'no');
+    strictEqual(await store.checkToken(homer, token), 'unknown');
   });
 });
 
