@@ -18,7 +18,7 @@ export async function* check(stage: Stage): AsyncGenerator<Row> {
 }
 
 function row(name: string, most: number, seconds: number): Row {
-  return { name, measured: `${seconds.toFixed(2)} s`, target: `≤ ${most} s`, met: seconds <= most };
+  return { name, measured: `${seconds.toFixed(2)} s`, goal: `≤ ${most} s`, met: seconds <= most };
 }
 
 /** The median over `runs` of the whole command, in seconds. */

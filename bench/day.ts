@@ -37,13 +37,13 @@ export function day(hours: number): (stage: Stage) => AsyncGenerator<Row> {
         measured: milliseconds(latency),
         peer: `first hour ${milliseconds(first)}`,
         ratio: first / latency,
-        target: `${Math.round(rate).toLocaleString('en')}/s, ≤ 50 packs`,
+        goal: `${Math.round(rate).toLocaleString('en')}/s, ≤ 50 packs`,
         met: reached >= 0.95 * rate && packs <= 50,
       };
       yield {
         name: `hour ${hour}: growth, ${packs} packs`,
         measured: `${Math.round(megabytes - before.megabytes)} MB`,
-        target: '–',
+        goal: '–',
         met: true,
       };
     }

@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { check } from './check.ts';
 import { content } from './content.ts';
@@ -9,7 +9,7 @@ import { markdown } from './markdown.ts';
 import { mixed } from './mixed.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
-import { failureLine, headingLine, type RowGroup, rowLine } from './row.ts';
+import { failureLine, headingLines, type RowGroup, rowLine, type Run } from './row.ts';
 import { setStage, type Stage } from './stage.ts';
 import { starts } from './starts.ts';
 import { sync } from './sync.ts';
@@ -17,10 +17,11 @@ import { sync } from './sync.ts';
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
+const usualBots = '100000';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    bots: { type: 'string', default: '100000' },
+    bots: { type: 'string', default: usualBots },
     hours: { type: 'string', default: '24' },
   },
 });
@@ -53,7 +54,7 @@ async function run(names: readonly string[]): Promise<void> {
     `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
   );
   const stage = await setStage(bots);
-  say(headingLine());
+  say(headingLines());
   for (const name of names) await runGroup(name, stage);
 }
 
@@ -61,10 +62,19 @@ async function runGroup(name: string, stage: Stage): Promise<void> {
   // A collection of what the last group left would count as waiting in this one.
   globalThis.gc?.();
   try {
-    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row));
+    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row, thisRun(name)));
   } catch (error) {
-    say(failureLine(name, error instanceof Error ? error.message : String(error)));
+    say(failureLine(error instanceof Error ? error.message : String(error), thisRun(name)));
   }
+}
+
+function thisRun(group: string): Run {
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} cores, ${gibibytes} GiB`,
+    command: values.bots === usualBots ? group : `--bots ${values.bots} ${group}`,
+  };
 }
 
 function say(line: string): void {

@@ -32,7 +32,7 @@ export async function* readsBesidePosts(stage: Stage): AsyncGenerator<Row> {
     measured: perSecond(median(rates(results.beside))),
     peer: `alone ${perSecond(median(rates(results.alone)))}`,
     ratio,
-    target: `≥ 0.8 × alone, ${perSecond(postsASecond)} posts`,
+    goal: `≥ 0.8 × alone, ${perSecond(postsASecond)} posts`,
     met: ratio >= 0.8 && posted >= postsASecond * 0.95,
   };
 }

@@ -77,7 +77,7 @@ async function* compare(
       measured: perSecond(median(ours)),
       peer: `${peerNames[peer]} ${perSecond(median(rates(results[peer])))}`,
       ratio,
-      target: `≥ ${least} × the peer`,
+      goal: `≥ ${least} × the peer`,
       met: ratio >= least,
     };
   }

@@ -1,38 +1,53 @@
 import type { Stage } from './stage.ts';
 
-/** One line of the table: what was measured, beside its peer of the same run and the target. */
+/** One figure: what was measured, beside its peer of the same run, and its goal. */
 export interface Row {
   readonly name: string;
   readonly measured: string;
   readonly peer?: string;
-  /** How many times better than the peer; left out where there is none. */
+  /** How many times better than the peer; missing where there is none. */
   readonly ratio?: number;
-  readonly target: string;
+  readonly goal: string;
   readonly met: boolean;
 }
 
-/** A group of rows that share a running service; each is given as soon as it is measured. */
-export type RowGroup = (stage: Stage) => AsyncGenerator<Row>;
-
-/** The table's heading, as wide as its rows. */
-export function headingLine(): string {
-  return line(['row', 'measured', 'peer', 'ratio', 'target', 'met']);
+/** When and where rows were measured, and how to do it again. */
+export interface Run {
+  /** Such as 2026-11-22. */
+  readonly date: string;
+  readonly machine: string;
+  /** What follows `npm run bench --`. */
+  readonly command: string;
 }
 
-export function rowLine({ name, measured, peer, ratio, target, met }: Row): string {
+/** Measures the rows of a group on the stage, and yields each as soon as it is known. */
+export type RowGroup = (stage: Stage) => AsyncGenerator<Row>;
+
+/** The head of the table, in markdown: rows can be pasted into docs/benchmarks.md. */
+export function headingLines(): string {
+  const names = ['figure', 'goal', 'peer', 'ratio', 'date', 'machine', 'command', 'met'];
+  return `${line(names)}\n${line(names.map(() => '---'))}`;
+}
+
+/** The row as a line of the table. */
+export function rowLine({ name, measured, peer, ratio, goal, met }: Row, run: Run): string {
+  const times = ratio === undefined ? '' : ratio.toFixed(ratio < 100 ? 2 : 0);
+  const { date, machine, command } = run;
   return line([
-    name,
-    measured,
-    peer ?? '–',
-    ratio === undefined ? '–' : ratio.toFixed(ratio < 100 ? 2 : 0),
-    target,
-    met ? 'yes' : 'NO',
+    `${name}: ${measured}`,
+    goal,
+    peer ?? '',
+    times,
+    date,
+    machine,
+    `\`${command}\``,
+    met ? 'yes' : '**no**',
   ]);
 }
 
-/** The line of rows that could not be measured. */
-export function failureLine(group: string, why: string): string {
-  return `${group.padEnd(widths[0] ?? 0)}  not measured: ${why}`;
+/** The line of a group whose rows could not be measured. */
+export function failureLine(why: string, { date, machine, command }: Run): string {
+  return line([`not measured: ${why}`, '', '', '', date, machine, `\`${command}\``, '**no**']);
 }
 
 export function perSecond(rate: number): string {
@@ -43,11 +58,9 @@ export function milliseconds(time: number): string {
   return `${time.toFixed(time < 10 ? 2 : 1)} ms`;
 }
 
-const widths = [36, 16, 36, 7, 28, 3];
+const widths = [52, 24, 36, 6, 10, 15, 10, 6];
 
 function line(cells: readonly string[]): string {
-  return cells
-    .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-    .join('  ')
-    .trimEnd();
+  const padded = cells.map((cell, i) => cell.replaceAll('|', '\\|').padEnd(widths[i] ?? 0));
+  return `| ${padded.join(' | ')} |`;
 }

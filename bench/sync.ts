@@ -60,7 +60,7 @@ async function visibleAfterWebhook(service: ServerProcess, stage: Stage, person:
   return {
     name: 'remote commit, webhook to visible',
     measured: milliseconds(time),
-    target: '≤ 1,000 ms',
+    goal: '≤ 1,000 ms',
     met: time <= 1000,
   };
 }
@@ -86,37 +86,37 @@ async function* largeMerge(service: ServerProcess, stage: Stage, person: string)
   yield {
     name: `merge of ${many.toLocaleString('en')} files, all visible`,
     measured: milliseconds(time),
-    target: '≤ 3,000 ms',
+    goal: '≤ 3,000 ms',
     met: time <= 3000,
   };
   const p99 = percentile(beside.reads, 0.99);
   const p99Alone = percentile(alone.reads, 0.99);
   yield {
-    name: 'reads then, 99th percentile',
+    name: 'reads beside the merge, p99',
     measured: milliseconds(p99),
     peer: `alone ${milliseconds(p99Alone)}`,
     ratio: p99Alone / p99,
-    target: '≤ 50 ms more than alone',
+    goal: '≤ 50 ms more than alone',
     met: p99 - p99Alone <= 50,
   };
   const longest = Math.max(...beside.posts);
   const longestAlone = Math.max(...alone.posts);
   yield {
-    name: 'posts of content then, longest',
+    name: 'posts of content beside the merge, longest',
     measured: milliseconds(longest),
     peer: `alone ${milliseconds(longestAlone)}`,
     ratio: longestAlone / longest,
-    target: '≤ 500 ms more than alone',
+    goal: '≤ 500 ms more than alone',
     met: longest - longestAlone <= 500,
   };
   const counts = percentile(beside.counts, 0.99);
   const countsAlone = percentile(alone.counts, 0.99);
   yield {
-    name: 'counts then, 99th percentile',
+    name: 'counts beside the merge, p99',
     measured: milliseconds(counts),
     peer: `alone ${milliseconds(countsAlone)}`,
     ratio: countsAlone / counts,
-    target: '≤ 50 ms more than alone',
+    goal: '≤ 50 ms more than alone',
     met: counts - countsAlone <= 50,
   };
 }
