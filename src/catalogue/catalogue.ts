@@ -10,7 +10,7 @@ import type { ImageLookup } from './index/bot-reader.ts';
 import { type Fault, fileFault } from './page/fault.ts';
 import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
-import { digestFolders } from './load/folder-digests.ts';
+import { readFingerprints } from './load/folder-fingerprints.ts';
 import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type Place, strayMessage } from './page/layout.ts';
 import { readFolders } from './load/parallel-reader.ts';
@@ -178,15 +178,17 @@ export class Catalogue {
   async #restore(): Promise<boolean> {
     const { snapshot, root } = this.#options;
     if (snapshot === null || !existsSync(snapshot)) return false;
-    const looking = digestFolders(root);
+    const looking = readFingerprints(root);
     looking.catch(() => {});
     const kept = await readSnapshot(snapshot);
     if (kept === undefined) return false;
     for (const folder of kept) this.#scanner.restore(folder);
     this.#savedVersion = this.bots.version;
-    const digests = await looking;
+    const fingerprints = await looking;
     const same = new Set(
-      kept.filter(({ folder, digest }) => digest === digests.get(folder)).map(({ folder }) => folder),
+      kept
+        .filter(({ folder, fingerprint }) => fingerprint === fingerprints.get(folder))
+        .map(({ folder }) => folder),
     );
     await this.#withAll((folder) => {
       if (!same.has(folder)) this.#scanner.look(folder, false);

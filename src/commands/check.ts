@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CheckReport } from '../check/check.ts';
 import { checkChanges } from '../check/check-changes.ts';
-import { checkOnAllProcessors } from '../check/parallel-check.ts';
+import { checkInThreads } from '../check/parallel-check.ts';
 import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
@@ -51,7 +51,7 @@ async function check(paths: string[], { base, head, format }: CheckOptions): Pro
   try {
     report =
       base === undefined
-        ? await checkOnAllProcessors(root, scope, onProgress)
+        ? await checkInThreads(root, scope, onProgress)
         : await checkChange(root, scope, { base, head }, onProgress);
   } finally {
     progress.end();

@@ -17,9 +17,9 @@ export class SerialQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether nothing runs or waits. */
-  get isIdle(): boolean {
-    return this.#unfinished === 0;
+  /** How many pieces of work run or wait. */
+  get size(): number {
+    return this.#unfinished;
   }
 
   /**

@@ -99,7 +99,7 @@ export class Updates {
     try {
       return await queue.run(work);
     } finally {
-      if (queue.isIdle) this.#queues.delete(id);
+      if (queue.size === 0) this.#queues.delete(id);
     }
   }
 }

@@ -58,7 +58,7 @@ export class Checkpointer {
 
   /** Makes sure that a fold is coming. */
   schedule(): void {
-    if (this.#timer !== undefined || !this.#queue.isIdle || this.#stopped) return;
+    if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
     const { seconds } = this.#options;
     const dueIn = this.#startedAt + seconds * 1000 - performance.now();
     const wait = this.#failures > 0 ? this.#backOff() : Math.max(0, dueIn);

@@ -19,11 +19,28 @@ export interface FolderReading {
   readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
 }
 
+export interface ReadTask {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly hash: HashName;
+  readonly folders: readonly string[];
+}
+
 /**
- * Reads everything in `bots/<folder>/` for the first time.
- * @throws when the folder cannot be read
+ * Reads everything in these folders of `bots/` for the first time. A folder that cannot be read is left out: the next
+ * scan of it reports why.
  */
-export function readFolder(root: string, hash: HashName, folder: string): FolderReading {
+export function readTogether({ root, hash, folders }: ReadTask): FolderReading[] {
+  return folders.flatMap((folder) => {
+    try {
+      return readFolder(root, hash, folder);
+    } catch {
+      return [];
+    }
+  });
+}
+
+function readFolder(root: string, hash: HashName, folder: string): FolderReading {
   const at = Date.now();
   const stats = listFolder(root, folder);
   const grouped = groupByBot(folder, stats.keys());

@@ -71,7 +71,7 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
 }
 
 /** One word for the names and stats of a whole folder, whatever their order. */
-export function digestOf(stats: ReadonlyMap<string, FileStat>): string {
+export function fingerprintOf(stats: ReadonlyMap<string, FileStat>): string {
   const lines = [...stats].map(
     ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
   );

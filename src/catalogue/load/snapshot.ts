@@ -18,14 +18,14 @@ export interface SnapshotEntry {
 export interface SnapshotFolder {
   readonly folder: string;
   /** Names and stats of all its files in one word; empty where it must be looked at. */
-  readonly digest: string;
+  readonly fingerprint: string;
   readonly entries: readonly SnapshotEntry[];
 }
 
 /** A folder of a snapshot, still packed: making a hundred thousand bots at a start would take a second. */
 export interface PackedFolder {
   readonly folder: string;
-  readonly digest: string;
+  readonly fingerprint: string;
   /** How many bots it has. */
   readonly size: number;
   /** @throws when it is not what was packed */
@@ -40,10 +40,10 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
   const write = async (file: FileHandle): Promise<void> => {
     await file.write(magic);
     let count = 0;
-    for (const { folder, digest, entries } of folders) {
+    for (const { folder, fingerprint, entries } of folders) {
       const { meta, parts } = takeApart(entries.map(({ bot }) => bot));
       const stats = entries.map((entry) => entry.stats.map(metaOf));
-      await writeBlock(file, { folder, digest, size: entries.length }, { bots: meta, stats }, parts);
+      await writeBlock(file, { folder, fingerprint, size: entries.length }, { bots: meta, stats }, parts);
       count += 1;
     }
     await writeBlock(file, count, null, []);
@@ -84,7 +84,7 @@ function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
 }
 
 /** What a block of the file says of its folder; the last one says how many there are. */
-type BlockHead = Pick<SnapshotFolder, 'folder' | 'digest'> & { readonly size: number };
+type BlockHead = Pick<SnapshotFolder, 'folder' | 'fingerprint'> & { readonly size: number };
 
 /** What a block of the file says beside its bytes. */
 interface BlockMeta {

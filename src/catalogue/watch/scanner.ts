@@ -6,7 +6,7 @@ import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-in
 import { type ImageLookup, readBot } from '../index/bot-reader.ts';
 import { fileFault } from '../page/fault.ts';
 import type { FaultList } from './fault-list.ts';
-import { digestOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
+import { fingerprintOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
 import type { FolderReading } from '../load/folder-reader.ts';
 import { botsFolder, fileName, folderOf, type Place, placeAt } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
@@ -89,7 +89,7 @@ export class Scanner {
         return { bot, stats: isSure ? stats : [] };
       });
       const stats = faulty.has(folder) ? undefined : seen.stats();
-      yield { folder, digest: stats ? digestOf(stats) : '', entries };
+      yield { folder, fingerprint: stats ? fingerprintOf(stats) : '', entries };
     }
   }
 

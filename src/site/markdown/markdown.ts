@@ -1,27 +1,25 @@
 import { createHash } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import type { MarkdownSource } from './markdown-renderer.ts';
-import type { MarkdownJob, MarkdownResult } from './markdown-thread.ts';
+import { SerialQueue } from '../../concurrency/serial-queue.ts';
+import { WorkerPool } from '../../concurrency/worker-pool.ts';
+import type { MarkdownSource, renderMarkdown } from './markdown-renderer.ts';
 
 /** A rendered text; null where it takes too long or is too much to lay out: show the text as it was written. */
 export type Html = string | null;
 
 /**
- * Renders markdown in a thread of its own, each text once. A text that takes too long delays no one but
- * those who wait behind it, and them not for longer than the limit: its thread is ended.
+ * Renders markdown in a thread, each text once. A text that takes too long delays only the texts behind it, and those for
+ * no longer than the limit: its thread is ended.
  */
 export class Markdown {
   readonly #limit: number;
   readonly #rendered = new LRUCache<string, { html: Html }, MarkdownSource>({
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: ({ html }) => (html?.length ?? 0) * 2 + 200,
-    fetchMethod: async (_key, _stale, { context }) => ({ html: await this.#inTurn(context) }),
+    fetchMethod: async (_key, _stale, { context }) => ({ html: await this.#queued(context) }),
   });
-  #worker: Worker | undefined;
-  #turn = 0;
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #queue = new SerialQueue();
+  #pool: WorkerPool<typeof renderMarkdown> | undefined;
 
   /** @param limit how long a text may take, in ms */
   constructor(limit = 1000) {
@@ -41,55 +39,30 @@ export class Markdown {
    */
   async preview(source: MarkdownSource): Promise<Html> {
     if (source.text === '') return '';
-    return this.#waiting < mostWaitingForPreview ? await this.#inTurn(source) : null;
+    return this.#queue.size < maxQueueForPreview ? await this.#queued(source) : null;
   }
 
   /** Ends the thread; another text starts one again. */
   async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
+    const pool = this.#pool;
+    this.#pool = undefined;
+    await pool?.close();
   }
 
-  async #inTurn(source: MarkdownSource): Promise<Html> {
-    const before = this.#last;
-    this.#waiting += 1;
-    const html = before.then(async () => await this.#ask(source)).finally(() => (this.#waiting -= 1));
-    this.#last = html.catch(() => {});
-    return await html;
-  }
-
-  async #ask(source: MarkdownSource): Promise<Html> {
-    const worker = (this.#worker ??= await startThread());
-    const turn = (this.#turn += 1);
-    const html = await new Promise<Html | undefined>((resolve) => {
-      const settle = (value: Html | undefined): void => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
-        resolve(value);
-      };
-      const onMessage = (result: MarkdownResult): void => {
-        if (result.turn === turn) settle(result.html);
-      };
-      const onEnd = (): void => settle(undefined);
-      const timer = setTimeout(onEnd, this.#limit);
-      worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
-      worker.postMessage({ turn, source } satisfies MarkdownJob);
+  async #queued(source: MarkdownSource): Promise<Html> {
+    return await this.#queue.run(async () => {
+      this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
+      const pool = this.#pool;
+      // The start of the thread counts for no text.
+      await pool.run(emptySource);
+      return await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
     });
-    if (html !== undefined) return html;
-    await this.close();
-    return null;
   }
 }
 
-const mostWaitingForPreview = 4;
+/** A preview is refused while so many texts wait. */
+const maxQueueForPreview = 4;
 
-/** Resolves when it is up: its start counts for no text. */
-async function startThread(): Promise<Worker> {
-  const worker = new Worker(new URL('./markdown-thread.js', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 128 },
-  });
-  worker.unref();
-  await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
-  return worker;
-}
+const renderer = new URL('./markdown-renderer.js', import.meta.url);
+
+const emptySource: MarkdownSource = { text: '', name: '', pictures: {} };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
-import { digestOf, listFolder } from '../../../src/catalogue/load/folder.ts';
+import { fingerprintOf, listFolder } from '../../../src/catalogue/load/folder.ts';
 import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/load/snapshot.ts';
 import { silentLog } from '../../../src/log.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -39,8 +39,8 @@ describe('a snapshot', () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
     await writeSnapshot(copy, folders);
     deepStrictEqual(await unpacked(copy), folders);
-    for (const { digest, entries } of folders) {
-      match(digest, /./);
+    for (const { fingerprint, entries } of folders) {
+      match(fingerprint, /./);
       for (const { bot, stats } of entries) strictEqual(stats.length, bot.files.length, bot.id);
     }
   });
@@ -136,7 +136,7 @@ async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
 
 async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
   const folders = await readSnapshot(path);
-  return folders?.map(({ folder, digest, unpack }) => ({ folder, digest, entries: unpack() }));
+  return folders?.map(({ folder, fingerprint, unpack }) => ({ folder, fingerprint, entries: unpack() }));
 }
 
 /** Where the first line and each block of a snapshot end. */
@@ -153,7 +153,7 @@ async function saved(catalogue: Catalogue, path: string): Promise<SnapshotFolder
   await eventually(async () => {
     await catalogue.saveSnapshot();
     folders = (await unpacked(path)) ?? [];
-    return folders.every(({ digest }) => digest !== '');
+    return folders.every(({ fingerprint }) => fingerprint !== '');
   });
   return folders;
 }
@@ -201,11 +201,11 @@ describe('a restart with a snapshot', () => {
 
   it('looks into no folder in which names and stats are the same', async () => {
     writeFiles(root, { [pagePath('7')]: mainPage({ name: 'New' }) });
-    const digest = digestOf(listFolder(root, '007'));
+    const fingerprint = fingerprintOf(listFolder(root, '007'));
     const folders = (await unpacked(path)) ?? [];
     await writeSnapshot(
       path,
-      folders.map((kept) => (kept.folder === '007' ? { ...kept, digest } : kept)),
+      folders.map((kept) => (kept.folder === '007' ? { ...kept, fingerprint } : kept)),
     );
     deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
   });
