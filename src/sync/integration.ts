@@ -1,12 +1,14 @@
 import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
+import { placeAt } from '../catalogue/page/layout.ts';
 import type { Log } from '../log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
-import { hasCommit, mergeBase } from '../git/history.ts';
-import { botOf, mergeBranches, type Merged, replayOnto } from './merge-branches.ts';
+import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
+import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote-refs.ts';
+import { type SetAsideChange, setAsideMessage } from './set-aside.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { planTouchEdited } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
@@ -17,7 +19,7 @@ export interface IntegrationOptions {
   readonly log: Log;
 }
 
-/** Brings what the remote's branch has into the branch that is checked out, and stamps what people changed there. */
+/** Integrates the remote's branch into the checked-out one, and sets `edited` of the pages that people changed there. */
 export class Integration {
   readonly #options: IntegrationOptions;
 
@@ -26,7 +28,8 @@ export class Integration {
   }
 
   /**
-   * Takes in the remote's branch, as it was fetched; null where the remote has no such branch.
+   * Fast-forwards to the fetched tip of the remote's branch, merges it, or replays our commits on it if it was rewritten.
+   * @param theirs the tip, null where the remote has no such branch
    * @throws {WritesUnavailableError} when that cannot or must not be done
    * @throws {GitError}
    */
@@ -36,17 +39,19 @@ export class Integration {
       if ((await readRef(repository, remoteRefs.base)) === null) return;
       throw new WritesUnavailableError(branchGone);
     }
-    await this.#options.committer.move(
-      async (repository, ours) => await this.#moveOf(repository, ours, theirs),
-    );
-    if ((await readRef(repository, remoteRefs.base)) !== theirs) {
+    const plans: Plan[] = [];
+    await this.#options.committer.move(async (repository, ours) => {
+      const plan = await this.#plan(repository, ours, theirs);
+      plans.splice(0, 1, ...(plan ? [plan] : []));
+      return plan;
+    });
+    for (const plan of plans) this.#report(plan);
+    if ((await readRef(repository, remoteRefs.base)) !== theirs)
       await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
-    }
     await this.#touchEdited(repository, theirs);
   }
 
-  async #moveOf(repository: Repository, ours: string, theirs: string): Promise<BranchMove | undefined> {
-    const { log } = this.#options;
+  async #plan(repository: Repository, ours: string, theirs: string): Promise<Plan | undefined> {
     const base = await readRef(repository, remoteRefs.base);
     const refs = new Map([[remoteRefs.base as string, theirs]]);
     if (
@@ -55,65 +60,70 @@ export class Integration {
       (await hasCommit(repository, ours, base))
     ) {
       if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
-      const merged = await replayOnto(repository, { base, ours, theirs });
-      log.warn(
-        { before: ours, after: merged.commit },
-        `the remote's branch was rewritten: it is followed, with what was not pushed yet on top; the branch as it was is at ${remoteRefs.rewritten}`,
-      );
-      this.#tell(merged);
-      return { commit: merged.commit, refs: refs.set(remoteRefs.rewritten, ours) };
+      const { commit, setAside } = await replayOnto(repository, { base, ours, theirs });
+      const message = `the remote's branch was rewritten: replayed on it what was not pushed yet; the branch as it was is at ${remoteRefs.rewritten}`;
+      return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, setAside };
     }
     if (await hasCommit(repository, ours, theirs)) return undefined;
+    const commits = await countCommits(repository, [theirs], [ours]);
     if (await hasCommit(repository, theirs, ours)) {
-      log.info({ commit: theirs }, 'took in what the remote has');
-      return { commit: theirs, refs };
+      const files = (await diffTrees(repository, ours, theirs)).length;
+      const message = `fast-forwarded to the remote's branch (${commits} commits, ${files} files)`;
+      return { commit: theirs, refs, isRewrite: false, message, setAside: [] };
     }
     const parted = await mergeBase(repository, ours, theirs);
     if (parted === undefined) throw new WritesUnavailableError(unrelated);
-    const merged = await mergeBranches(repository, { base: parted, ours, theirs });
-    log.info({ commit: merged.commit }, 'merged what the remote has');
-    this.#tell(merged);
-    return { commit: merged.commit, refs };
+    const { commit, setAside } = await mergeBranches(repository, { base: parted, ours, theirs });
+    const message = `merged the remote's branch (${commits} commits), the merge is pushed next`;
+    return { commit, refs, isRewrite: false, message, setAside };
   }
 
-  #tell({ commit, setAside }: Merged): void {
+  #report({ commit, isRewrite, message, setAside }: Plan): void {
     const { log } = this.#options;
+    if (isRewrite) log.warn({ commit }, message);
+    else log.info({ commit }, message);
     for (const change of setAside) {
-      const { path, what, of, because } = change;
-      const whose = of === 'ours' ? 'from this clone' : 'from the remote';
-      const sentence = `set aside ${JSON.stringify(what)} ${whose} in ${JSON.stringify(path)}, as ${because}; it stays in the history`;
-      if (because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
+      const sentence = setAsideMessage(change);
+      if (change.because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
       else log.warn({ ...change, commit }, sentence);
     }
   }
 
-  /** Where nothing was ever taken in there is nothing to stamp: that history is as people wanted it. */
+  /** At the first fetch of a clone nothing is touched: that history is as people wanted it. */
   async #touchEdited(repository: Repository, theirs: string): Promise<void> {
     const { committer, log } = this.#options;
     const from = await readRef(repository, remoteRefs.touched);
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
-      const changes = await planTouchEdited(repository, from, theirs);
-      const results = await Promise.allSettled(changes.map(async (edit) => await committer.commit(edit)));
+      const edits = await planTouchEdited(repository, from, theirs);
+      const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
       const failures = results.flatMap((result) =>
         result.status === 'rejected' ? [result.reason as unknown] : [],
       );
       const failure = failures.find((reason) => !(reason instanceof EditConflictError));
       if (failure !== undefined) throw failure;
-      // Where a person edits the file in this clone it is tried again at the next round.
+      // Where a person edits the file in this clone, the next round retries.
       if (failures.length > 0) return;
-      if (changes.length > 0) log.info({ bots: changes.length }, 'stamped the bots that people have changed');
+      if (edits.length > 0)
+        log.info({ bots: edits.length }, `set "edited" of ${edits.length} bots that people changed`);
     }
     await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
   }
 }
 
-/** Whether two commits have a commit, or at least an unchanged page, in common. */
+/** A move of the branch, and what is logged once it is made. */
+interface Plan extends BranchMove {
+  readonly isRewrite: boolean;
+  readonly message: string;
+  readonly setAside: readonly SetAsideChange[];
+}
+
+/** Returns whether two commits have a commit, or at least an unchanged page, in common. */
 async function isSameCatalogue(repository: Repository, a: string, b: string): Promise<boolean> {
   if ((await mergeBase(repository, a, b)) !== undefined) return true;
   const files = await listFiles(repository, a);
-  const moved = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
-  return files.some(({ path }) => botOf(repository, path) !== undefined && !moved.has(path));
+  const changed = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
+  return files.some(({ path }) => placeAt(path, repository.prefix) && !changed.has(path));
 }
 
 const branchGone =

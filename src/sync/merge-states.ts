@@ -9,9 +9,10 @@ import type { Repository } from '../git/repository.ts';
 import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';
 
 /**
- * The commit that the state ref goes to when it is at `ours` (null: nowhere) and the remote's at `theirs`: of each
- * bot it has what `mergeBotStates` makes of both. Ours goes into its history with a commit of two parents, or with
- * none of its own where theirs is the same history thinned: then what was thinned away would come back with it.
+ * Merges the state of the remote into ours and returns the commit. Each bot has what `mergeBotStates` makes of both. A
+ * merge commit has both as parents, or theirs alone where that is a pruned copy of our history: ours would bring back
+ * what was pruned.
+ * @param ours null where there is no state yet
  * @throws {GitError}
  */
 export async function mergeStates(
@@ -24,11 +25,11 @@ export async function mergeStates(
   const files = await mergeShards(repository, ours, theirs);
   const tree = await treeOf(repository, theirs);
   if (files.size === 0 || tree === undefined) return theirs;
-  const parents = (await isThinned(repository, ours, theirs)) ? [theirs] : [theirs, ours];
+  const parents = (await isPruned(repository, ours, theirs)) ? [theirs] : [theirs, ours];
   return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });
 }
 
-/** The files that a merge changes on the side of theirs, merged. */
+/** Returns the merged files that differ from those of theirs. */
 async function mergeShards(
   repository: Repository,
   ours: string,
@@ -49,7 +50,7 @@ async function mergeShards(
   return merged;
 }
 
-/** The first text itself where the second changes nothing in it. */
+/** Returns the first text, unchanged where the second adds nothing to it. */
 function mergeShard(path: string, known: string, other: string): string {
   const states = new Map<BotId, BotState>();
   readShard(path, known, (id, state) => void states.set(id, state));
@@ -65,10 +66,10 @@ function mergeShard(path: string, known: string, other: string): string {
 }
 
 /**
- * Whether two histories that have parted are one that was thinned on one side: then commits of both, after the
- * point where they parted, are twins, of the same tree, time and words.
+ * Returns whether two diverged histories are one that was pruned on one side: then both have, after the point where they
+ * diverged, commits of the same tree, time and subject.
  */
-async function isThinned(repository: Repository, ours: string, theirs: string): Promise<boolean> {
+async function isPruned(repository: Repository, ours: string, theirs: string): Promise<boolean> {
   const base = await mergeBase(repository, ours, theirs);
   const list = async (tip: string): Promise<string[]> => {
     const range = base === undefined ? [tip] : [tip, `^${base}`];

@@ -4,34 +4,34 @@ import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { TextEdit } from '../git/commit/batch-plan.ts';
 import { diffTrees } from '../git/file-change.ts';
-import { botOf } from './merge-branches.ts';
 import type { Repository } from '../git/repository.ts';
+import { type PageData, readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 import { parseTree } from '../git/objects/tree.ts';
 
 /**
- * The changes that set `edited` of the bots that people changed between two tips of the remote's branch without
- * raising it, to the time of the last commit that changed the bot. Any replica makes the same changes.
+ * Returns the edits that set `edited` of the bots that people changed between two tips of the remote's branch without
+ * raising it, to the time of the last commit that changed the bot. Every replica makes the same edits.
  * @throws {GitError}
  */
 export async function planTouchEdited(repository: Repository, from: string, to: string): Promise<TextEdit[]> {
-  const touched = new Map<BotId, number>();
+  const times = new Map<BotId, number>();
   const decided = new Set<BotId>();
   for (const commit of await commitsOfPeople(repository, from, to)) {
     for (const [id, raised] of await botsTouchedBy(repository, commit)) {
       if (decided.has(id)) continue;
       decided.add(id);
-      if (!raised) touched.set(id, commit.time);
+      if (!raised) times.set(id, commit.time);
     }
   }
   const changes = await Promise.all(
-    [...touched].map(async ([id, time]) => await touchEditedOf(repository, to, id, time)),
+    [...times].map(async ([id, time]) => await touchEditedOf(repository, to, id, time)),
   );
   return changes.filter((change) => change !== undefined);
 }
 
-/** A main page's text with `edited` at `time` or later; as it is where it is faulty. Milliseconds. */
-export function touchEdited(path: string, text: string, time: number): string {
+/** Returns a main page's text with `edited` at `time` (milliseconds) or later; unchanged where the page is faulty. */
+function touchEdited(path: string, text: string, time: number): string {
   const { page } = parsePage(path, Buffer.from(text));
   if (page === undefined || validate('main-page', page.data).length > 0) return text;
   return editedOf(page.data) >= time ? text : editPage(text, { edited: time });
@@ -44,7 +44,7 @@ interface Commit {
   readonly time: number;
 }
 
-/** The commits of the branch itself, newest first, but for those of a service. */
+/** Returns the commits of people on the branch itself, newest first. */
 async function commitsOfPeople(repository: Repository, from: string, to: string): Promise<Commit[]> {
   const args = ['log', '--first-parent', '--no-show-signature', '--no-color', '-z'];
   const format = `--format=%H%n%ct%n%P%n${serviceFormat}`;
@@ -56,15 +56,15 @@ async function commitsOfPeople(repository: Repository, from: string, to: string)
   });
 }
 
-/** The bots of which a commit changed a file, and whether it raised `edited`, or listed the bot. */
+/** Returns the bots of which a commit changed a file, each with whether it raised `edited` or lists the bot. */
 async function botsTouchedBy(repository: Repository, { id, parent }: Commit): Promise<Map<BotId, boolean>> {
   const bots = new Map<BotId, boolean>();
   const files = await diffTrees(repository, parent, id);
   for (const { path, before, after } of files) {
-    const bot = botOf(repository, path);
+    const bot = placeAt(path, repository.prefix)?.id;
     if (bot === undefined) continue;
     const ids = [before, after].map((file) => (file?.mode.startsWith('100') ? file.id : undefined));
-    const [old, now] = await Promise.all(ids.map(async (id) => await readData(repository, path, id)));
+    const [old, now] = await Promise.all(ids.map(async (id) => await readPageData(repository, path, id)));
     const isNew = before === null && now !== undefined && 'authors' in now;
     const raised = old !== undefined && now !== undefined && editedOf(now) > editedOf(old);
     bots.set(bot, (bots.get(bot) ?? false) || isNew || raised);
@@ -84,7 +84,7 @@ async function touchEditedOf(
   for (const [name, { mode, id: blob }] of parseTree(tree.content, repository.hash)) {
     const path = `${folder}/${name}`;
     if (!mode.startsWith('100') || !name.startsWith(`${id}.`) || placeAt(path)?.id !== id) continue;
-    const data = await readData(repository, path, blob);
+    const data = await readPageData(repository, path, blob);
     if (!data || !('authors' in data) || editedOf(data) >= time) continue;
     return {
       path,
@@ -95,18 +95,7 @@ async function touchEditedOf(
   return undefined;
 }
 
-type Data = Readonly<Record<string, unknown>>;
-
-async function readData(
-  repository: Repository,
-  path: string,
-  id: string | undefined,
-): Promise<Data | undefined> {
-  const blob = id === undefined ? undefined : await repository.objects.readOne(id);
-  return blob && parsePage(path, blob.content).page?.data;
-}
-
-function editedOf(data: Data): number {
+function editedOf(data: PageData): number {
   const { edited, created } = data;
   return typeof edited === 'number' ? edited : typeof created === 'number' ? created : 0;
 }

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { mergeBranches, type Merged, replayOnto, type SetAside } from '../../src/sync/merge-branches.ts';
+import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
+import type { SetAsideChange } from '../../src/sync/set-aside.ts';
 import { largestFile } from '../../src/git/objects/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -204,11 +205,11 @@ describe('the merge of two branches', () => {
     strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
   });
 
-  function fileOf(path: string): SetAside {
+  function fileOf(path: string): SetAsideChange {
     return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
   }
 
-  async function merge(mine: () => unknown, others: () => unknown): Promise<Merged> {
+  async function merge(mine: () => unknown, others: () => unknown): Promise<BranchMerge> {
     return await mergeBranches(opened, { base, ours: commitOf(mine), theirs: commitOf(others) });
   }
 

@@ -29,6 +29,10 @@ describe('a service with a remote', () => {
     await eventually(() => strictEqual(clone.status(), ''));
     strictEqual(clone.read('README.md'), 'Not a bot.');
     clone.git('merge-base', '--is-ancestor', commit, 'HEAD');
+    match(
+      linesAbout(service, 'fast-forwarded').join(),
+      /fast-forwarded to the remote's branch \(2 commits, 3 files\)/,
+    );
   });
 
   it('pushes branch and state together', async () => {
@@ -177,7 +181,7 @@ describe('a service with a remote', () => {
     await eventually(async () => strictEqual((await record(service, '312'))?.category, 'games'));
   });
 
-  it('stamps a bot that a pull request changed without raising edited, with the time of the merge', async () => {
+  it('sets edited of a bot that a pull request changed without raising it, to the time of the merge', async () => {
     const { shared, clone, service } = await replica();
     const commit = shared.mergePullRequest((person) => {
       person.write(homer, page.replace('"fun"', '"games"'));
@@ -185,7 +189,7 @@ describe('a service with a remote', () => {
     });
     const time = Number(shared.git('log', '-1', '--format=%ct', commit)) * 1000;
     await eventually(async () => strictEqual((await record(service, '312'))?.edited, time));
-    strictEqual((await record(service, '7'))?.edited, 1_700_000_000_000, 'a new bot is not stamped');
+    strictEqual((await record(service, '7'))?.edited, 1_700_000_000_000, 'edited of a new bot stays');
     await eventually(() => match(shared.git('show', `main:${homer}`), new RegExp(`"edited": ${time}`)));
     const tip = shared.git('rev-parse', 'main');
     strictEqual(clone.git('log', '-1', '--format=%s', tip), 'Update Homer (312): edited');
@@ -195,7 +199,7 @@ describe('a service with a remote', () => {
     await eventually(async () => strictEqual((await record(service, '312'))?.edited, time + 12_345));
   });
 
-  it('never stamps what owners posted', async () => {
+  it('never sets edited of what owners posted', async () => {
     const { shared, service, token } = await replica();
     await post(service, token, { category: 'music' });
     await eventually(() => match(shared.git('show', `main:${homer}`), /music/));

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parsePage } from '../catalogue/page/page.ts';
 import type { GitFile } from '../git/file-change.ts';
 import { parseRawDiff } from '../git/raw-diff.ts';
 import type { Repository } from '../git/repository.ts';
+import { type PageData, readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
-/** Who gave a key of a page the value it has: a person by a commit, or an owner by a post, in ms since the epoch. */
+/** Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch. */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
-/** What one commit made of a page. */
+/** A commit that changed a page. */
 interface PageCommit {
   readonly parents: number;
   /** Seconds since the epoch. */
   readonly time: number;
-  /** The bots that it names, if a service has made it. */
+  /** The bots that it names, if a service made it. */
   readonly bots: readonly string[];
-  /** The page, and those of the parents that have another one. */
+  /** The page, and the different ones of its parents. */
   readonly after: GitFile | null;
   readonly before: (GitFile | null)[];
 }
 
-/** The commits of one side of a parted branch that changed some pages, asked for who wrote what. */
-export class KeyWriters {
+/** The commits of one side of a diverged branch that changed certain pages. */
+export class KeyHistory {
   readonly #repository: Repository;
   readonly #commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
 
@@ -31,24 +31,24 @@ export class KeyWriters {
   }
 
   /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
-  static async of(
+  static async read(
     repository: Repository,
     tip: string,
     other: string,
     paths: readonly string[],
-  ): Promise<KeyWriters> {
+  ): Promise<KeyHistory> {
     const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
-    return new KeyWriters(repository, parseLog(await repository.run(log, { input })));
+    return new KeyHistory(repository, parseLog(await repository.run(log, { input })));
   }
 
   /**
-   * The writer of `value`, the one that the key has at the tip. Undefined where no commit of this side set it: then it
-   * is from before the sides parted.
+   * Returns who set a key to `value`, which it has at the tip. Undefined where no commit of this side did: the value is
+   * older than the divergence.
    * @throws {GitError}
    */
   async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
     for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {
-      // A merge that has the file of one of its parents wrote nothing in it.
+      // A merge that has the file of one of its parents did not change it.
       if (before.length < parents) continue;
       const [page, ...others] = await this.#read(path, [after, ...before]);
       if (page === undefined || !isDeepStrictEqual(page[key], value)) continue;
@@ -60,18 +60,10 @@ export class KeyWriters {
     return undefined;
   }
 
-  async #read(path: string, files: readonly (GitFile | null)[]): Promise<(Data | undefined)[]> {
-    const { objects } = this.#repository;
-    return await Promise.all(
-      files.map(async (file) => {
-        const blob = file === null ? undefined : await objects.readOne(file.id);
-        return blob && parsePage(path, blob.content).page?.data;
-      }),
-    );
+  async #read(path: string, files: readonly (GitFile | null)[]): Promise<(PageData | undefined)[]> {
+    return await Promise.all(files.map(async (file) => await readPageData(this.#repository, path, file?.id)));
   }
 }
-
-type Data = Readonly<Record<string, unknown>>;
 
 const log = [
   '--literal-pathspecs',
@@ -90,7 +82,7 @@ const log = [
   `--format=%H%n%P%n%ct%n${serviceFormat}`,
 ];
 
-/** Path → its commits by id, newest first. A merge is printed once for each parent that it differs from. */
+/** Returns path → its commits by id, newest first. Git prints a merge once for each parent that it differs from. */
 function parseLog(text: string): Map<string, Map<string, PageCommit>> {
   const commits = new Map<string, Map<string, PageCommit>>();
   for (const { header, path, before, after } of parseRawDiff(text)) {
