@@ -5,8 +5,8 @@ import { validate } from '../catalogue/page/schema.ts';
 import type { TextEdit } from '../git/commit/batch-plan.ts';
 import { diffTrees } from '../git/file-change.ts';
 import type { Repository } from '../git/repository.ts';
-import { type PageData, readPageData } from './page-data.ts';
-import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
+import { type PageData, readPageData } from './merge/page-data.ts';
+import { botsUpdatedBy, serviceFormat } from './merge/service-commit.ts';
 import { parseTree } from '../git/objects/tree.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
-import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
-import type { SetAsideChange } from '../../src/sync/set-aside.ts';
-import { largestFile } from '../../src/git/objects/objects.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
+import { type BranchMerge, mergeBranches, replayOnto } from '../../../src/sync/merge/merge-branches.ts';
+import type { SetAsideChange } from '../../../src/sync/merge/set-aside.ts';
+import { largestFile } from '../../../src/git/objects/objects.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');

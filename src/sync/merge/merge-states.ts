@@ -1,12 +1,12 @@
-import { compareBotIds, type BotId } from '../bot/id.ts';
-import type { BotState } from '../state/bot-state/bot-state.ts';
-import { mergeBotStates } from '../state/bot-state/merge.ts';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import { readShard, writeShard } from '../state/ref/shards.ts';
-import { diffTrees } from '../git/file-change.ts';
-import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
-import type { Repository } from '../git/repository.ts';
-import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';
+import { compareBotIds, type BotId } from '../../bot/id.ts';
+import type { BotState } from '../../state/bot-state/bot-state.ts';
+import { mergeBotStates } from '../../state/bot-state/merge.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { readShard, writeShard } from '../../state/ref/shards.ts';
+import { diffTrees } from '../../git/file-change.ts';
+import { hasCommit, mergeBase, treeOf } from '../../git/history.ts';
+import type { Repository } from '../../git/repository.ts';
+import { writeCommit, type NewFile } from '../../git/commit/fast-import.ts';
 
 /**
  * Merges the state of the remote into ours and returns the commit. Each bot has what `mergeBotStates` makes of both. A

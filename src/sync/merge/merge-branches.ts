@@ -1,9 +1,9 @@
-import type { BotId } from '../bot/id.ts';
-import { placeAt } from '../catalogue/page/layout.ts';
-import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
-import { diffTrees, type FileChange, type GitFile } from '../git/file-change.ts';
-import { treeOf } from '../git/history.ts';
-import type { Repository } from '../git/repository.ts';
+import type { BotId } from '../../bot/id.ts';
+import { placeAt } from '../../catalogue/page/layout.ts';
+import { type NewFile, writeCommit } from '../../git/commit/fast-import.ts';
+import { diffTrees, type FileChange, type GitFile } from '../../git/file-change.ts';
+import { treeOf } from '../../git/history.ts';
+import type { Repository } from '../../git/repository.ts';
 import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
 import { mergeMessage, type SetAsideChange } from './set-aside.ts';
 

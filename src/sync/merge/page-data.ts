@@ -1,5 +1,5 @@
-import { parsePage } from '../catalogue/page/page.ts';
-import type { Repository } from '../git/repository.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
+import type { Repository } from '../../git/repository.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;

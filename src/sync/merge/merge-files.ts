@@ -1,9 +1,9 @@
-import { placeAt } from '../catalogue/page/layout.ts';
-import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
-import { parsePage } from '../catalogue/page/page.ts';
-import type { NewFile } from '../git/commit/fast-import.ts';
-import type { GitFile } from '../git/file-change.ts';
-import type { Repository } from '../git/repository.ts';
+import { placeAt } from '../../catalogue/page/layout.ts';
+import { mergePage, type MergedPage, type PageVersions } from '../../catalogue/page/merge-page.ts';
+import { parsePage } from '../../catalogue/page/page.ts';
+import type { NewFile } from '../../git/commit/fast-import.ts';
+import type { GitFile } from '../../git/file-change.ts';
+import type { Repository } from '../../git/repository.ts';
 import { KeyHistory, type KeyWriter } from './key-history.ts';
 import type { SetAsideChange } from './set-aside.ts';
 

@@ -1,13 +1,13 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { mergeStates } from '../../src/sync/merge-states.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { treeOf } from '../../src/git/history.ts';
-import { makeThinned } from '../../src/state/ref/prune-history.ts';
-import { writeCommit } from '../../src/git/commit/fast-import.ts';
-import { writeShard } from '../../src/state/ref/shards.ts';
-import { botId } from '../support/sample.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
+import { mergeStates } from '../../../src/sync/merge/merge-states.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { treeOf } from '../../../src/git/history.ts';
+import { makeThinned } from '../../../src/state/ref/prune-history.ts';
+import { writeCommit } from '../../../src/git/commit/fast-import.ts';
+import { writeShard } from '../../../src/state/ref/shards.ts';
+import { botId } from '../../support/sample.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
 
 type Counts = Readonly<Record<string, readonly [value: number, at: number]>>;
 

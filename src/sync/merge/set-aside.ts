@@ -1,4 +1,4 @@
-import type { BotId } from '../bot/id.ts';
+import type { BotId } from '../../bot/id.ts';
 
 /** A change that gave way to another one in a merge. It stays in the history. */
 export interface SetAsideChange {

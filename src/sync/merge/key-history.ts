@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { GitFile } from '../git/file-change.ts';
-import { parseRawDiff } from '../git/raw-diff.ts';
-import type { Repository } from '../git/repository.ts';
+import type { GitFile } from '../../git/file-change.ts';
+import { parseRawDiff } from '../../git/raw-diff.ts';
+import type { Repository } from '../../git/repository.ts';
 import { type PageData, readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
