@@ -10,8 +10,8 @@ import { ImageError } from '../../src/images/image-error.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { samplePicture } from './samples.ts';
-import { bytes, redirect, type Site, startSite, testConnector } from './web.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
+import { bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');

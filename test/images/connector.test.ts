@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/network-address.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { type Answer, bytes, redirect, type Site, startSite, testConnector } from './web.ts';
+import { type Answer, bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
 
 const picture = Buffer.from('as good as a picture, until it is decoded');
 

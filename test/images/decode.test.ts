@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { decode } from '../../src/images/decode.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { sampleAnimation, samplePicture } from './samples.ts';
+import { sampleAnimation, samplePicture } from '../support/sample-pictures.ts';
 
 describe('decoding a picture', () => {
   for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import type { LoginErrorKind } from '../../src/login/login-error.ts';
 import { type Account, type AuthorizationRequest, Provider } from '../../src/login/provider.ts';
-import { startDiscord } from './discord.ts';
-import { type Mood, startProvider } from './provider.ts';
-import { Visitor } from './visitor.ts';
+import { startDiscord } from '../support/discord.ts';
+import { type Mood, startProvider } from '../support/login-provider.ts';
+import { Visitor } from '../support/visitor.ts';
 
 const baseUrl = 'http://localhost:1';
 const redirectUri = `${baseUrl}/login/callback`;

@@ -5,7 +5,7 @@ import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { silentLog } from '../../src/log.ts';
 import { followPictures } from '../../src/service/pictures.ts';
-import { samplePicture } from '../images/samples.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';

@@ -1,6 +1,6 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { newToken } from '../../../src/bot/token.ts';
-import { loginEnv } from '../../login/shelf.ts';
+import { loginEnv } from '../../support/login-site.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';

@@ -2,31 +2,31 @@ import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { KeyRing } from '../../../src/login/key-ring.ts';
-import { author, homer, openShelf, type Shelf, tokenPath } from '../../login/shelf.ts';
-import { actionOf, type Page, Visitor } from '../../login/visitor.ts';
+import { author, homer, openLoginSite, type LoginSite, tokenPath } from '../../support/login-site.ts';
+import { actionOf, type Page, Visitor } from '../../support/visitor.ts';
 
 describe('the login', () => {
-  let shelf: Shelf;
+  let site: LoginSite;
 
   before(async () => {
-    shelf = await openShelf();
+    site = await openLoginSite();
   });
 
   it('leads back to the page it was begun on', async () => {
-    const { page } = await shelf.loggedIn(author);
-    strictEqual(page.url.href, shelf.baseUrl + tokenPath);
+    const { page } = await site.loggedIn(author);
+    strictEqual(page.url.href, site.baseUrl + tokenPath);
     strictEqual(page.status, 200);
     match(page.text, new RegExp(`Person ${author}`));
   });
 
   it('shows on every page who is logged in, and to nobody else', async () => {
-    const { visitor } = await shelf.loggedIn(author);
+    const { visitor } = await site.loggedIn(author);
     for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
       const headers = { accept: 'text/html' };
-      const own = await visitor.go(shelf.baseUrl + path, { headers });
+      const own = await visitor.go(site.baseUrl + path, { headers });
       match(own.text, new RegExp(`Person ${author}`));
       match(own.headers.get('cache-control') ?? '', /no-store/);
-      const others = await new Visitor().go(shelf.baseUrl + path, { headers });
+      const others = await new Visitor().go(site.baseUrl + path, { headers });
       doesNotMatch(others.text, /Person/);
       match(others.text, /href="\/login"/);
     }
@@ -40,9 +40,9 @@ describe('the login', () => {
       `${tokenPath}@evil.example`,
     ]) {
       const visitor = new Visitor();
-      visitor.stopBefore = `${shelf.baseUrl}/login/callback`;
+      visitor.stopBefore = `${site.baseUrl}/login/callback`;
       const back = await visitor.logIn(
-        await visitor.go(`${shelf.baseUrl}/login?to=${encodeURIComponent(to)}`),
+        await visitor.go(`${site.baseUrl}/login?to=${encodeURIComponent(to)}`),
         author,
       );
       const cookie = `__Host-botshelf-login=${visitor.cookies.get(back.url.host)?.get('__Host-botshelf-login')}`;
@@ -53,26 +53,26 @@ describe('the login', () => {
   });
 
   it('asks with PKCE, a state and a nonce for a login that is not old', async () => {
-    const response = await fetch(`${shelf.baseUrl}/login`, { redirect: 'manual' });
+    const response = await fetch(`${site.baseUrl}/login`, { redirect: 'manual' });
     strictEqual(response.status, 303);
     strictEqual(response.headers.get('cache-control'), 'no-store');
     const { searchParams } = new URL(response.headers.get('location') ?? '');
     strictEqual(searchParams.get('code_challenge_method'), 'S256');
     strictEqual(searchParams.get('max_age'), '300');
-    strictEqual(searchParams.get('redirect_uri'), `${shelf.baseUrl}/login/callback`);
+    strictEqual(searchParams.get('redirect_uri'), `${site.baseUrl}/login/callback`);
     for (const name of ['code_challenge', 'state', 'nonce'])
       match(searchParams.get(name) ?? '', /^[\w-]{40,}$/);
   });
 
   it('keeps its cookies from scripts, other sites and plain http', async () => {
     const [loginCookie = ''] = (
-      await fetch(`${shelf.baseUrl}/login`, { redirect: 'manual' })
+      await fetch(`${site.baseUrl}/login`, { redirect: 'manual' })
     ).headers.getSetCookie();
     match(
       loginCookie,
       /^__Host-botshelf-login=[\w.-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
     );
-    const { visitor, back } = await backFromProvider(shelf);
+    const { visitor, back } = await backFromProvider(site);
     const response = await fetch(back.url, {
       headers: { cookie: cookiesOf(visitor, back) },
       redirect: 'manual',
@@ -84,45 +84,45 @@ describe('the login', () => {
   });
 
   it('is refused with a wrong state', async () => {
-    const { visitor, back } = await backFromProvider(shelf);
+    const { visitor, back } = await backFromProvider(site);
     back.url.searchParams.set('state', 'another');
-    await refused(shelf, visitor, back, 400, /log in again/i);
+    await refused(site, visitor, back, 400, /log in again/i);
   });
 
   it('is refused without the cookie it was begun with', async () => {
-    const { back } = await backFromProvider(shelf);
-    await refused(shelf, new Visitor(), back, 400, /ten minutes/);
+    const { back } = await backFromProvider(site);
+    await refused(site, new Visitor(), back, 400, /ten minutes/);
   });
 
   it('is refused with the cookie of another login', async () => {
-    const [mine, other] = [await backFromProvider(shelf), await backFromProvider(shelf)];
-    await refused(shelf, other.visitor, mine.back, 400, /begun anew/);
+    const [mine, other] = [await backFromProvider(site), await backFromProvider(site)];
+    await refused(site, other.visitor, mine.back, 400, /begun anew/);
   });
 
   it('is refused when ten minutes are over', async () => {
-    const { visitor, back } = await backFromProvider(shelf);
-    const keys = new KeyRing(shelf.secrets);
+    const { visitor, back } = await backFromProvider(site);
+    const keys = new KeyRing(site.secrets);
     const jar = visitor.cookies.get(back.url.host);
     const kept = await keys.open('login', jar?.get('__Host-botshelf-login') ?? '');
     ok(kept);
-    const past = new KeyRing(shelf.secrets, () => Date.now() - 601_000);
+    const past = new KeyRing(site.secrets, () => Date.now() - 601_000);
     jar?.set('__Host-botshelf-login', await past.seal('login', kept.value, 600));
-    await refused(shelf, visitor, back, 400, /ten minutes/);
+    await refused(site, visitor, back, 400, /ten minutes/);
   });
 
   it('is refused with an answer of another issuer, or of none', async () => {
-    shelf.service.expectLog(/a login failed: what came back is not what .* was asked for/);
-    const { visitor, back } = await backFromProvider(shelf);
+    site.service.expectLog(/a login failed: what came back is not what .* was asked for/);
+    const { visitor, back } = await backFromProvider(site);
     back.url.searchParams.set('iss', 'https://evil.example');
-    await refused(shelf, visitor, back, 400, /not trusted/);
+    await refused(site, visitor, back, 400, /not trusted/);
 
-    const again = await backFromProvider(shelf);
+    const again = await backFromProvider(site);
     again.back.url.searchParams.delete('iss');
-    await refused(shelf, again.visitor, again.back, 400, /not trusted/);
+    await refused(site, again.visitor, again.back, 400, /not trusted/);
   });
 
   it('is refused with a code that was used before', async () => {
-    const { visitor, back } = await backFromProvider(shelf);
+    const { visitor, back } = await backFromProvider(site);
     const cookie = cookiesOf(visitor, back);
     const first = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
     strictEqual(first.status, 303);
@@ -132,14 +132,14 @@ describe('the login', () => {
   });
 
   it('is refused with a made-up code', async () => {
-    const { visitor, back } = await backFromProvider(shelf);
+    const { visitor, back } = await backFromProvider(site);
     back.url.searchParams.set('code', 'made-up');
-    await refused(shelf, visitor, back, 400, /log in again/i);
+    await refused(site, visitor, back, 400, /log in again/i);
   });
 
   it('that the person does not consent to ends with a way back', async () => {
     const visitor = new Visitor();
-    const login = await visitor.go(`${shelf.baseUrl}/login`);
+    const login = await visitor.go(`${site.baseUrl}/login`);
     const consent = await visitor.press(login, actionOf(login), {
       prompt: 'login',
       login: author,
@@ -153,14 +153,14 @@ describe('the login', () => {
   });
 
   it('is for accounts whose id an author can have', async () => {
-    const { page } = await shelf.loggedIn('marge@example.org');
+    const { page } = await site.loggedIn('marge@example.org');
     strictEqual(page.status, 403);
     match(page.text, /1 to 20 digits/);
   });
 
   it('ends with a press of the button, and not by a link', async () => {
-    const { visitor, page } = await shelf.loggedIn(author);
-    const link = await visitor.go(`${shelf.baseUrl}/logout`);
+    const { visitor, page } = await site.loggedIn(author);
+    const link = await visitor.go(`${site.baseUrl}/logout`);
     strictEqual(link.status, 405);
     ok(visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
     await visitor.press(page, '/logout');
@@ -168,41 +168,41 @@ describe('the login', () => {
   });
 
   it('is not ended by another site', async () => {
-    const { visitor, page } = await shelf.loggedIn(author);
+    const { visitor, page } = await site.loggedIn(author);
     for (const headers of [
       { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
-      { 'sec-fetch-site': 'same-site', origin: shelf.baseUrl },
+      { 'sec-fetch-site': 'same-site', origin: site.baseUrl },
       { origin: 'https://evil.example' },
       { origin: 'null' },
       {},
     ] as Record<string, string>[]) {
-      const answer = await visitor.go(`${shelf.baseUrl}/logout`, { method: 'POST', headers });
+      const answer = await visitor.go(`${site.baseUrl}/logout`, { method: 'POST', headers });
       strictEqual(answer.status, 403, JSON.stringify(headers));
     }
     ok(visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
-    const older = await visitor.go(`${shelf.baseUrl}/logout`, {
+    const older = await visitor.go(`${site.baseUrl}/logout`, {
       method: 'POST',
-      headers: { origin: shelf.baseUrl },
+      headers: { origin: site.baseUrl },
     });
     strictEqual(older.url.pathname, '/');
   });
 
   it('leaves neither codes nor cookies nor secrets in the log', async () => {
-    const { visitor, back } = await backFromProvider(shelf);
+    const { visitor, back } = await backFromProvider(site);
     const code = back.url.searchParams.get('code') ?? '';
     back.url.searchParams.set('iss', 'https://evil.example');
-    shelf.service.expectLog(/a login failed: what came back is not what .* was asked for/);
+    site.service.expectLog(/a login failed: what came back is not what .* was asked for/);
     await visitor.go(back.url);
     for (const secret of [
       code,
       back.url.searchParams.get('state') ?? '',
-      shelf.provider.settings.clientSecret,
+      site.provider.settings.clientSecret,
     ])
-      ok(!shelf.service.log().includes(secret));
+      ok(!site.service.log().includes(secret));
   });
 
   it('says that the provider is away, and works when it is back', async () => {
-    const lonely = await openShelf();
+    const lonely = await openLoginSite();
     lonely.service.expectLog(/a login failed: .* does not answer as it should/);
     lonely.provider.answer('/', 'with status 500');
     const visitor = new Visitor();
@@ -217,7 +217,7 @@ describe('the login', () => {
   });
 
   it('says that a provider that has gone is away, whenever it goes', async () => {
-    const lonely = await openShelf();
+    const lonely = await openLoginSite();
     lonely.service.expectLog(/a login failed: .* does not answer as it should/);
     const { visitor, back } = await backFromProvider(lonely);
     await lonely.provider.leave();
@@ -225,7 +225,7 @@ describe('the login', () => {
   });
 
   it('tells the operator of a secret that the provider does not take', async () => {
-    const wrong = await openShelf({ clientSecret: 'a wrong secret of the client, just as long' });
+    const wrong = await openLoginSite({ clientSecret: 'a wrong secret of the client, just as long' });
     wrong.service.expectLog(/invalid_client.*a login failed: .* does not accept this service/);
     const { visitor, back } = await backFromProvider(wrong);
     await refused(wrong, visitor, back, 500, /tell the people who run it/);
@@ -234,7 +234,7 @@ describe('the login', () => {
 
   it('sends the secret in the way that the provider asks for', async () => {
     for (const method of ['client_secret_basic', 'client_secret_post']) {
-      const picky = await openShelf({
+      const picky = await openLoginSite({
         client: { token_endpoint_auth_method: method },
         clientAuthMethods: [method],
       });
@@ -243,24 +243,24 @@ describe('the login', () => {
   });
 
   it('takes the id from another claim where the operator says so', async () => {
-    const other = await openShelf({ claims: { discord_id: author }, idClaim: 'discord_id' });
+    const other = await openLoginSite({ claims: { discord_id: author }, idClaim: 'discord_id' });
     const { page } = await other.loggedIn('marge@example.org');
     strictEqual(page.status, 200);
     match(page.text, /The present token/);
   });
 
   it('is built from the configured address, whatever Host says', async () => {
-    const { port } = new URL(shelf.service.address);
+    const { port } = new URL(site.service.address);
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
     const request = get({ hostname: '127.0.0.1', port, path: '/login', headers });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
     const asked = new URL(response.headers.location ?? '').searchParams;
-    strictEqual(asked.get('redirect_uri'), `${shelf.baseUrl}/login/callback`);
+    strictEqual(asked.get('redirect_uri'), `${site.baseUrl}/login/callback`);
   });
 
   it('is limited for each address', async () => {
-    const busy = await openShelf();
+    const busy = await openLoginSite();
     const statuses = await Promise.all(
       Array.from(
         { length: 101 },
@@ -272,7 +272,7 @@ describe('the login', () => {
   });
 
   it('needs https, and says so', async () => {
-    const plain = await openShelf({ env: { BOTSHELF_BASE_URL: 'http://bots.example.org' } });
+    const plain = await openLoginSite({ env: { BOTSHELF_BASE_URL: 'http://bots.example.org' } });
     const answer = await fetch(`${plain.service.address}/login`, { redirect: 'manual' });
     strictEqual(answer.status, 500);
     match(await answer.text(), /needs https/);
@@ -281,7 +281,7 @@ describe('the login', () => {
 });
 
 /** A visitor whom the provider has just sent back, and where to. */
-async function backFromProvider({ baseUrl }: Shelf): Promise<{ visitor: Visitor; back: Page }> {
+async function backFromProvider({ baseUrl }: LoginSite): Promise<{ visitor: Visitor; back: Page }> {
   const visitor = new Visitor();
   visitor.stopBefore = `${baseUrl}/login/callback`;
   const back = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), author);
@@ -294,7 +294,7 @@ function cookiesOf(visitor: Visitor, { url }: Page): string {
 }
 
 async function refused(
-  { baseUrl }: Shelf,
+  { baseUrl }: LoginSite,
   visitor: Visitor,
   { url }: Page,
   status: number,

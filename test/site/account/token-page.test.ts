@@ -3,18 +3,25 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { parseToken } from '../../../src/bot/token.ts';
-import { author, homer, openShelf, type Shelf, stranger, tokenPath } from '../../login/shelf.ts';
+import {
+  author,
+  homer,
+  openLoginSite,
+  type LoginSite,
+  stranger,
+  tokenPath,
+} from '../../support/login-site.ts';
 import { testBrowser } from '../../support/browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe('the page of a bot’s token, in a browser', function () {
   this.timeout(60_000);
-  let shelf: Shelf;
+  let site: LoginSite;
   const contexts: BrowserContext[] = [];
 
   beforeEach(async () => {
-    shelf = await openShelf();
+    site = await openLoginSite();
   });
 
   afterEach(async () => {
@@ -27,16 +34,16 @@ describe('the page of a bot’s token, in a browser', function () {
     return await context.newPage();
   };
   const logIn = async (page: Page, account: string): Promise<void> => {
-    await page.goto(shelf.baseUrl + tokenPath);
+    await page.goto(site.baseUrl + tokenPath);
     await page.getByRole('link', { name: /Log in with/ }).click();
     await page.fill('[name=login]', account);
     await page.fill('[name=password]', 'any');
     await page.click('[type=submit]');
     await page.click('[type=submit]');
-    await page.waitForURL(shelf.baseUrl + tokenPath);
+    await page.waitForURL(site.baseUrl + tokenPath);
   };
   const post = async (token: string, count: number): Promise<number> => {
-    const answer = await shelf.service.request(`/api/v2/bots/${homer}`, {
+    const answer = await site.service.request(`/api/v2/bots/${homer}`, {
       method: 'POST',
       headers: { authorization: token, 'content-type': 'application/json' },
       body: JSON.stringify({ bot: { count } }),
@@ -72,18 +79,18 @@ describe('the page of a bot’s token, in a browser', function () {
       strictEqual(await post(second, 158), 401);
 
       await page.getByRole('button', { name: 'Log out' }).click();
-      await page.goto(shelf.baseUrl + tokenPath);
+      await page.goto(site.baseUrl + tokenPath);
       ok(await page.getByRole('link', { name: /Log in with/ }).isVisible());
     });
   }
 
   it('starts the login with a link, because Chromium applies form-action to redirects after a form', async () => {
     const page = await openBrowser();
-    const answer = await page.goto(shelf.baseUrl + tokenPath);
+    const answer = await page.goto(site.baseUrl + tokenPath);
     match(answer?.headers()['content-security-policy'] ?? '', /form-action 'self'/);
     strictEqual(await page.locator('form[action^="/login"]').count(), 0);
     await page.getByRole('link', { name: /Log in with/ }).click();
-    await page.waitForURL((url) => url.origin === shelf.provider.issuer);
+    await page.waitForURL((url) => url.origin === site.provider.issuer);
   });
 
   it('copies the token at a press of the button', async () => {
@@ -112,7 +119,7 @@ describe('the page of a bot’s token, in a browser', function () {
 
   it('needs no mouse', async () => {
     const page = await openBrowser();
-    await page.goto(shelf.baseUrl + tokenPath);
+    await page.goto(site.baseUrl + tokenPath);
     await tabTo(page, /Log in with/);
     await page.keyboard.press('Enter');
     await page.locator('[name=login]:focus').waitFor();
@@ -124,7 +131,7 @@ describe('the page of a bot’s token, in a browser', function () {
     await page.getByText('Continue').waitFor();
     await tabTo(page, /Continue/);
     await page.keyboard.press('Enter');
-    await page.waitForURL(shelf.baseUrl + tokenPath);
+    await page.waitForURL(site.baseUrl + tokenPath);
     await tabTo(page, /Issue a token/);
     await page.keyboard.press('Enter');
     const field = page.getByLabel('Token', { exact: true });
@@ -144,14 +151,14 @@ describe('the page of a bot’s token, in a browser', function () {
       const complaints: string[] = [];
       const elsewhere: string[] = [];
       page.on('console', (message) => {
-        if (message.type() === 'error' && page.url().startsWith(shelf.baseUrl))
+        if (message.type() === 'error' && page.url().startsWith(site.baseUrl))
           complaints.push(message.text());
       });
       page.on('request', (request) => {
-        const ours = page.url().startsWith(shelf.baseUrl) && !request.isNavigationRequest();
-        if (ours && !request.url().startsWith(shelf.baseUrl)) elsewhere.push(request.url());
+        const ours = page.url().startsWith(site.baseUrl) && !request.isNavigationRequest();
+        if (ours && !request.url().startsWith(site.baseUrl)) elsewhere.push(request.url());
       });
-      await page.goto(shelf.baseUrl + tokenPath);
+      await page.goto(site.baseUrl + tokenPath);
       deepStrictEqual(await violations(page), []);
       await logIn(page, author);
       deepStrictEqual(await violations(page), []);
@@ -168,7 +175,7 @@ describe('the page of a bot’s token, in a browser', function () {
       deepStrictEqual(complaints, []);
       deepStrictEqual(elsewhere, []);
 
-      await page.goto(`${shelf.baseUrl}/login/callback`);
+      await page.goto(`${site.baseUrl}/login/callback`);
       match(await page.title(), /log in again/i);
       deepStrictEqual(await violations(page), []);
     }

@@ -3,8 +3,16 @@ import { parseAccountId } from '../../../src/bot/account.ts';
 import { parseToken } from '../../../src/bot/token.ts';
 import { KeyRing } from '../../../src/login/key-ring.ts';
 import { Sessions } from '../../../src/login/sessions.ts';
-import { author, homer, loginEnv, openShelf, type Shelf, stranger, tokenPath } from '../../login/shelf.ts';
-import { type Page, Visitor } from '../../login/visitor.ts';
+import {
+  author,
+  homer,
+  loginEnv,
+  openLoginSite,
+  type LoginSite,
+  stranger,
+  tokenPath,
+} from '../../support/login-site.ts';
+import { type Page, Visitor } from '../../support/visitor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService } from '../../support/service.ts';
@@ -15,29 +23,29 @@ import { issueTestToken } from '../../support/token.ts';
 const revokePath = `${tokenPath}/revoke`;
 
 describe('the page of a bot’s token', () => {
-  let shelf: Shelf;
+  let site: LoginSite;
 
   beforeEach(async () => {
-    shelf = await openShelf();
+    site = await openLoginSite();
   });
 
   const post = async (token: string, count: number): Promise<number> =>
     (
-      await shelf.service.request(`/api/v2/bots/${homer}`, {
+      await site.service.request(`/api/v2/bots/${homer}`, {
         method: 'POST',
         headers: { authorization: token, 'content-type': 'application/json' },
         body: JSON.stringify({ bot: { count } }),
       })
     ).status;
   const hasToken = (): boolean =>
-    shelf.repo.tryGit('rev-parse', '--verify', '--quiet', 'refs/botshelf/state') === 0;
+    site.repo.tryGit('rev-parse', '--verify', '--quiet', 'refs/botshelf/state') === 0;
 
   describe('for somebody who has not logged in', () => {
     it('shows the way in, and code to post with', async () => {
-      const page = await new Visitor().go(shelf.baseUrl + tokenPath);
+      const page = await new Visitor().go(site.baseUrl + tokenPath);
       strictEqual(page.status, 200);
       match(page.text, new RegExp(`href="/login\\?to=${tokenPath}"`));
-      match(page.text, new RegExp(`${shelf.baseUrl}/api/v2/bots/${homer}`));
+      match(page.text, new RegExp(`${site.baseUrl}/api/v2/bots/${homer}`));
       match(page.text, /BOTSHELF_TOKEN/);
       doesNotMatch(page.text, /<button type="submit"/);
     });
@@ -45,7 +53,7 @@ describe('the page of a bot’s token', () => {
     it('does nothing at a press', async () => {
       for (const path of [tokenPath, revokePath]) {
         const visitor = new Visitor();
-        const page = await visitor.press(await visitor.go(shelf.baseUrl + tokenPath), path);
+        const page = await visitor.press(await visitor.go(site.baseUrl + tokenPath), path);
         strictEqual(page.status, 403);
         match(page.text, /Log in with/);
       }
@@ -54,7 +62,7 @@ describe('the page of a bot’s token', () => {
 
     it('is there for bots alone', async () => {
       for (const id of ['1', 'x', '..%2f..']) {
-        const answer = await fetch(`${shelf.service.address}/bots/${id}/token`);
+        const answer = await fetch(`${site.service.address}/bots/${id}/token`);
         strictEqual(answer.status, 404);
       }
     });
@@ -62,7 +70,7 @@ describe('the page of a bot’s token', () => {
 
   describe('for a stranger', () => {
     it('refuses with a sentence, and has no button', async () => {
-      const { visitor, page } = await shelf.loggedIn(stranger);
+      const { visitor, page } = await site.loggedIn(stranger);
       strictEqual(page.status, 403);
       match(page.text, /Only the authors of Homer get its token/);
       match(page.text, new RegExp(stranger));
@@ -75,12 +83,12 @@ describe('the page of a bot’s token', () => {
     });
 
     it('is not fooled by a session that was made up or changed', async () => {
-      const { visitor, page } = await shelf.loggedIn(stranger);
+      const { visitor, page } = await site.loggedIn(stranger);
       const jar = visitor.cookies.get(page.url.host);
       const own = jar?.get('__Host-botshelf') ?? '';
       const forger = new Sessions(
         new KeyRing(['not the secret of this service, but long']),
-        shelf.provider.issuer,
+        site.provider.issuer,
       );
       for (const forged of [(await forger.begin(marge(author))).text, `${own}x`, own.slice(3), 'x']) {
         jar?.set('__Host-botshelf', forged);
@@ -94,21 +102,21 @@ describe('the page of a bot’s token', () => {
 
   describe('for an author', () => {
     it('issues a token that posts at once, and shows it this once', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
+      const { visitor, page } = await site.loggedIn(author);
       match(page.text, /This bot has no token/);
       const issued = await visitor.press(page, tokenPath);
       strictEqual(issued.status, 200);
       const token = tokenIn(issued) ?? '';
       ok(parseToken(token));
       strictEqual(await post(token, 156), 200);
-      const again = await visitor.go(shelf.baseUrl + tokenPath);
+      const again = await visitor.go(site.baseUrl + tokenPath);
       strictEqual(tokenIn(again), undefined);
       match(again.text, /Last used<\/dt><dd><time/);
     });
 
     it('answers with a token to be kept by nobody', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
-      const response = await fetch(shelf.baseUrl + tokenPath, {
+      const { visitor, page } = await site.loggedIn(author);
+      const response = await fetch(site.baseUrl + tokenPath, {
         method: 'POST',
         headers: {
           'accept-encoding': 'br, gzip',
@@ -124,14 +132,14 @@ describe('the page of a bot’s token', () => {
       strictEqual(response.headers.get('etag'), null);
       strictEqual(response.headers.get('access-control-allow-origin'), null);
       for (const name of ['set-cookie', 'location']) strictEqual(response.headers.get(name), null);
-      ok(!shelf.service.log().includes(token));
-      const state = shelf.repo.git('log', '-p', 'refs/botshelf/state');
+      ok(!site.service.log().includes(token));
+      const state = site.repo.git('log', '-p', 'refs/botshelf/state');
       match(state, new RegExp(`Issue a token to ${homer}`));
       ok(!state.includes(token));
     });
 
     it('ends the one before when it issues another, and says so', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
+      const { visitor, page } = await site.loggedIn(author);
       const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const pressed = await visitor.press(page, tokenPath);
       const second = tokenIn(pressed) ?? '';
@@ -141,7 +149,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('revokes', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
+      const { visitor, page } = await site.loggedIn(author);
       const token = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const revoked = await visitor.press(page, revokePath);
       strictEqual(revoked.status, 200);
@@ -152,22 +160,22 @@ describe('the page of a bot’s token', () => {
     });
 
     it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {
-      shelf = await openShelf({ env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' } });
-      shelf.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
-      shelf.service.expectLog(/listening at .*, but not ready/);
-      shelf.service.expectLog(/refused: the tokens of the bots have not been fetched/);
-      shelf.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
+      site = await openLoginSite({ env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' } });
+      site.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
+      site.service.expectLog(/listening at .*, but not ready/);
+      site.service.expectLog(/refused: the tokens of the bots have not been fetched/);
+      site.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
       // Where the stop comes before the next round.
-      shelf.service.allowLog(/could not push the last commits/);
-      const { visitor, page } = await shelf.loggedIn(author);
+      site.service.allowLog(/could not push the last commits/);
+      const { visitor, page } = await site.loggedIn(author);
       const early = await visitor.press(page, tokenPath);
       strictEqual(early.status, 503, 'the generations of the tokens are not known yet');
       const { folder } = sharedRepository({ file: 'text' });
-      shelf.repo.git('push', '-q', '--force', folder, 'main');
-      shelf.repo.git('remote', 'add', 'origin', folder);
-      await eventually(async () => strictEqual((await shelf.service.request('/readyz')).status, 200));
+      site.repo.git('push', '-q', '--force', folder, 'main');
+      site.repo.git('remote', 'add', 'origin', folder);
+      await eventually(async () => strictEqual((await site.service.request('/readyz')).status, 200));
       doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached now/);
-      shelf.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
+      site.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
       const issued = await visitor.press(page, tokenPath);
       strictEqual(issued.status, 200);
       match(issued.text, /The shared Git server cannot be reached now/);
@@ -176,8 +184,8 @@ describe('the page of a bot’s token', () => {
     });
 
     it('says when the token was issued and last used, whoever issued it', async () => {
-      const token = await issueTestToken(shelf.repo.folder, homer);
-      const { visitor, page } = await shelf.loggedIn(author);
+      const token = await issueTestToken(site.repo.folder, homer);
+      const { visitor, page } = await site.loggedIn(author);
       match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
       match(page.text, /Last used<\/dt><dd>never, as far as this service knows/);
       strictEqual(await post(token, 156), 200);
@@ -185,10 +193,10 @@ describe('the page of a bot’s token', () => {
     });
 
     it('refuses a press from another site', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
+      const { visitor, page } = await site.loggedIn(author);
       for (const path of [tokenPath, revokePath]) {
         const evil: Page = { ...page, url: new URL('https://evil.example/') };
-        const pressed = await visitor.press(evil, shelf.baseUrl + path);
+        const pressed = await visitor.press(evil, site.baseUrl + path);
         strictEqual(pressed.status, 403);
         match(pressed.text, /did not come from a page of/);
       }
@@ -196,13 +204,13 @@ describe('the page of a bot’s token', () => {
     });
 
     it('takes no press by a link', async () => {
-      const { visitor } = await shelf.loggedIn(author);
-      strictEqual((await visitor.go(shelf.baseUrl + revokePath)).status, 405);
+      const { visitor } = await site.loggedIn(author);
+      strictEqual((await visitor.go(site.baseUrl + revokePath)).status, 405);
     });
 
     it('asks for a login again when it is more than ten minutes old', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
-      const sessions = new Sessions(new KeyRing(shelf.secrets), shelf.provider.issuer);
+      const { visitor, page } = await site.loggedIn(author);
+      const sessions = new Sessions(new KeyRing(site.secrets), site.provider.issuer);
       const { text } = await sessions.begin({ ...marge(author), authenticatedAt: Date.now() - 601_000 });
       visitor.cookies.get(page.url.host)?.set('__Host-botshelf', text);
       const pressed = await visitor.press(page, tokenPath);
@@ -217,7 +225,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('limits how often the buttons are pressed', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
+      const { visitor, page } = await site.loggedIn(author);
       const statuses: number[] = [];
       for (let press = 0; press < 11; press++) statuses.push((await visitor.press(page, revokePath)).status);
       strictEqual(statuses.filter((status) => status === 200).length, 10);
@@ -227,38 +235,38 @@ describe('the page of a bot’s token', () => {
 
   describe('asks the last commit who the authors are', () => {
     it('and gives nothing to one whom a commit has taken off, at the next press', async () => {
-      const { visitor, page } = await shelf.loggedIn(author);
-      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [stranger] }) });
+      const { visitor, page } = await site.loggedIn(author);
+      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [stranger] }) });
       const pressed = await visitor.press(page, tokenPath);
       strictEqual(pressed.status, 403);
       match(pressed.text, /Only the authors/);
       ok(!hasToken());
-      const { visitor: other, page: theirs } = await shelf.loggedIn(stranger);
+      const { visitor: other, page: theirs } = await site.loggedIn(stranger);
       ok(tokenIn(await other.press(theirs, tokenPath)));
     });
 
     it('and gives nothing to one whom only an uncommitted edit names', async () => {
-      shelf.repo.write(pagePath(homer), mainPage({ authors: [stranger], description: 'Edited.' }));
+      site.repo.write(pagePath(homer), mainPage({ authors: [stranger], description: 'Edited.' }));
       await eventually(async () => {
-        const { json } = await shelf.service.request(`/api/v2/bots/${homer}`);
+        const { json } = await site.service.request(`/api/v2/bots/${homer}`);
         return json.authors[0] === stranger;
       });
-      const { visitor, page } = await shelf.loggedIn(stranger);
+      const { visitor, page } = await site.loggedIn(stranger);
       strictEqual(page.status, 403);
       strictEqual((await visitor.press(page, tokenPath)).status, 403);
-      const { page: authorsOwn } = await shelf.loggedIn(author);
+      const { page: authorsOwn } = await site.loggedIn(author);
       strictEqual(authorsOwn.status, 200);
     });
 
     it('and gives nothing for a bot that is not committed, or faulty there', async () => {
-      shelf.repo.git('rm', '-q', '--cached', pagePath(homer));
-      shelf.repo.git('commit', '-q', '-m', 'Take Homer off the record');
-      strictEqual((await shelf.loggedIn(author)).page.status, 403);
-      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], category: 'nonsense' }) });
-      shelf.service.expectLog(/a file breaks a rule/);
-      strictEqual((await shelf.loggedIn(author)).page.status, 403);
-      shelf.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author] }) });
-      strictEqual((await shelf.loggedIn(author)).page.status, 200);
+      site.repo.git('rm', '-q', '--cached', pagePath(homer));
+      site.repo.git('commit', '-q', '-m', 'Take Homer off the record');
+      strictEqual((await site.loggedIn(author)).page.status, 403);
+      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], category: 'nonsense' }) });
+      site.service.expectLog(/a file breaks a rule/);
+      strictEqual((await site.loggedIn(author)).page.status, 403);
+      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author] }) });
+      strictEqual((await site.loggedIn(author)).page.status, 200);
     });
   });
 
@@ -276,14 +284,14 @@ describe('the page of a bot’s token', () => {
   });
 
   it('says to an author what is wrong where tokens cannot be kept', async () => {
-    const { settings } = shelf.provider;
+    const { settings } = site.provider;
     const baseUrl = 'http://localhost:1';
     const service = await startTestService(
       { [pagePath(homer)]: mainPage({ authors: [author] }) },
-      { root: tempFolder(), env: { ...loginEnv(settings, shelf.secrets), BOTSHELF_BASE_URL: baseUrl } },
+      { root: tempFolder(), env: { ...loginEnv(settings, site.secrets), BOTSHELF_BASE_URL: baseUrl } },
     );
     service.expectLog(/is in no Git repository/);
-    const { text } = await new Sessions(new KeyRing(shelf.secrets), settings.issuer).begin(marge(author));
+    const { text } = await new Sessions(new KeyRing(site.secrets), settings.issuer).begin(marge(author));
     const headers = { cookie: `__Host-botshelf=${text}`, accept: 'text/html', origin: baseUrl };
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(service.address + tokenPath, { method, headers });

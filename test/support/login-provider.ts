@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { LoginSettings } from '../../src/login/settings.ts';
-import { listenOnLoopback } from '../support/loopback.ts';
+import { listenOnLoopback } from './loopback.ts';
 
 /** How the provider answers requests for a path. */
 export type Mood = 'well' | 'not at all' | 'without end' | 'with status 500' | 'with HTML';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { LoginSettings } from '../../src/login/settings.ts';
-import { listenOnLoopback } from '../support/loopback.ts';
+import { listenOnLoopback } from './loopback.ts';
 
 /**
  * A server that behaves as Discord's documentation says: OAuth 2 with PKCE and `iss`, no id tokens. Its metadata do not

@@ -1,17 +1,17 @@
 import type { LoginSettings } from '../../src/login/settings.ts';
-import { freePort } from '../support/loopback.ts';
-import { testRepository, type TestRepository } from '../support/repository.ts';
-import { mainPage, pagePath } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { type ProviderOptions, startProvider, type TestProvider } from './provider.ts';
+import { freePort } from './loopback.ts';
+import { testRepository, type TestRepository } from './repository.ts';
+import { mainPage, pagePath } from './sample.ts';
+import { startTestService, type TestService } from './service.ts';
+import { type ProviderOptions, startProvider, type TestProvider } from './login-provider.ts';
 import { type Page, Visitor } from './visitor.ts';
 
 export const homer = '190519304972663312';
 export const author = '190519304972664832';
 export const stranger = '190519304972664833';
 
-/** A service that people can log in at, the provider they do it at, and the repository. */
-export interface Shelf {
+/** A service that people can log in at, its provider, and its repository. */
+export interface LoginSite {
   readonly baseUrl: string;
   readonly repo: TestRepository;
   readonly service: TestService;
@@ -25,15 +25,15 @@ export interface Shelf {
 /** The path of the page of Homer's token. */
 export const tokenPath = `/bots/${homer}/token`;
 
-/** Opens a shelf with one bot, Homer, and its author. */
-export async function openShelf(
+/** Starts a service with one bot, Homer, and a provider that knows its author. */
+export async function openLoginSite(
   more: ProviderOptions & {
     readonly env?: Readonly<Record<string, string>>;
     /** What the service has for the client's secret, and for the claim that holds ids. */
     readonly clientSecret?: string;
     readonly idClaim?: string;
   } = {},
-): Promise<Shelf> {
+): Promise<LoginSite> {
   const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
   const provider = await startProvider(baseUrl, more);
