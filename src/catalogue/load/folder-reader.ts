@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import { type Block, toBlock } from './block.ts';
+import { packBots, type PackedBots } from './packed-bots.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { readBot } from '../index/bot-reader.ts';
 import { type Fault, fileFault } from '../page/fault.ts';
@@ -8,14 +8,14 @@ import { groupByBot, listFolder, type FileStat } from './folder.ts';
 import { botsFolder } from '../page/layout.ts';
 import { readPageFile } from '../page/page-file.ts';
 
-/** All of a folder as it was at one time, in a form that can be sent from one thread to another. */
+/** Everything in a folder at one time, in a form that threads can exchange. */
 export interface FolderReading {
   readonly folder: string;
   /** When it was read, in milliseconds since the epoch. */
   readonly at: number;
   readonly stats: ReadonlyMap<string, FileStat>;
-  readonly bots: Block;
-  /** Bot id, or path of a file that is no bot's → what is wrong with it. */
+  readonly bots: PackedBots;
+  /** Faults by bot id, or by the path of a file that belongs to no bot. */
   readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
 }
 
@@ -56,5 +56,5 @@ function readFolder(root: string, hash: HashName, folder: string): FolderReading
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);
   }
-  return { folder, at, stats, bots: toBlock(bots), faults };
+  return { folder, at, stats, bots: packBots(bots), faults };
 }

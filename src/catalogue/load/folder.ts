@@ -5,7 +5,7 @@ import type { BotId } from '../../bot/id.ts';
 import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from '../page/layout.ts';
 import { codeOf } from '../../system-error.ts';
 
-/** What tells one state of a file from another without reading it. */
+/** What differs between two states of a file, without reading it. */
 export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
@@ -13,7 +13,7 @@ export interface FileStat {
   readonly ino: number;
 }
 
-/** The names in `bots/`; folders of bots and whatever else lies there. @throws when it cannot be read. */
+/** Returns the names in `bots/` in order, of folders of bots and of anything else. @throws when it cannot be read */
 export function listTop(root: string): string[] {
   if (isLink(root)) throw new Error(`${botsFolder} is a symbolic link: make it a folder`);
   return readdirSync(join(root, botsFolder))
@@ -22,8 +22,8 @@ export function listTop(root: string): string[] {
 }
 
 /**
- * The stats of everything in `bots/<folder>/` by name, in name order; none when there is no such folder.
- * @throws when the folder, or `bots/` itself, cannot be read.
+ * Returns the stats of everything in `bots/<folder>/` by name, in name order; none where the folder does not exist.
+ * @throws when the folder, or `bots/` itself, cannot be read
  */
 export function listFolder(root: string, folder: string): Map<string, FileStat> {
   const path = join(root, botsFolder, folder);
@@ -35,14 +35,14 @@ export function listFolder(root: string, folder: string): Map<string, FileStat> 
   return stats;
 }
 
-/** Whether the folders have so few files that a thread for them would take longer to start than to look. */
+/** Whether the folders have so few files that starting a thread takes longer than reading them. */
 export function hasFewFiles(root: string, folders: readonly string[]): boolean {
   let files = 0;
   return folders.every((folder) => (files += countNames(root, folder)) < 10_000);
 }
 
-/** How many names there are in `bots/<folder>/`; 0 where it cannot be read. */
-export function countNames(root: string, folder: string): number {
+/** Counts the names in `bots/<folder>/`; 0 where it cannot be read. */
+function countNames(root: string, folder: string): number {
   try {
     return readdirSync(join(root, botsFolder, folder)).length;
   } catch {
@@ -50,18 +50,18 @@ export function countNames(root: string, folder: string): number {
   }
 }
 
-/** Whether `bots/<name>` is a folder, and no link to one that could be anywhere. */
+/** Whether `bots/<name>` is a folder, and not a link to one. */
 export function isFolder(root: string, name: string): boolean {
   if (isLink(root)) return false;
   return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The names of everything in `bots/<folder>/`, in order. @throws as `listFolder` does. */
+/** Returns the names of everything in `bots/<folder>/` in order. @throws as listFolder */
 export function listNames(root: string, folder: string): string[] {
   return namesIn(root, join(root, botsFolder, folder)).toSorted();
 }
 
-/** The stat of the file at a place, undefined when there is none. */
+/** Returns the stat of the file at a place; undefined where there is none. */
 export function statOf(root: string, { id, locale }: Place): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
@@ -70,7 +70,7 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
 }
 
-/** One word for the names and stats of a whole folder, whatever their order. */
+/** Returns a hash of the names and stats of a whole folder, whatever their order. */
 export function fingerprintOf(stats: ReadonlyMap<string, FileStat>): string {
   const lines = [...stats].map(
     ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
@@ -78,7 +78,7 @@ export function fingerprintOf(stats: ReadonlyMap<string, FileStat>): string {
   return hash('sha1', lines.toSorted().join(''), 'base64url');
 }
 
-/** Sorts a folder's names into the places of each bot and what has no place. */
+/** Groups a folder's names by bot, and returns what has no place in the layout. */
 export function groupByBot(
   folder: string,
   names: Iterable<string>,
@@ -101,7 +101,7 @@ export function groupByBot(
   return { bots, misplaced };
 }
 
-/** A folder that is gone has no names, nor has a link; that `bots/` is gone with it is another matter. */
+/** A folder that is gone has no names, nor has a link; when `bots/` itself is gone, this throws. */
 function namesIn(root: string, folder: string): string[] {
   try {
     if (!isLink(root) && lstatSync(folder).isDirectory()) return readdirSync(folder);

@@ -4,44 +4,45 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { writeAtomically } from '../../disk/atomic-write.ts';
-import { type BotMeta, fromBlock, memoryOf, takeApart } from './block.ts';
+import { type BotMeta, memoryOf, packInParts, unpackBots } from './packed-bots.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import type { FileStat } from './folder.ts';
 
-/** A bot as it was served, with the stats of its files; none where they must be read again. */
+/** A bot as it is served, with the stats of its files; no stats where the files must be read again. */
 export interface SnapshotEntry {
   readonly bot: IndexedBot;
   readonly stats: readonly FileStat[];
 }
 
-/** A folder as it was served. */
+/** A folder as it is served. */
 export interface SnapshotFolder {
   readonly folder: string;
-  /** Names and stats of all its files in one word; empty where it must be looked at. */
+  /** Of the names and stats of all its files; empty where the folder must be scanned. */
   readonly fingerprint: string;
   readonly entries: readonly SnapshotEntry[];
 }
 
-/** A folder of a snapshot, still packed: making a hundred thousand bots at a start would take a second. */
+/** A folder of a snapshot, still packed: unpacking a hundred thousand bots at a start would take a second. */
 export interface PackedFolder {
   readonly folder: string;
   readonly fingerprint: string;
   /** How many bots it has. */
   readonly size: number;
-  /** @throws when it is not what was packed */
+  /** @throws when it is damaged */
   unpack(): SnapshotEntry[];
 }
 
 /**
- * Writes a snapshot of the index to `path`, replacing the one there at once or not at all. It is a cache:
- * nothing is fsynced, every block carries a checksum instead.
+ * Writes a snapshot of the index to `path`, as a whole or not at all. It is a cache: nothing is fsynced, every block has a
+ * checksum instead.
+ * @throws a system error
  */
 export async function writeSnapshot(path: string, folders: Iterable<SnapshotFolder>): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     await file.write(magic);
     let count = 0;
     for (const { folder, fingerprint, entries } of folders) {
-      const { meta, parts } = takeApart(entries.map(({ bot }) => bot));
+      const { meta, parts } = packInParts(entries.map(({ bot }) => bot));
       const stats = entries.map((entry) => entry.stats.map(metaOf));
       await writeBlock(file, { folder, fingerprint, size: entries.length }, { bots: meta, stats }, parts);
       count += 1;
@@ -52,8 +53,8 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
 }
 
 /**
- * Reads the snapshot at `path`. Undefined when there is none, when it was made by other code or other
- * schemas, when it is torn, or when any checksum is wrong: then nothing of it is used.
+ * Reads the snapshot at `path`. Returns undefined when there is none, when other code or other schemas made it, when it is
+ * torn, or when any checksum is wrong: then nothing of it is used.
  */
 export async function readSnapshot(path: string): Promise<PackedFolder[] | undefined> {
   let file: FileHandle;
@@ -80,13 +81,13 @@ export async function readSnapshot(path: string): Promise<PackedFolder[] | undef
 
 function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
   const { bots, stats } = JSON.parse(meta.toString()) as BlockMeta;
-  return fromBlock({ meta: bots, blob }).map((bot, i) => ({ bot, stats: (stats[i] ?? []).map(statOf) }));
+  return unpackBots({ meta: bots, blob }).map((bot, i) => ({ bot, stats: (stats[i] ?? []).map(statOf) }));
 }
 
-/** What a block of the file says of its folder; the last one says how many there are. */
+/** The folder of a block. The head of the last block is the number of folders. */
 type BlockHead = Pick<SnapshotFolder, 'folder' | 'fingerprint'> & { readonly size: number };
 
-/** What a block of the file says beside its bytes. */
+/** The data of a block besides the bytes of its bots. */
 interface BlockMeta {
   readonly bots: readonly BotMeta[];
   readonly stats: readonly (readonly StatMeta[])[];
@@ -95,12 +96,12 @@ interface BlockMeta {
 type StatMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
 
 /**
- * Names the format, the code that makes records and the schemas: a snapshot of another making is no good. Taken at
- * the start, as the files of the code may be others by the time a snapshot is written.
+ * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made at
+ * the start, as an update may have replaced the files of the code by the time a snapshot is written.
  */
-const magic = nameOfCode();
+const magic = magicOfCode();
 
-function nameOfCode(): string {
+function magicOfCode(): string {
   const code = ['../../bot/', '../../json/', '../../catalogue/'].flatMap((folder) => {
     const url = new URL(folder, import.meta.url);
     return readdirSync(url, { recursive: true, encoding: 'utf8' })
@@ -136,7 +137,7 @@ async function writeBlock(
   await file.writev([header, ...front, ...blob]);
 }
 
-/** zlib takes an empty buffer for a fresh start when there is no memory behind it. */
+/** An empty buffer without memory behind it would reset zlib's checksum. */
 function checksum(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
@@ -149,7 +150,7 @@ interface ReadBlock {
   readonly isLast: boolean;
 }
 
-/** The blocks of the file up to its end, or to the first that is not whole. One is read while the one before is used. */
+/** Reads the blocks up to the end, or to the first that is not whole. Each is read while the one before is used. */
 async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
   let header = await readExactly(file, headerSize);
   let reading = header && readBody(file, header);
@@ -164,22 +165,22 @@ async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
       yield { head: JSON.parse(head.toString()) as BlockHead | number, meta, blob, isLast: filled === size };
     }
   } finally {
-    // Whoever has seen enough closes the file: the block that was read ahead must be in by then.
+    // The caller closes the file once it stops: the block that is read ahead must have ended by then.
     await reading?.catch(() => undefined);
   }
 }
 
 const headerSize = 16;
 
-interface Body {
+interface BlockBody {
   readonly parts: readonly [head: Buffer, meta: Buffer, blob: Buffer];
-  /** The header of the block behind this one. */
+  /** The header of the next block. */
   readonly next: Buffer;
-  /** So many bytes there were, of all of them. */
+  /** How many bytes of all these the file has. */
   readonly filled: number;
 }
 
-async function readBody(file: FileHandle, header: Buffer): Promise<Body> {
+async function readBody(file: FileHandle, header: Buffer): Promise<BlockBody> {
   const part = (i: number): Buffer => bufferOf(header.readUInt32LE(4 * i));
   const parts = [part(0), part(1), part(2)] as const;
   const next = bufferOf(headerSize);
@@ -191,12 +192,12 @@ async function readExactly(file: FileHandle, length: number): Promise<Buffer | u
   return (await fill(file, [bytes])) === length ? bytes : undefined;
 }
 
-/** No block has more than a gigabyte: a length that says so is damaged, and its block is not whole. */
+/** No block has more than a gigabyte: a larger length is damaged, and its block is not whole. */
 function bufferOf(length: number): Buffer {
   return memoryOf(length > 2 ** 30 ? 0 : length);
 }
 
-/** Fills the buffers, one after the other, with what comes next in the file; gives how many bytes there were. */
+/** Fills the buffers one after the other with the next bytes of the file. Returns the number of bytes read. */
 async function fill(file: FileHandle, buffers: readonly Buffer[]): Promise<number> {
   const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
   let filled = 0;
@@ -210,7 +211,7 @@ async function fill(file: FileHandle, buffers: readonly Buffer[]): Promise<numbe
   return filled;
 }
 
-/** What is left of the buffers behind their first `bytes` bytes. */
+/** Returns the buffers without their first `bytes` bytes. */
 function behind(buffers: readonly Buffer[], bytes: number): Buffer[] {
   let skip = bytes;
   return buffers.flatMap((buffer) => {

@@ -1,7 +1,7 @@
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import { DelayQueue } from './delay-queue.ts';
-import { fromBlock } from '../load/block.ts';
+import { unpackBots } from '../load/packed-bots.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-index.ts';
 import { type ImageLookup, readBot } from '../index/bot-reader.ts';
 import { fileFault } from '../page/fault.ts';
@@ -68,7 +68,7 @@ export class Scanner {
     const seen = this.#seenIn(folder);
     for (const [name, stat] of stats)
       if (seen.settle(name, stat, at)) this.#delayQueue.add(folder, clockTick);
-    for (const bot of fromBlock(bots)) this.#index.set(bot);
+    for (const bot of unpackBots(bots)) this.#index.set(bot);
     for (const [key, found] of faults) this.#options.faults.report(key, found);
   }
 

@@ -2,15 +2,15 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotFacts, IndexedBot, IndexedFile } from '../index/bot-index.ts';
 
-/** Bots in a form that can leave the process: what is small as plain data, all bytes in one piece. */
-export interface Block {
+/** Bots in a form that can leave the thread or the process: what is small as plain data, all bytes in one piece. */
+export interface PackedBots {
   readonly meta: readonly BotMeta[];
   readonly blob: Uint8Array;
 }
 
 /**
- * A bot without its bytes; their lengths say where in the blob they are, one after the other. Lists, not objects:
- * there are a hundred thousand of them to be read at a start.
+ * A bot without its bytes; their lengths say where in the blob they are, one after the other. Lists, not objects, as a
+ * start reads a hundred thousand of them.
  */
 export type BotMeta = readonly [
   id: BotId,
@@ -23,8 +23,8 @@ export type BotMeta = readonly [
 
 type FileMeta = readonly [locale: Locale, main: boolean, size: number, sha: string, tail: number];
 
-export function toBlock(bots: readonly IndexedBot[]): Block {
-  const { meta, parts } = takeApart(bots);
+export function packBots(bots: readonly IndexedBot[]): PackedBots {
+  const { meta, parts } = packInParts(bots);
   const blob = memoryOf(parts.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
   for (const part of parts) {
@@ -34,8 +34,8 @@ export function toBlock(bots: readonly IndexedBot[]): Block {
   return { meta, blob };
 }
 
-/** A block whose blob is in pieces, as they are in memory. */
-export function takeApart(bots: readonly IndexedBot[]): {
+/** Packs bots without a copy: the parts of the blob are the bytes of the bots. */
+export function packInParts(bots: readonly IndexedBot[]): {
   readonly meta: readonly BotMeta[];
   readonly parts: readonly Buffer[];
 } {
@@ -43,15 +43,15 @@ export function takeApart(bots: readonly IndexedBot[]): {
 }
 
 /**
- * Memory for the bytes of many bots. It is shared memory, which threads hand on for nothing and the garbage collector
- * does not count: other memory, as it is filled, has it walk over everything there is again and again.
+ * Allocates memory for the bytes of many bots. It is shared memory, which threads pass on without a copy and the garbage
+ * collector does not count: while other memory fills up, it walks over everything there is again and again.
  */
 export function memoryOf(length: number): Buffer {
   return Buffer.from(new SharedArrayBuffer(length));
 }
 
-/** The bots of a block; their bytes are views of the blob. */
-export function fromBlock({ meta, blob }: Block): IndexedBot[] {
+/** Unpacks bots; their bytes are views of the blob. */
+export function unpackBots({ meta, blob }: PackedBots): IndexedBot[] {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   let offset = 0;
   return meta.map(([id, digest, record, element, facts, files]) => ({
