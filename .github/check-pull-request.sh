@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks a pull request with the checker that is built here, from the base. The pull request is fetched as Git
-# objects and never checked out, so nothing in it is run, followed or converted.
+# objects and never checked out, so nothing in it is run, no link is followed and no file is converted.
 #
 #   HEAD_SHA   the last commit of the pull request
 #   BASE_SHA   the commit that it would be merged into (default: the one that is checked out in CATALOGUE)
@@ -17,7 +17,7 @@ for sha in "$BASE_SHA" "$HEAD_SHA"; do
 done
 git -C "$BOTSHELF_CATALOGUE" -c core.hooksPath=/dev/null -c fetch.fsckObjects=true fetch --quiet --no-tags \
   --no-recurse-submodules --no-write-fetch-head origin "$HEAD_SHA" || {
-  echo 'The pull request cannot be fetched, or has objects that are not sound: what Git says of it is above' >&2
+  echo 'The pull request cannot be fetched, or has broken objects: the reason that Git gave is above' >&2
   exit 2
 }
 exec node "$code/dist/src/main.js" check --base "$BASE_SHA" --head "$HEAD_SHA" --format "${FORMAT:-github}"

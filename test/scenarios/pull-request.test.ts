@@ -145,7 +145,7 @@ describe('a pull request, from fork to merge', () => {
     match(stdout, /^bots\/008\/8\.en\.md:1:1 one-main-page bots\/008\/8\.fr\.md is a main page too/m);
   });
 
-  it('is not looked at when its objects are not sound, such as a folder with one name twice', () => {
+  it('is not checked when its objects are broken, such as a folder with one name twice', () => {
     const origin = testRepository({ [pagePath('7')]: mainPage() });
     const [blob, tree] = ['HEAD:.gitignore', 'HEAD:bots'].map((name) => origin.git('rev-parse', name));
     const entry = (mode: string, id = ''): Buffer =>
@@ -160,7 +160,7 @@ describe('a pull request, from fork to merge', () => {
     const { code, stdout, stderr } = runWorkflow(origin, undefined, head);
     deepStrictEqual([code, stdout], [2, '']);
     match(stderr, /duplicateEntries/);
-    match(stderr, /^The pull request cannot be fetched, or has objects that are not sound: /m);
+    match(stderr, /^The pull request cannot be fetched, or has broken objects: /m);
   });
 
   it('is named by commit ids and nothing else', () => {
