@@ -18,16 +18,17 @@ export interface LoginSite {
   readonly provider: TestProvider;
   /** What its cookies are sealed with. */
   readonly secrets: readonly string[];
-  /** A new visitor who has logged in with an account and stands before the page of Homer's token. */
-  loggedIn(account: string): Promise<{ visitor: Visitor; page: Page }>;
+  /** A new visitor who has logged in with an account, and the page of a token (Homer's) that they see then. */
+  loggedIn(account: string, path?: string): Promise<{ visitor: Visitor; page: Page }>;
 }
 
 /** The path of the page of Homer's token. */
 export const tokenPath = `/bots/${homer}/token`;
 
-/** Starts a service with one bot, Homer, and a provider that knows its author. */
+/** Starts a service with one bot, Homer, or with other bots of the same author, and a provider that knows the author. */
 export async function openLoginSite(
   more: ProviderOptions & {
+    readonly bots?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
     /** What the service has for the client's secret, and for the claim that holds ids. */
     readonly clientSecret?: string;
@@ -39,7 +40,8 @@ export async function openLoginSite(
   const provider = await startProvider(baseUrl, more);
   const { clientSecret = provider.settings.clientSecret, idClaim = provider.settings.idClaim } = more;
   const login = { ...provider.settings, clientSecret, idClaim };
-  const repo = testRepository({ [pagePath(homer)]: mainPage({ authors: [author] }) });
+  const pages = (more.bots ?? [homer]).map((id) => [pagePath(id), mainPage({ authors: [author] })]);
+  const repo = testRepository(Object.fromEntries(pages));
   const secrets = ['a-secret-of-the-tests-which-is-long-enough'];
   const env = { PORT: String(port), BOTSHELF_BASE_URL: baseUrl, ...loginEnv(login, secrets), ...more.env };
   const service = await startTestService({}, { root: repo.folder, env });
@@ -49,9 +51,9 @@ export async function openLoginSite(
     service,
     provider,
     secrets,
-    loggedIn: async (account) => {
+    loggedIn: async (account, path = tokenPath) => {
       const visitor = new Visitor();
-      const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), account);
+      const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${path}`), account);
       return { visitor, page };
     },
   };

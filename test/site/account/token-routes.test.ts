@@ -3,15 +3,7 @@ import { parseAccountId } from '../../../src/bot/account.ts';
 import { parseToken } from '../../../src/bot/token.ts';
 import { KeyRing } from '../../../src/login/key-ring.ts';
 import { Sessions } from '../../../src/login/sessions.ts';
-import {
-  author,
-  homer,
-  loginEnv,
-  openLoginSite,
-  type LoginSite,
-  stranger,
-  tokenPath,
-} from '../../support/login-site.ts';
+import { author, loginEnv, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { type Page, Visitor } from '../../support/visitor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
@@ -20,32 +12,44 @@ import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 
-const revokePath = `${tokenPath}/revoke`;
+/** Each test has a bot of its own. */
+const bots = Array.from({ length: 24 }, (_, i) => String(1001 + i));
 
 describe('the page of a bot’s token', () => {
   let site: LoginSite;
+  let id: string;
+  let tokenPath: string;
+  let revokePath: string;
 
-  beforeEach(async () => {
-    site = await openLoginSite();
+  before(async () => {
+    site = await openLoginSite({ bots });
   });
 
-  const post = async (token: string, count: number): Promise<number> =>
+  beforeEach(() => {
+    id = bots.shift() ?? '';
+    tokenPath = `/bots/${id}/token`;
+    revokePath = `${tokenPath}/revoke`;
+  });
+
+  const post = async (token: string, count: number, { service } = site): Promise<number> =>
     (
-      await site.service.request(`/api/v2/bots/${homer}`, {
+      await service.request(`/api/v2/bots/${id}`, {
         method: 'POST',
         headers: { authorization: token, 'content-type': 'application/json' },
         body: JSON.stringify({ bot: { count } }),
       })
     ).status;
+  const loggedIn = async (account: string): Promise<{ visitor: Visitor; page: Page }> =>
+    await site.loggedIn(account, tokenPath);
   const hasToken = (): boolean =>
-    site.repo.tryGit('rev-parse', '--verify', '--quiet', 'refs/botshelf/state') === 0;
+    site.repo.tryGit('grep', '-q', `"${id}":.*"token":"`, 'refs/botshelf/state') === 0;
 
   describe('for somebody who has not logged in', () => {
     it('shows the way in, and code to post with', async () => {
       const page = await new Visitor().go(site.baseUrl + tokenPath);
       strictEqual(page.status, 200);
       match(page.text, new RegExp(`href="/login\\?to=${tokenPath}"`));
-      match(page.text, new RegExp(`${site.baseUrl}/api/v2/bots/${homer}`));
+      match(page.text, new RegExp(`${site.baseUrl}/api/v2/bots/${id}`));
       match(page.text, /BOTSHELF_TOKEN/);
       doesNotMatch(page.text, /<button type="submit"/);
     });
@@ -70,7 +74,7 @@ describe('the page of a bot’s token', () => {
 
   describe('for a stranger', () => {
     it('refuses with a sentence, and has no button', async () => {
-      const { visitor, page } = await site.loggedIn(stranger);
+      const { visitor, page } = await loggedIn(stranger);
       strictEqual(page.status, 403);
       match(page.text, /Only the authors of Homer get its token/);
       match(page.text, new RegExp(stranger));
@@ -83,7 +87,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('is not fooled by a session that was made up or changed', async () => {
-      const { visitor, page } = await site.loggedIn(stranger);
+      const { visitor, page } = await loggedIn(stranger);
       const jar = visitor.cookies.get(page.url.host);
       const own = jar?.get('__Host-botshelf') ?? '';
       const forger = new Sessions(
@@ -102,12 +106,13 @@ describe('the page of a bot’s token', () => {
 
   describe('for an author', () => {
     it('issues a token that posts at once, and shows it this once', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       match(page.text, /This bot has no token/);
       const issued = await visitor.press(page, tokenPath);
       strictEqual(issued.status, 200);
       const token = tokenIn(issued) ?? '';
       ok(parseToken(token));
+      ok(hasToken());
       strictEqual(await post(token, 156), 200);
       const again = await visitor.go(site.baseUrl + tokenPath);
       strictEqual(tokenIn(again), undefined);
@@ -115,7 +120,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('answers with a token to be kept by nobody', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       const response = await fetch(site.baseUrl + tokenPath, {
         method: 'POST',
         headers: {
@@ -134,12 +139,12 @@ describe('the page of a bot’s token', () => {
       for (const name of ['set-cookie', 'location']) strictEqual(response.headers.get(name), null);
       ok(!site.service.log().includes(token));
       const state = site.repo.git('log', '-p', 'refs/botshelf/state');
-      match(state, new RegExp(`Issue a token to ${homer}`));
+      match(state, new RegExp(`Issue a token to ${id}`));
       ok(!state.includes(token));
     });
 
     it('ends the one before when it issues another, and says so', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const pressed = await visitor.press(page, tokenPath);
       const second = tokenIn(pressed) ?? '';
@@ -149,7 +154,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('revokes', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       const token = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const revoked = await visitor.press(page, revokePath);
       strictEqual(revoked.status, 200);
@@ -160,32 +165,35 @@ describe('the page of a bot’s token', () => {
     });
 
     it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {
-      site = await openLoginSite({ env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' } });
-      site.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
-      site.service.expectLog(/listening at .*, but not ready/);
-      site.service.expectLog(/refused: the tokens of the bots have not been fetched/);
-      site.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
+      const lonely = await openLoginSite({
+        bots: [id],
+        env: { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600' },
+      });
+      lonely.service.expectLog(/not in step with the remote: .*does not appear to be a git repository/);
+      lonely.service.expectLog(/listening at .*, but not ready/);
+      lonely.service.expectLog(/refused: the tokens of the bots have not been fetched/);
+      lonely.service.expectLog(/a token was changed on this machine only, as the remote cannot be reached/);
       // Where the stop comes before the next round.
-      site.service.allowLog(/could not push the last commits/);
-      const { visitor, page } = await site.loggedIn(author);
+      lonely.service.allowLog(/could not push the last commits/);
+      const { visitor, page } = await lonely.loggedIn(author, tokenPath);
       const early = await visitor.press(page, tokenPath);
       strictEqual(early.status, 503, 'the generations of the tokens are not known yet');
       const { folder } = sharedRepository({ file: 'text' });
-      site.repo.git('push', '-q', '--force', folder, 'main');
-      site.repo.git('remote', 'add', 'origin', folder);
-      await eventually(async () => strictEqual((await site.service.request('/readyz')).status, 200));
+      lonely.repo.git('push', '-q', '--force', folder, 'main');
+      lonely.repo.git('remote', 'add', 'origin', folder);
+      await eventually(async () => strictEqual((await lonely.service.request('/readyz')).status, 200));
       doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached now/);
-      site.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
+      lonely.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
       const issued = await visitor.press(page, tokenPath);
       strictEqual(issued.status, 200);
       match(issued.text, /The shared Git server cannot be reached now/);
-      strictEqual(await post(tokenIn(issued) ?? '', 156), 200);
+      strictEqual(await post(tokenIn(issued) ?? '', 156, lonely), 200);
       match((await visitor.press(page, revokePath)).text, /The token has ended[^]*cannot be reached now/);
     });
 
     it('says when the token was issued and last used, whoever issued it', async () => {
-      const token = await issueTestToken(site.repo.folder, homer);
-      const { visitor, page } = await site.loggedIn(author);
+      const token = await issueTestToken(site.repo.folder, id);
+      const { visitor, page } = await loggedIn(author);
       match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
       match(page.text, /Last used<\/dt><dd>never, as far as this service knows/);
       strictEqual(await post(token, 156), 200);
@@ -193,7 +201,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('refuses a press from another site', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       for (const path of [tokenPath, revokePath]) {
         const evil: Page = { ...page, url: new URL('https://evil.example/') };
         const pressed = await visitor.press(evil, site.baseUrl + path);
@@ -204,12 +212,12 @@ describe('the page of a bot’s token', () => {
     });
 
     it('takes no press by a link', async () => {
-      const { visitor } = await site.loggedIn(author);
+      const { visitor } = await loggedIn(author);
       strictEqual((await visitor.go(site.baseUrl + revokePath)).status, 405);
     });
 
     it('asks for a login again when it is more than ten minutes old', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       const sessions = new Sessions(new KeyRing(site.secrets), site.provider.issuer);
       const { text } = await sessions.begin({ ...marge(author), authenticatedAt: Date.now() - 601_000 });
       visitor.cookies.get(page.url.host)?.set('__Host-botshelf', text);
@@ -225,7 +233,7 @@ describe('the page of a bot’s token', () => {
     });
 
     it('limits how often the buttons are pressed', async () => {
-      const { visitor, page } = await site.loggedIn(author);
+      const { visitor, page } = await loggedIn(author);
       const statuses: number[] = [];
       for (let press = 0; press < 11; press++) statuses.push((await visitor.press(page, revokePath)).status);
       strictEqual(statuses.filter((status) => status === 200).length, 10);
@@ -235,46 +243,46 @@ describe('the page of a bot’s token', () => {
 
   describe('asks the last commit who the authors are', () => {
     it('and gives nothing to one whom a commit has taken off, at the next press', async () => {
-      const { visitor, page } = await site.loggedIn(author);
-      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [stranger] }) });
+      const { visitor, page } = await loggedIn(author);
+      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [stranger] }) });
       const pressed = await visitor.press(page, tokenPath);
       strictEqual(pressed.status, 403);
       match(pressed.text, /Only the authors/);
       ok(!hasToken());
-      const { visitor: other, page: theirs } = await site.loggedIn(stranger);
+      const { visitor: other, page: theirs } = await loggedIn(stranger);
       ok(tokenIn(await other.press(theirs, tokenPath)));
     });
 
     it('and gives nothing to one whom only an uncommitted edit names', async () => {
-      site.repo.write(pagePath(homer), mainPage({ authors: [stranger], description: 'Edited.' }));
+      site.repo.write(pagePath(id), mainPage({ authors: [stranger], description: 'Edited.' }));
       await eventually(async () => {
-        const { json } = await site.service.request(`/api/v2/bots/${homer}`);
+        const { json } = await site.service.request(`/api/v2/bots/${id}`);
         return json.authors[0] === stranger;
       });
-      const { visitor, page } = await site.loggedIn(stranger);
+      const { visitor, page } = await loggedIn(stranger);
       strictEqual(page.status, 403);
       strictEqual((await visitor.press(page, tokenPath)).status, 403);
-      const { page: authorsOwn } = await site.loggedIn(author);
+      const { page: authorsOwn } = await loggedIn(author);
       strictEqual(authorsOwn.status, 200);
     });
 
     it('and gives nothing for a bot that is not committed, or faulty there', async () => {
-      site.repo.git('rm', '-q', '--cached', pagePath(homer));
+      site.repo.git('rm', '-q', '--cached', pagePath(id));
       site.repo.git('commit', '-q', '-m', 'Take Homer off the record');
-      strictEqual((await site.loggedIn(author)).page.status, 403);
-      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author], category: 'nonsense' }) });
+      strictEqual((await loggedIn(author)).page.status, 403);
+      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author], category: 'nonsense' }) });
       site.service.expectLog(/a file breaks a rule/);
-      strictEqual((await site.loggedIn(author)).page.status, 403);
-      site.repo.commit({ [pagePath(homer)]: mainPage({ authors: [author] }) });
-      strictEqual((await site.loggedIn(author)).page.status, 200);
+      strictEqual((await loggedIn(author)).page.status, 403);
+      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author] }) });
+      strictEqual((await loggedIn(author)).page.status, 200);
     });
   });
 
   it('says how an operator issues tokens where nobody can log in', async () => {
-    const service = await startTestService({ [pagePath(homer)]: mainPage() });
+    const service = await startTestService({ [pagePath(id)]: mainPage() });
     const page = await fetch(service.address + tokenPath);
     strictEqual(page.status, 200);
-    match(await page.text(), new RegExp(`botshelf token ${homer}`));
+    match(await page.text(), new RegExp(`botshelf token ${id}`));
     const press = await fetch(service.address + tokenPath, {
       method: 'POST',
       headers: { 'sec-fetch-site': 'same-origin' },
@@ -287,7 +295,7 @@ describe('the page of a bot’s token', () => {
     const { settings } = site.provider;
     const baseUrl = 'http://localhost:1';
     const service = await startTestService(
-      { [pagePath(homer)]: mainPage({ authors: [author] }) },
+      { [pagePath(id)]: mainPage({ authors: [author] }) },
       { root: tempFolder(), env: { ...loginEnv(settings, site.secrets), BOTSHELF_BASE_URL: baseUrl } },
     );
     service.expectLog(/is in no Git repository/);
