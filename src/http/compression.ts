@@ -6,12 +6,12 @@ import { SerialQueue } from '../concurrency/serial-queue.ts';
 
 export type Coding = 'br' | 'gzip';
 
-/** Bytes to send: in one piece, or in pieces that can be asked for again and again. */
+/** A body to send: in one piece, or as a function that produces its pieces, any number of times. */
 export type Body = Buffer | (() => AsyncIterable<Buffer>);
 
 /**
- * Compressed bodies by what they are the content of, made once and kept while they are asked for. Those that come in
- * pieces are compressed one at a time: together they would take all threads that also sync files.
+ * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time: several at
+ * once would take all threads that also sync files.
  */
 export class CompressedBodies {
   readonly #cache = new LRUCache<string, Buffer, { body: Body; coding: Coding }>({
@@ -26,8 +26,8 @@ export class CompressedBodies {
   readonly #queue = new SerialQueue(64);
 
   /**
-   * The body in a content coding; nobody compresses the same one twice at once.
-   * @param digest names the content: the same digest, the same bytes
+   * Returns the body in a content coding. Callers that want the same one at the same time share the work.
+   * @param digest identifies the body: equal digests mean equal bytes
    * @throws {QueueFullError}
    */
   async get(digest: string, coding: Coding, body: Body): Promise<Buffer> {
@@ -39,7 +39,7 @@ async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
   return await (coding === 'br' ? brotliOf(body, brotliOptions(5, body.length)) : gzipOf(body, { level: 6 }));
 }
 
-/** What comes in pieces is large: it is compressed faster and less. */
+/** Compresses faster and less, as a body in pieces is large. */
 async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
   const output = coding === 'br' ? createBrotliCompress(brotliOptions(4)) : createGzip({ level: 1 });
   const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 import { report } from 'node:process';
 
-/** How many connections there may be so that files, pipes and sockets of our own can be opened beside them. */
+/** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */
 export function connectionLimit(): number {
   const { userLimits } = report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };

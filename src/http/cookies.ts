@@ -1,13 +1,13 @@
 import type { Context } from 'koa';
 
-/** What a browser keeps for us: for this host alone, over https, out of reach of scripts and of other sites' forms. */
+/** The cookies of the service: for this host only, over https, not readable by scripts, not sent by other sites' forms. */
 export type CookieName = '__Host-botshelf' | '__Host-botshelf-login';
 
 export function readCookie(ctx: Context, name: CookieName): string | undefined {
   return ctx.cookies.get(name, { signed: false });
 }
 
-/** Sets a cookie, or with null has the browser forget it. */
+/** Sets a cookie; null deletes it. */
 export function setCookie(
   ctx: Context,
   name: CookieName,

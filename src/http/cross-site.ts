@@ -2,9 +2,8 @@ import type { Context, Next } from 'koa';
 import { ProblemError } from './problem.ts';
 
 /**
- * Refuses a request that another site made a browser send: for forms, which are sent with the visitor's cookies.
- * The browser says where it comes from in Sec-Fetch-Site or, an older one, in Origin; one that says neither is
- * refused too.
+ * Refuses a form that a page of another site submits, as the browser would send the visitor's cookies with it. Browsers
+ * state the origin in Sec-Fetch-Site, older ones in Origin; a request with neither is refused too.
  * @param baseUrl the public address, without a slash at its end
  * @throws {ProblemError} cross-site
  */
@@ -15,7 +14,7 @@ export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => 
     if (!own) {
       throw new ProblemError(
         'cross-site',
-        `this did not come from a page of ${baseUrl}: open the page there and press the button again`,
+        `the request does not come from a page of ${baseUrl}: open the page there and press the button again`,
       );
     }
     await next();

@@ -3,8 +3,8 @@ import type { Context } from 'koa';
 import { ProblemError } from './problem.ts';
 
 /**
- * Answers what no route took: OPTIONS with the methods of the path, another method with 405, an unknown
- * path with 404. Other sites may read, so a preflight for reading is granted, and none for anything else.
+ * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
+ * Scripts of other sites may read, so a preflight allows GET and HEAD only.
  */
 export function handleUnrouted(routers: readonly Router[]): (ctx: Context) => void {
   return (ctx) => {
@@ -13,7 +13,7 @@ export function handleUnrouted(routers: readonly Router[]): (ctx: Context) => vo
     if (allowed.size === 0) {
       throw new ProblemError(
         'not-found',
-        `there is nothing at ${JSON.stringify(ctx.path.slice(0, 100))}: the lists are /api/v1/bots and /api/v2/bots`,
+        `there is nothing at ${JSON.stringify(ctx.path.slice(0, 100))}: the lists of bots are at /api/v2/bots and /api/v1/bots`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');

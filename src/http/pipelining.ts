@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { ProblemError } from './problem.ts';
 
 /**
- * Handles a request that came before the response to an earlier one on its connection was sent, once it is its turn: a
- * client that sends and never reads would have us prepare responses without end. Too many at once end the connection.
+ * Handles a pipelined request once the response to the one before it is sent. Otherwise a client that sends and never reads
+ * would make the service prepare any number of responses. Too many waiting requests end the connection.
  */
-export function inTurn(
+export function queuePipelined(
   request: IncomingMessage,
   response: ServerResponse,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -30,8 +30,8 @@ export function inTurn(
 }
 
 /**
- * Whether what is written to the connection now is what its client reads next, and the response to what it sent last: no
- * response is under way there, unless to the very request that is still arriving.
+ * Whether bytes written to the connection now are read as the response to the client's last request: no other response is
+ * in progress.
  */
 export function isFree(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & WithResponse;
@@ -40,28 +40,28 @@ export function isFree(socket: Socket): boolean {
   return !response.headersSent && !response.req.complete;
 }
 
-/** How many requests of a connection wait for their turn. */
+/** How many requests of a connection wait. */
 const waiting = new WeakMap<Socket, number>();
 
-/** With the one that is handled it makes 32. */
+/** 32 with the one that is handled. */
 const mostWaiting = 31;
 
-/** How Node keeps the response that a connection is at. It is not documented; test/http/pipelining.test.ts holds every supported Node to it. */
+/** Where Node keeps a connection's current response. Undocumented; test/http/pipelining.test.ts checks it for every supported Node. */
 interface WithResponse {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Reads no more, and does not wait for long until the response under way is sent. */
+/** Stops reading, and ends the connection after a second at most. */
 function endSoon(socket: Socket): void {
   socket.pause();
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
-/** Says, where a response is due, why there is none to this request and all behind it. */
+/** Responds with the reason why this request and all behind it are refused. */
 function refuseAll(response: ServerResponse): void {
   const problem = new ProblemError(
     'too-many-requests',
-    `more than ${mostWaiting + 1} requests came at once on one connection: wait for responses before sending more`,
+    `more than ${mostWaiting + 1} requests at once on one connection: wait for responses before sending more`,
   );
   response.writeHead(problem.status, {
     'Content-Type': 'application/problem+json',

@@ -10,7 +10,7 @@ import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
 import { ProblemError } from './problem.ts';
 
-/** Turns what is thrown below into a problem document: a ProblemError into its own, all else into a plain 500. */
+/** Turns a thrown error into a problem document: a ProblemError into its own, an unexpected error into a plain 500. */
 export function handleErrors(log: Log): (ctx: Context, next: Next) => Promise<void> {
   const reasons = new LogThrottle();
   return async (ctx, next) => {
@@ -19,15 +19,16 @@ export function handleErrors(log: Log): (ctx: Context, next: Next) => Promise<vo
     } catch (error) {
       const problem = problemOf(error);
       const request = { method: ctx.method, path: ctx.path };
-      if (problem.kind === 'unexpected') log.error({ err: error, ...request }, 'a request failed');
+      if (problem.kind === 'unexpected')
+        log.error({ err: error, ...request }, 'a request failed unexpectedly, the client got status 500');
       if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
         log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
-      answer(ctx, problem);
+      send(ctx, problem);
     }
   };
 }
 
-/** What an error below comes to: a ProblemError is one already; whatever is not expected is a plain 500. */
+/** Maps an error to a problem; an unexpected error becomes a plain 500. */
 export function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof WritesUnavailableError) {
@@ -48,11 +49,11 @@ export function problemOf(error: unknown): ProblemError {
   }
   return new ProblemError(
     'unexpected',
-    'the fault is not yours: try again later, and tell the maintainers if it stays',
+    'this is an error of the service: try again later, and tell the operator if it persists',
   );
 }
 
-function answer(ctx: Context, problem: ProblemError): void {
+function send(ctx: Context, problem: ProblemError): void {
   for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });

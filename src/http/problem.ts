@@ -1,22 +1,22 @@
 import type { Problem as ProblemDocument } from '../bot/schema-types.ts';
 
-/** One fault of a request: where, and what to do about it. */
+/** One error of a request: where it is, and what to do about it. */
 export interface ProblemDetail {
   /** A JSON pointer into the body as a URI fragment (`#/bot/count`), or a query parameter (`?limit`). */
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** Every kind of problem that an answer can be, with its status and title. The names are part of the API. */
+/** Every kind of problem, with its status and title. The names are part of the API. */
 export const problemKinds = {
-  'bad-query': [400, 'A query parameter is wrong'],
+  'bad-query': [400, 'A query parameter is invalid'],
   'bad-json': [400, 'The body is not JSON'],
   'no-token': [401, 'A token is needed'],
   'bad-token': [401, 'The token is not valid'],
-  'bad-signature': [401, 'The call is not genuine'],
+  'bad-signature': [401, 'The signature is not valid'],
   'other-token': [403, 'The token is for another bot'],
   'cross-site': [403, 'The request comes from another site'],
-  'not-found': [404, 'There is nothing here'],
+  'not-found': [404, 'Not found'],
   'unknown-bot': [404, 'There is no such bot'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'not-acceptable': [406, 'There is no such representation'],
@@ -24,18 +24,18 @@ export const problemKinds = {
   'precondition-failed': [412, 'The bot has changed'],
   'too-large': [413, 'The body is too large'],
   'unsupported-type': [415, 'The body is of the wrong type'],
-  'invalid-update': [422, 'The update breaks a rule'],
+  'invalid-update': [422, 'The update is invalid'],
   'too-many-requests': [429, 'Too many requests'],
   'bad-request': [400, 'The request is malformed'],
-  unexpected: [500, 'Something went wrong on our side'],
-  'writes-unavailable': [503, 'Nothing can be written now'],
+  unexpected: [500, 'Internal error'],
+  'writes-unavailable': [503, 'Writes are not possible now'],
   busy: [503, 'The service is busy'],
   starting: [503, 'The service is starting'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export type ProblemKind = keyof typeof problemKinds;
 
-/** A problem to be answered with: thrown anywhere below http/, turned into a response in one place. */
+/** An error with a problem document: thrown by any handler, turned into a response in one place. */
 export class ProblemError extends Error {
   readonly kind: ProblemKind;
   readonly errors: readonly ProblemDetail[];
@@ -53,14 +53,14 @@ export class ProblemError extends Error {
     this.headers = more.headers ?? {};
   }
 
-  /** A problem that is the sum of its errors; a stranger decides how many there are, so only the first are named. */
+  /** Makes a problem from its errors. Names only the first, as the client decides how many there are. */
   static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
     const named = errors.slice(0, mostErrors);
     const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '')}: ${detail}`);
     return new ProblemError(kind, listing(sentences, errors.length), { errors: named });
   }
 
-  /** A problem that several sentences describe. */
+  /** Makes a problem from several sentences. */
   static ofSentences(kind: ProblemKind, sentences: readonly string[]): ProblemError {
     return new ProblemError(kind, listing(sentences.slice(0, mostErrors), sentences.length));
   }
@@ -82,7 +82,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Errors that one document names. */
+/** Errors that a document names. */
 const mostErrors = 20;
 
 function listing(sentences: readonly string[], total: number): string {

@@ -2,19 +2,19 @@ import type { Context } from 'koa';
 import { ProblemError } from './problem.ts';
 
 /**
- * The parameters of a request's address, parsed in linear time. Koa's own parser and `URLSearchParams` with its
- * look-ups are slow on thousands of them, so they are counted first.
- * @throws {ProblemError} bad-query where there are more than any route has a use for
+ * Parses the query parameters of a request. Counts them first, as Koa's parser and the look-ups of `URLSearchParams` are
+ * slow with thousands.
+ * @throws {ProblemError} bad-query for more parameters than any route uses
  */
 export function queryOf(ctx: Context): URLSearchParams {
   const text = ctx.querystring;
-  if (hasTooMany(text)) throw new ProblemError('bad-query', `${tooMany}: leave out all that is not needed`);
+  if (hasTooMany(text)) throw new ProblemError('bad-query', `${tooMany}: send only those that are needed`);
   return new URLSearchParams(text);
 }
 
 /**
- * The fields of a form.
- * @throws {ProblemError} bad-request where there are more than any form has
+ * Parses the fields of a form.
+ * @throws {ProblemError} bad-request for more fields than any form has
  */
 export function fieldsOf(text: string): URLSearchParams {
   if (hasTooMany(text)) throw new ProblemError('bad-request', `${tooMany}: send only the fields of the form`);

@@ -2,11 +2,11 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from './problem.ts';
 
-/** How often something may happen a minute, by key. Where strangers use more keys than are kept the oldest starts again. */
+/** Limits how often something happens per minute, by key. Where clients use more keys than fit, the oldest are forgotten. */
 export class RateLimit {
   readonly #name: string;
   readonly #limit: number;
-  /** What happened in the minute of each key, which begins with the first of it. */
+  /** The count of each key's minute, which starts with its first event. */
   readonly #counted = new LRUCache<string, { times: number }>({
     ttl: minute,
     maxSize: 16 * 1024 * 1024,
@@ -20,7 +20,7 @@ export class RateLimit {
   }
 
   /**
-   * Counts one for `key` and tells in the response's headers what is left.
+   * Counts one for `key` and sets response headers that say what is left.
    * @throws {ProblemError} too-many-requests
    */
   async count(ctx: Context, key: string, advice: string): Promise<void> {

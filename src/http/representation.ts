@@ -3,22 +3,22 @@ import type { Context } from 'koa';
 import { type Body, type Coding, CompressedBodies } from './compression.ts';
 import { ProblemError } from './problem.ts';
 
-/** What a resource is at one moment, ready to be sent. */
+/** A resource at one moment, ready to be sent. */
 export interface Representation {
   /** The media type, with its parameters. */
   readonly type: string;
-  /** Names exactly this content; the quotes and the coding are added here. */
+  /** Identifies this content; the ETag is made from it. */
   readonly digest: string;
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What all of its kind carry, where it is another kind than the interface's reads. */
+  /** The headers of its kind; `readHeaders` unless given. */
   readonly common?: Readonly<Record<string, string>>;
-  /** Whether this is still what the resource is: as long as it is, the very same response may be sent again. */
+  /** Whether the resource is unchanged, so that the same response may be sent again. */
   readonly current: () => boolean;
 }
 
 /**
- * Answers a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
+ * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
  * @throws {ProblemError} not-acceptable
  */
 export async function send(
@@ -40,8 +40,8 @@ export async function send(
 }
 
 /**
- * Whether who asks has this very answer already, by If-None-Match. The Cache-Control of a request is left aside: it
- * speaks to caches on the way, and `fetch` in Node sends `no-cache` with every condition.
+ * Whether the client has this response already, by If-None-Match. Ignores the request's Cache-Control: it is for caches in
+ * between, and `fetch` in Node sends `no-cache` with every condition.
  */
 export function isKnown(ctx: Context): boolean {
   const known = ctx
@@ -59,12 +59,12 @@ export const readHeaders = {
   Vary: 'Accept-Encoding',
 };
 
-/** The ETags of a representation, one for each coding it is sent in. */
+/** Returns the ETags of a representation, one for each coding. */
 export function etagsOf(digest: string): string[] {
   return (['identity', 'gzip', 'br'] as const).map((coding) => etagOf(digest, coding));
 }
 
-/** How long this very response may be sent again, as told by `send`; undefined when it must not be. */
+/** Returns whether this response may still be sent again, as a function that `send` stored; undefined when it must not be stored. */
 export function repeatableWhile(ctx: Context): (() => boolean) | undefined {
   return (ctx.state as { repeatableWhile?: () => boolean }).repeatableWhile;
 }
@@ -75,18 +75,21 @@ function markRepeatable(ctx: Context, current: () => boolean): void {
 
 const compressedBodies = new CompressedBodies();
 
-/** A smaller body gains nothing from compression. */
+/** Bytes. A smaller body gains nothing from compression. */
 const worthwhile = 512;
 
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
   if (ctx.accepts(type) === false) {
-    throw new ProblemError('not-acceptable', `only ${type} is given here: accept it, or */*`);
+    throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
   }
   const codings =
     Buffer.isBuffer(body) && body.length < worthwhile ? ['identity'] : ['br', 'gzip', 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
-  throw new ProblemError('not-acceptable', `only ${codings.join(', ')} is given here: accept one of them`);
+  throw new ProblemError(
+    'not-acceptable',
+    `this resource is available as ${codings.join(', ')}: accept one of them`,
+  );
 }
 
 function etagOf(digest: string, coding: Coding | 'identity'): string {

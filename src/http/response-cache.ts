@@ -2,42 +2,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { SerializedResponse } from './serialized-response.ts';
 
-/** A response that may be sent again for as long as `current` says so. */
+/** A response that may be sent again while it is current. */
 interface StoredResponse extends VaryKey {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
-  /** Undefined where nobody has asked for it yet: many readers have it from before a restart. */
+  /** Undefined where only a 304 has been sent, to a client that has the body from before a restart. */
   readonly whole: SerializedResponse | undefined;
   readonly notModified: SerializedResponse;
   current(): boolean;
 }
 
-/** What of a request's headers a read's answer depends on. */
+/** The request headers that a response depends on. */
 interface VaryKey {
   readonly accept: string;
   readonly encoding: string;
-  /** Only pages speak languages: empty for everything else. */
+  /** Accept-Language; empty below /api/, where responses do not depend on it. */
   readonly language: string;
 }
 
 /**
- * Whole responses by request, in front of everything that decides: a read that was answered before costs a
- * look-up and a write to the socket. It stores only what the application marked as repeatable, and answers
- * only what needs no decision: every other request goes on to the application.
+ * Whole responses by request, in front of Koa: a read that was served before costs a look-up and a write to the socket.
+ * Stores only what the application marked as repeatable, and passes on every request that is not exactly the same.
  */
 export class ResponseCache {
-  /** By address: one response for each way in which it has been wished for. */
+  /** By address: one response for each key. */
   readonly #responses = new LRUCache<string, readonly StoredResponse[]>({
     maxSize: 64 * 1024 * 1024,
     maxEntrySize: 1024 * 1024,
     sizeCalculation: (stored, url) => stored.reduce((all, { size }) => all + size + 2000, url.length),
   });
 
-  /** How often it has answered: with a whole response, with a 304. */
+  /** How many responses came from the cache: whole ones and 304s. */
   readonly hits = { whole: 0, notModified: 0 };
 
-  /** Answers the request if it can; false when the application has to. */
+  /** Responds if it can; false when the application has to. */
   respond(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = '' } = request;
     if (method !== 'GET') return false;
@@ -55,7 +54,7 @@ export class ResponseCache {
     return true;
   }
 
-  /** Keeps an answer that has just been decided, with the headers as they were sent: a 200, or a 304 that has no body. */
+  /** Stores a response of the application, with the headers as they were sent: a 200, or a 304 without a body. */
   store(
     request: IncomingMessage,
     response: ServerResponse,
@@ -89,16 +88,16 @@ export class ResponseCache {
   }
 }
 
-/** What a condition is answered with; undefined where the application has to look closer. */
+/** Returns which response a condition selects; undefined where the application has to decide. */
 function kindOf(condition: string | undefined, etag: string): 'whole' | 'notModified' | undefined {
   if (condition === undefined) return 'whole';
   return condition === etag ? 'notModified' : undefined;
 }
 
-/** Characters of an address, or of what is wished, above which a response is not kept. */
+/** Characters of an address, or of a key, above which a response is not stored. */
 const longest = 1000;
 
-/** Responses kept for one address. */
+/** Responses stored for one address. */
 const mostVariants = 16;
 
 function isSame(a: VaryKey, b: VaryKey): boolean {
@@ -106,8 +105,8 @@ function isSame(a: VaryKey, b: VaryKey): boolean {
 }
 
 /**
- * What of the headers matters for a read; undefined where more than that may matter. Read from the raw headers, as
- * making the object of all of them would take longer than all else here.
+ * Reads the headers that a read depends on; undefined where others may matter. Uses the raw headers, because building
+ * Node's object of all headers would take longer than everything else here.
  */
 function readVaryKey({
   rawHeaders,
@@ -121,7 +120,7 @@ function readVaryKey({
     if (found[name] !== undefined) return undefined;
     found[name] = rawHeaders[i + 1] ?? '';
   }
-  // Only pages speak languages, and only to them a cookie says who asks.
+  // Only pages depend on the language and on who is logged in.
   if (found['if-modified-since'] !== undefined || (!forInterface && found.cookie !== undefined))
     return undefined;
   return {
@@ -142,9 +141,9 @@ const readNames = [
 ] as const;
 type ReadHeader = (typeof readNames)[number];
 
-/** The header if it is one of ours, in whatever case it was written. */
+/** Returns the header's name if it is one of `readNames`, in any case. */
 function headerOf(name: string): ReadHeader | undefined {
-  // Most headers are none of these, which their lengths tell.
+  // The length rules out most headers.
   if (name.length !== 6 && name.length !== 13 && name.length !== 15 && name.length !== 17) return undefined;
   const lower = name.toLowerCase();
   return readNames.find((known) => known === lower);

@@ -1,26 +1,26 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 
 /**
- * How long a connection waits for its next request: longer than proxies keep one, nginx 60 s. Where ours ends first, a
- * proxy now and then sends a post into a connection that is closing, and tells its client 502.
+ * How long a connection waits for its next request: longer than proxies do (nginx: 60 s). Otherwise a proxy now and then
+ * sends a POST into a connection that is closing, and responds to its client with 502.
  */
 export const keepAliveSeconds = 75;
 
 /**
- * An answer in the form in which it goes over the wire, all but its date: sending it again is one write to the socket.
- * Node puts a head together anew for each answer, and hands it to the system apart from the body.
+ * A response as bytes, except for its date, so that sending it again is one write to the socket. Node builds the head of
+ * each response again and writes it separately from the body.
  */
 export class SerializedResponse {
   readonly #head: string;
   readonly #hasBody: boolean;
-  /** Until it is first sent: from then on it is in `#bytes`. */
+  /** Null once it has been sent: from then on it is in `#bytes`. */
   #body: Buffer | null;
   #bytes: Buffer | undefined;
   #second = 0;
 
   /**
-   * @param headers - name, value, name, value…, with a Content-Length where there is a body
-   * @param body - null for an answer that has none
+   * @param headers name, value, name, value…, with a Content-Length where there is a body
+   * @param body null for a response without one
    */
   constructor(status: number, headers: readonly string[], body: Buffer | null) {
     const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1] ?? ''}\r\n`] : []));
@@ -29,7 +29,7 @@ export class SerializedResponse {
     this.#hasBody = body !== null;
   }
 
-  /** Sends it; false where the connection ends after it, or Node's responses are not what they were: nothing was sent. */
+  /** Sends it. Returns false, with nothing sent, where the connection ends after it or Node's internals have changed. */
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
     if (open._header !== null || !open.shouldKeepAlive) return false;
@@ -60,10 +60,7 @@ export class SerializedResponse {
 
 const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
 
-/**
- * How Node keeps the head of a response, and marks that it has been written. It is not documented; test/http/serialized-response.test.ts holds
- * every supported Node to it.
- */
+/** Where Node keeps the head of a response. Undocumented; test/http/serialized-response.test.ts checks it for every supported Node. */
 interface WrittenHead {
   _header: string | null;
   _headerSent: boolean;

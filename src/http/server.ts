@@ -3,29 +3,29 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import type { Log } from '../log.ts';
-import { inTurn, isFree } from './pipelining.ts';
+import { queuePipelined, isFree } from './pipelining.ts';
 import { repeatableWhile } from './representation.ts';
 import { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
 
 export interface ListeningServer {
-  /** The port that was asked for, or the free one that was found for 0. */
+  /** The configured port, or the free one chosen for 0. */
   readonly port: number;
-  /** Takes no new request, finishes those under way, and cuts off what is not done after ten seconds. */
+  /** Accepts no new request, finishes those in progress, and ends what is not done after ten seconds. */
   close(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Connections above which more are refused. */
+  /** The most connections at a time; more are refused. */
   readonly maxConnections: number;
   readonly log: Log;
 }
 
 /**
- * Serves an application with the response cache before it.
- * @throws the system's error when the address cannot be had
+ * Serves an application behind the response cache.
+ * @throws a system error when the address is not available
  */
 export async function listen(
   app: Koa,
@@ -35,7 +35,7 @@ export async function listen(
   let closing = false;
   app.middleware.unshift(async (ctx, next) => {
     await next();
-    // Kept alive, its connection would be waited for.
+    // Closing waits for connections that are kept alive.
     if (closing) ctx.res.shouldKeepAlive = false;
     const current = repeatableWhile(ctx);
     if (current === undefined) return;
@@ -49,7 +49,7 @@ export async function listen(
     if (!cache.respond(request, response)) void compute(request, response);
   };
   const server = createServer(limits, (request, response) => {
-    if (response.socket === null) inTurn(request, response, handle);
+    if (response.socket === null) queuePipelined(request, response, handle);
     else handle(request, response);
   });
   server.timeout = idleTimeout;
@@ -75,10 +75,10 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** Milliseconds after which a connection ends on which nothing moves: its client does not read what it asked for. */
+/** Milliseconds. A connection without traffic for this long ends, as its client does not read. */
 const idleTimeout = 120_000;
 
-/** Says when connections begin to be refused, and when they no longer are. */
+/** Logs when connections start to be refused, and when they are accepted again. */
 function logRefusals(server: Server, log: Log): void {
   const { maxConnections } = server;
   let refusing = false;
@@ -87,7 +87,7 @@ function logRefusals(server: Server, log: Log): void {
       if (!refusing || count > maxConnections * 0.9) return;
       refusing = false;
       server.off('connection', look);
-      log.info({ connections: count }, 'connections are accepted again');
+      log.info({ connections: count }, 'new connections are accepted again');
     });
   };
   server.on('drop', () => {
@@ -96,14 +96,14 @@ function logRefusals(server: Server, log: Log): void {
     server.on('connection', look);
     log.warn(
       { maxConnections },
-      `all ${maxConnections} connections are taken, more are refused: raise the limit on open files (LimitNOFILE, ulimit -n), or see who holds them`,
+      `the limit of ${maxConnections} connections is reached, new ones are refused: raise the limit on open files (LimitNOFILE, ulimit -n), or check which clients hold them`,
     );
   });
 }
 
 /**
- * What is no HTTP never reaches the application: it gets a short problem document and the connection ends. Where another
- * response is under way it would be read as a part of that one, or as the response to another request.
+ * Responds to bytes that are not HTTP with a short problem document and ends the connection. Where another response is in
+ * progress it only ends the connection, as the client would read the document as part of that response.
  */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || !isFree(socket)) {
@@ -114,11 +114,11 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     error.code === 'HPE_HEADER_OVERFLOW'
       ? [
           '431 Request Header Fields Too Large',
-          'the address and headers are too long: keep them below 16 KiB',
+          'the address and headers are too long: keep them below 16 KiB in total',
         ]
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'the request did not arrive in time: send it again']
-        : ['400 Bad Request', 'this is no HTTP/1.1 request: check the request line and the headers'];
+        : ['400 Bad Request', 'this is not a valid HTTP/1.1 request: check the request line and the headers'];
   const title = status.slice(4);
   const body = JSON.stringify({
     type: 'urn:botshelf:problem:bad-request',
@@ -135,7 +135,7 @@ async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const patience = setTimeout(() => server.closeAllConnections(), 10_000);
+  const cutOff = setTimeout(() => server.closeAllConnections(), 10_000);
   await closed;
-  clearTimeout(patience);
+  clearTimeout(cutOff);
 }

@@ -9,7 +9,7 @@ export interface DocsPageProps {
   readonly document: ApiDocument;
 }
 
-/** What the page shows of an OpenAPI document. */
+/** The part of an OpenAPI document that the page shows. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -24,7 +24,7 @@ interface Operation {
   }[];
 }
 
-/** How to use the interface, for people; programs read the OpenAPI document. */
+/** How to use the API, for people; programs read the OpenAPI document. */
 export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
   const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
   return (

@@ -4,8 +4,8 @@ import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /**
- * Tells open pages which bot was edited, as server-sent events: `change` with the bot's id as its data. For who
- * edits the catalogue on a machine of their own; a public site goes without.
+ * Sends open pages a server-sent event when a bot is edited: `change`, with the bot's ID as data. For editing the
+ * catalogue on one's own machine; off on a public site.
  */
 export class LivePreview {
   readonly #streams = new Set<PassThrough>();
@@ -26,7 +26,7 @@ export class LivePreview {
       this.#streams.add(stream);
       stream.once('close', () => this.#streams.delete(stream));
       stream.write('retry: 500\n\n');
-      // Nothing is sent for as long as nobody edits.
+      // Nothing is sent while nobody edits, so there is no timeout.
       ctx.req.setTimeout(0);
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'text/event-stream';
@@ -34,7 +34,7 @@ export class LivePreview {
     });
   }
 
-  /** Ends what is open, so that the server can close. */
+  /** Ends all streams, so that the server can close. */
   close(): void {
     for (const stream of this.#streams) stream.end();
   }

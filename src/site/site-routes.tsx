@@ -24,7 +24,7 @@ export interface SiteOptions extends BotRecipeOptions {
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
 }
 
-/** The pages: front page, categories, bots, and what they are made of. */
+/** The pages that anyone can read: front page, categories, bots, API; the form of /add; the assets. */
 export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
   addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });

@@ -16,7 +16,7 @@ describe('the limit on connections', () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage() });
     const limited = ['sh', '-c', `ulimit -n 256 && exec "${process.execPath}" "${mainFile}" serve`] as const;
     const { address, log, end, expectLog } = await startServiceProcess(folder, {}, limited);
-    expectLog(/all 192 connections are taken, more are refused: raise the limit on open files/);
+    expectLog(/the limit of 192 connections is reached, new ones are refused: raise the limit on open files/);
     const port = Number(new URL(address).port);
     const open = async (): Promise<void> => {
       const socket = connect(port, '127.0.0.1').on('error', () => {});
@@ -24,8 +24,8 @@ describe('the limit on connections', () => {
       await once(socket, 'connect');
     };
     for (let i = 0; i < 250; i++) await open();
-    await eventually(() => log().includes('are taken'));
-    strictEqual(log().match(/are taken/g)?.length, 1);
+    await eventually(() => log().includes('new ones are refused'));
+    strictEqual(log().match(/new ones are refused/g)?.length, 1);
     for (const socket of sockets.splice(0)) socket.destroy();
     await eventually(async () => {
       await open();

@@ -58,7 +58,7 @@ describe('requests on one connection that do not wait for responses', () => {
     handled[0]?.done();
     await eventually(() => ended);
     deepStrictEqual(statuses(), ['200', '429']);
-    match(said, /Connection: close\r\n[^]*"status":429,"detail":"more than 32 requests came at once/);
+    match(said, /Connection: close\r\n[^]*"status":429,"detail":"more than 32 requests at once/);
     strictEqual(handled.length, 1);
   });
 

@@ -165,16 +165,16 @@ describe('in a browser', function () {
     await page.getByRole('link', { name: 'Homer' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homer');
     await page.getByRole('link', { name: 'Add a bot' }).click();
-    await page.getByLabel('Bot id').fill('x');
+    await page.getByLabel('Bot ID').fill('x');
     await page.getByRole('button', { name: 'Check' }).click();
     match((await page.locator('#id-fault').textContent()) ?? '', /digits/);
-    strictEqual(await page.getByLabel('Bot id').inputValue(), 'x');
+    strictEqual(await page.getByLabel('Bot ID').inputValue(), 'x');
   });
 
   it('the form for a new bot says what is wrong while one types', async () => {
     const { page, wrongs } = await open();
     await page.goto('/add');
-    await page.getByLabel('Bot id').fill('123456789012345678');
+    await page.getByLabel('Bot ID').fill('123456789012345678');
     await page.getByLabel('Invite').fill('http://example.org');
     await eventually(async () =>
       match((await page.locator('#invite-fault').textContent()) ?? '', /https:\/\//),

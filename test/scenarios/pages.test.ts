@@ -143,7 +143,7 @@ describe('pages', () => {
 
     it('leads out of an empty result', async () => {
       const text = await html('/?q=zzzzzz');
-      match(text, /No bot fits/);
+      match(text, /No bots match/);
       match(text, /href="\/">See all bots/);
     });
 
@@ -276,7 +276,7 @@ describe('pages', () => {
       const text = await (await post('/add', { ...whole, name: '"><script>', invite: 'x' })).text();
       match(text, /id="invite-fault"[^>]*>[^<]*https/);
       match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
-      match(text, /One field is not right yet/);
+      match(text, /1 field needs attention/);
     });
 
     it('leads to the new-file page of the Git host, filled in', async () => {

@@ -7,8 +7,8 @@ import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 
 /**
- * Lets the owner of the bot pass. Only a refused token is counted against the address it came from: whoever
- * has a valid one is not kept out by a neighbour.
+ * Checks that the request has the token of the bot. Only refused tokens count against the client's address, so that an
+ * owner with a valid token is not limited by others at the same address.
  * @throws {ProblemError} no-token, bad-token, other-token or too-many-requests
  */
 export async function authenticate(
@@ -35,18 +35,15 @@ export async function authenticate(
   await badTokens.count(
     ctx,
     addressGroup(ctx.ip),
-    'too many refused tokens came from your address, look at what sends them',
+    'too many invalid tokens come from your address, check what sends them',
   );
   if (check === 'other bot') {
-    throw new ProblemError(
-      'other-token',
-      `this token is for another bot than ${id}: use the one of this bot`,
-    );
+    throw new ProblemError('other-token', `this token belongs to another bot: use the token of ${id}`);
   }
   const detail =
     token === undefined
-      ? `this is no token, or not all of one: a token is bsh_ and 49 letters and digits; ${tokenAdvice()}`
-      : `this token is not valid any more, or never was: ${tokenAdvice()}`;
+      ? `this is not a complete token: a token is bsh_ and 49 letters and digits; ${tokenAdvice()}`
+      : `this token is unknown or was revoked: ${tokenAdvice()}`;
   throw new ProblemError('bad-token', detail, challenge('error="invalid_token"'));
 }
 

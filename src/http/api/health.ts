@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Fault } from '../../catalogue/page/fault.ts';
 
-/** How well one part of the service does; a fault is a sentence. */
+/** The state of one part of the service; each fault is a sentence. */
 export interface PartHealth {
   readonly ready: boolean;
   readonly faults: readonly string[];
@@ -15,8 +15,8 @@ export interface Health {
 }
 
 /**
- * `/healthz` says that the process answers; `/readyz` whether every part is ready (else 503), what does not
- * work although reads go on, and which files are faulty.
+ * `/healthz`: the process responds. `/readyz`: whether every part is ready (else 503), what fails although reads go on,
+ * and which files have faults.
  */
 export function addHealthRoutes(router: Router, health: Health): void {
   router.get('/healthz', (ctx) => {
@@ -34,5 +34,5 @@ export function addHealthRoutes(router: Router, health: Health): void {
   });
 }
 
-/** A catalogue that is wholly wrong must not make a probe answer with megabytes. */
+/** Files that a response names, so that a probe of a broken catalogue does not transfer megabytes. */
 const mostFiles = 1000;

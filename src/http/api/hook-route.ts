@@ -8,19 +8,18 @@ import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 
 export interface HookRouteOptions {
-  /** What the Git server signs its calls with, or sends along. */
+  /** The secret that the Git server signs its calls with, or sends. */
   readonly secret: string;
-  /** Told of every call that is genuine. */
+  /** Called for every genuine call. */
   readonly pushed: () => void;
   /** Refused calls by address. */
   readonly refused: RateLimit;
 }
 
 /**
- * `POST /hooks/push`: the Git server says that somebody has pushed. GitHub, Gitea and Forgejo sign the body, GitLab
- * signs id, time and body, or sends the secret itself. What the body says is not looked at: the answer to a call is
- * to fetch. A signature is accepted once. A call that only carries the secret has nothing that identifies it: who can
- * repeat it has the secret.
+ * `POST /hooks/push`: the Git server reports a push. GitHub, Gitea and Forgejo sign the body; GitLab signs ID, time and
+ * body, or sends the secret itself. The content of the body is ignored: every genuine call starts a fetch. A signature is
+ * accepted once. A call with the secret itself can be repeated, but only by a client that has the secret.
  */
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
@@ -33,7 +32,7 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
     });
     const proof = proofOf(ctx, secret, body);
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
-      await refused.count(ctx, addressGroup(ctx.ip), 'look at the secret that the Git server has');
+      await refused.count(ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
       throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
@@ -46,13 +45,13 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
   });
 }
 
-/** A push of thousands of files is described in less. Bytes. */
+/** Bytes. The description of a push of thousands of files is smaller. */
 const maxBody = 2 * 1024 * 1024;
 
 const advice =
-  'the call is not signed with the secret, or was sent before: give the Git server the secret that BOTSHELF_WEBHOOK_SECRET has';
+  'the call is not signed with the secret, or is a repetition: set the secret of the webhook to that of BOTSHELF_WEBHOOK_SECRET';
 
-/** The signature of a genuine call, `secret` for one that carries the secret instead, null for any other. */
+/** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
 function proofOf(ctx: Context, secret: string, body: Buffer): string | null {
   const id = ctx.get('webhook-id');
   const signatures = ctx.get('webhook-signature');
@@ -77,7 +76,7 @@ interface StandardHeaders {
   readonly signatures: string;
 }
 
-/** The signature of a call by the Standard Webhooks specification, as a signing token of GitLab's makes it. */
+/** Returns the signature of a genuine call by the Standard Webhooks specification, which GitLab uses; null for any other. */
 function standardProof(
   { id, time, signatures }: StandardHeaders,
   secret: string,
@@ -96,13 +95,13 @@ function standardProof(
   return isGenuine ? signature.toString('hex') : null;
 }
 
-/** Seconds that the clocks of the two machines and the way of a call may differ by. */
+/** Seconds, for the difference between the two clocks and the transfer. */
 const oldestCall = 300;
 
-/** While a key is replaced a call has two. */
+/** A call has two while a key is replaced. */
 const mostSignatures = 10;
 
-/** In a time that tells nothing about where they differ. */
+/** Compares in constant time. */
 function same(a: Buffer, b: Buffer): boolean {
   return timingSafeEqual(a, b);
 }
@@ -116,13 +115,13 @@ function bodyProblem(error: unknown): unknown {
   if (type === 'entity.too.large') {
     return new ProblemError(
       'too-large',
-      `the body is larger than ${maxBody} bytes: the next fetch finds the push`,
+      `the body is larger than ${maxBody} bytes: the next regular fetch finds the push`,
       {
         headers: { Connection: 'close' },
       },
     );
   }
   return typeof type === 'string'
-    ? new ProblemError('bad-request', 'the body ended before it should: send it again')
+    ? new ProblemError('bad-request', 'the body is incomplete: send it again')
     : error;
 }

@@ -11,7 +11,7 @@ import { queryOf } from '../query.ts';
 import { send } from '../representation.ts';
 
 /**
- * The reads of both interfaces: v1 lists the markdown files, v2 the bots, and both give a bot whole.
+ * The reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
  * @param baseUrl the public address, without a slash at its end
  */
 export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, baseUrl: string): void {
@@ -29,7 +29,7 @@ export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, b
 }
 
 /**
- * The bot that a path names.
+ * Returns the bot that a path names.
  * @throws {ProblemError} unknown-bot, when the text is no id
  * @throws {UnknownBotError}
  */
@@ -38,7 +38,7 @@ export function knownBot(bots: BotIndex, text: string): IndexedBot {
   if (id === undefined) {
     throw new ProblemError(
       'unknown-bot',
-      `${JSON.stringify(text.slice(0, 60))} is no bot id: an id is 1 to 20 digits`,
+      `${JSON.stringify(text.slice(0, 60))} is not a bot ID: use 1 to 20 digits`,
     );
   }
   const bot = bots.get(id);

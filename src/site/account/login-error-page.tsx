@@ -3,7 +3,7 @@ import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { loginMessages } from './login-messages.ts';
 
-/** Says why somebody is not logged in, and what they can do. */
+/** Says why a login failed and what to do. */
 export function LoginErrorPage({ site, error }: { readonly site: Site; readonly error: LoginError }): VNode {
   const { title, retry } = loginMessages.errors[error.kind];
   return (

@@ -1,13 +1,13 @@
-/** The words of the pages about logging in. */
+/** The texts of the pages about logging in. */
 export const loginMessages = {
   again: 'Log in again',
-  home: 'To the front page',
+  home: 'Go to the front page',
   errors: {
-    away: { title: 'The login does not work now', retry: true },
+    away: { title: 'Login is not available', retry: true },
     denied: { title: 'You are not logged in', retry: true },
     stale: { title: 'Please log in again', retry: true },
     distrusted: { title: 'You are not logged in', retry: true },
-    misconfigured: { title: 'The login is not set up right', retry: false },
-    'no-account': { title: 'This account cannot be used here', retry: true },
+    misconfigured: { title: 'Login is not set up correctly', retry: false },
+    'no-account': { title: 'You cannot log in with this account', retry: true },
   },
 } as const;

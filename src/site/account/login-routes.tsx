@@ -17,24 +17,20 @@ import { viewerIn } from './viewer.ts';
 export interface LoginRoutesOptions {
   readonly site: Site;
   readonly login: Login;
-  /** Logins by address: each is a few requests to the provider. */
+  /** Logins by address: each causes a few requests to the provider. */
   readonly attempts: RateLimit;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
 }
 
 /**
- * Logging in and out. `/login?to=<path>` leads to the provider, and with `account=other` to another account
- * there; it is a link and no form, because browsers hold where a form leads to, the provider's pages too, against
- * `form-action`.
+ * Logging in and out. `/login?to=<path>` redirects to the provider, and with `account=other` asks it for another account.
+ * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
+ * provider.
  */
 export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl }: LoginRoutesOptions): void {
   const limit = async (ctx: Context): Promise<void> =>
-    await attempts.count(
-      ctx,
-      addressGroup(ctx.ip),
-      'somebody at your address logs in very often, wait a minute',
-    );
+    await attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');
@@ -49,7 +45,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
-      leadTo(ctx, url);
+      redirectTo(ctx, url);
     } catch (error) {
       refuse(ctx, error);
     }
@@ -61,18 +57,18 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     try {
       const { session, to } = await login.finish(queryOf(ctx), cookie);
       setCookie(ctx, sessionCookie, session);
-      leadTo(ctx, to);
+      redirectTo(ctx, to);
     } catch (error) {
       refuse(ctx, error);
     }
   });
   router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
     setCookie(ctx, sessionCookie, null);
-    leadTo(ctx, '/');
+    redirectTo(ctx, '/');
   });
 }
 
-/** Whose browser it is; undefined when nobody has logged in with it. Renews the session when that is due. */
+/** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */
 export async function visitorOf(ctx: Context, login: Login): Promise<Session | undefined> {
   const cookie = readCookie(ctx, sessionCookie);
   if (cookie === undefined) return undefined;
@@ -82,7 +78,7 @@ export async function visitorOf(ctx: Context, login: Login): Promise<Session | u
   return opened?.session;
 }
 
-/** Tells who has logged in, for the pages that show it. */
+/** Returns a function that reads who is logged in, for the pages that show it. */
 export function viewersOf(login: Login | null): (ctx: Context) => Promise<Viewer | null> {
   return async (ctx) => {
     const session = login === null ? undefined : await visitorOf(ctx, login);
@@ -93,7 +89,7 @@ export function viewersOf(login: Login | null): (ctx: Context) => Promise<Viewer
 const sessionCookie = '__Host-botshelf';
 const loginCookie = '__Host-botshelf-login';
 
-function leadTo(ctx: Context, url: string): void {
+function redirectTo(ctx: Context, url: string): void {
   ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
   ctx.redirect(url);
   ctx.status = 303;

@@ -1,14 +1,14 @@
 import type { BotId } from '../../bot/id.ts';
 
-/** A piece of code that posts a bot's count, ready to be pasted. */
+/** A sample that posts a bot's count, ready to paste. */
 export interface PostingCode {
   readonly title: string;
   readonly code: string;
 }
 
 /**
- * Code that posts how many servers a bot is in, with this bot's address filled in. The token comes from the
- * environment variable BOTSHELF_TOKEN, so that it is in no file.
+ * Returns samples that post a bot's count, with the bot's address filled in. The token comes from the environment variable
+ * BOTSHELF_TOKEN, so that it is in no file.
  * @param baseUrl the public address, without a slash at its end
  */
 export function postingCode(baseUrl: string, id: BotId): readonly PostingCode[] {

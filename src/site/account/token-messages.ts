@@ -1,50 +1,49 @@
-/** The words of the page of a bot's token. */
+/** The texts of a bot's token page. */
 export const tokenMessages = {
-  title: (bot: string) => `Token of ${bot}`,
+  title: (bot: string) => `${bot}’s API token`,
   intro:
-    'A bot posts how many servers it is in, and small edits, with its token. Whoever has the token can do so too: keep it out of your code and your chats.',
+    'Your bot uses this token to post its server count and small edits. Anyone who has the token can do the same: keep it out of your code and your chats.',
 
-  noLogin: 'Ask the operator for it',
-  operator: 'Nobody can log in here. Whoever runs this service gives a bot a new token with this command:',
-  command: 'The operator’s command',
+  noLogin: 'Ask the operator for a token',
+  operator: 'This site has no login. The operator issues a token with this command:',
+  command: 'Command for the operator',
 
   visitor: 'Are you an author of this bot?',
-  visitorText: 'Log in with the account that the bot’s file names as an author, and get its token here.',
+  visitorText: 'Log in with an account that the bot’s file lists as an author to get the token.',
   logIn: (provider: string) => `Log in with ${provider}`,
 
-  stranger: 'This account is not among the authors',
+  stranger: 'This account is not an author of this bot',
   strangerText: (name: string, id: string, bot: string) =>
-    `You are logged in as ${name}, account ${id}. Only the authors of ${bot} get its token; who they are stands in the bot’s file, and changes by pull request.`,
+    `You are logged in as ${name}, account ${id}. Only the authors of ${bot} can get its token; authors are listed in the bot’s file and can be changed by pull request.`,
   otherAccount: 'Log in with another account',
 
-  present: 'The present token',
+  current: 'Current token',
   none: 'This bot has no token.',
   issued: 'Issued',
   lastUsed: 'Last used',
-  neverUsed: 'never, as far as this service knows',
+  neverUsed: 'Never',
   stale: (provider: string) =>
-    `To issue, replace or revoke it, log in with ${provider} again; that is good for ten minutes.`,
+    `To issue, replace or revoke a token, log in with ${provider} again. You then have ten minutes.`,
   logInAgain: 'Log in again',
-  nothingDone: 'Nothing was done: your login was more than ten minutes old when you pressed the button.',
+  nothingDone: 'Nothing has changed: your login was more than ten minutes old.',
 
   issue: 'Issue a token',
-  replace: 'Replace or revoke it',
-  replaceText: 'Either ends the present token at once: what still posts with it is refused from then on.',
+  replace: 'Replace or revoke the token',
+  replaceText: 'Both stop the current token immediately. Anything still using it will be refused.',
   regenerate: 'Regenerate',
   revoke: 'Revoke',
-  revoked: 'The token has ended. Nothing can be posted for this bot until there is a new one.',
-  nothingToRevoke: 'There was no token to end.',
+  revoked: 'The token is revoked. Nothing can be posted for this bot until you issue a new one.',
+  nothingToRevoke: 'There was no token to revoke.',
 
-  newToken: 'The new token',
-  newTokenText:
-    'It is shown this once and kept nowhere: copy it now. A token that the bot had before has ended.',
+  newToken: 'New token',
+  newTokenText: 'Copy it now: you will not see it again. The previous token no longer works.',
   field: 'Token',
   copy: 'Copy',
   copied: 'Copied.',
   notShared:
-    'The shared Git server cannot be reached now. The change holds on this machine; if others serve this list too, they follow once the server is back.',
+    'The shared Git server cannot be reached. The change is in force on this server; other servers of this site get it when the Git server is back.',
 
-  post: 'Post with it',
+  post: 'Use the token',
   postText:
-    'Put the token into the environment variable BOTSHELF_TOKEN of your bot. Every half hour is often enough; an answer of 200 means that the count is saved.',
+    'Set the environment variable BOTSHELF_TOKEN of your bot to the token. Post every 30 minutes; status 200 means that the count is saved.',
 } as const;

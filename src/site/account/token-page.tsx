@@ -10,12 +10,12 @@ import { postingCode } from './posting-code.ts';
 import { Moment } from '../page/moment.tsx';
 import { tokenMessages as messages } from './token-messages.ts';
 
-/** What the page of a bot's token says, by who asks. */
+/** What the token page shows, by who is logged in. */
 export type TokenPageState =
-  /** Nobody can log in here. */
+  /** The service has no login. */
   | { readonly kind: 'no-login'; readonly obstacle: string | null }
   | { readonly kind: 'visitor' }
-  /** Logged in, and no author of the bot. */
+  /** Logged in, but not an author of the bot. */
   | { readonly kind: 'stranger'; readonly session: Session }
   /** An author whose login is too old to press a button. */
   | {
@@ -28,10 +28,10 @@ export type TokenPageState =
       readonly kind: 'author';
       readonly session: Session;
       readonly info: TokenInfo;
-      /** What has just been done; null when the page was only opened. */
+      /** The result of the button that was pressed; null when the page was only opened. */
       readonly done:
         | (({ readonly issued: Token } | { readonly revoked: boolean }) & {
-            /** Whether the other machines that serve the catalogue can know. */
+            /** Whether the change is pushed, so that other servers get it. */
             readonly shared: boolean;
           })
         | null;
@@ -42,7 +42,7 @@ export interface TokenPageProps {
   readonly bot: { readonly id: BotId; readonly name: string };
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
-  /** What people call the provider; empty where nobody can log in. */
+  /** The provider's display name; empty where the service has no login. */
   readonly provider: string;
   readonly state: TokenPageState;
 }
@@ -111,7 +111,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
       );
     case 'stale':
       return (
-        <Panel title={messages.present}>
+        <Panel title={messages.current}>
           {state.pressed && (
             <p class="notice bad" role="status">
               {messages.nothingDone}
@@ -131,7 +131,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
               {messages.notShared}
             </p>
           )}
-          <Panel title={messages.present}>
+          <Panel title={messages.current}>
             <Info info={state.info} />
             <Buttons bot={bot} info={state.info} />
           </Panel>
@@ -184,7 +184,7 @@ function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): V
   );
 }
 
-/** A first token is one press away; ending one that may be in use takes two. */
+/** Issuing the first token takes one click; ending one that may be in use takes two. */
 function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenInfo }): VNode {
   const action = `/bots/${bot.id}/token`;
   if (info.issuedAt === undefined) {

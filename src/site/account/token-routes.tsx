@@ -16,25 +16,25 @@ import { TokenPage, type TokenPageState } from './token-page.tsx';
 export interface TokenRoutesOptions {
   readonly site: Site;
   readonly bots: BotIndex;
-  /** Null where nobody can log in. */
+  /** Null where the service has no login. */
   readonly login: Login | null;
   readonly tokens: Tokens;
-  /** The authors of a bot as the last commit has it, read anew. */
+  /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  /** Presses of the buttons by bot. */
+  /** Button presses by bot. */
   readonly presses: RateLimit;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
 }
 
 /**
- * The page of a bot's token, and its buttons, which are for the bot's authors alone. Who they are is asked
- * anew at each press, and so is a login that is fresh. A token is in the answer to the press and nowhere else.
+ * The page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and the age
+ * of the login again. A token is in the response to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
   const { site, bots, login, tokens, committedAuthors, presses, baseUrl } = options;
 
-  /** Who asks, and what they may. */
+  /** Decides what the page shows, from the session and the bot's authors. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
     if (login === null || login.obstacle !== null)
       return { kind: 'no-login', obstacle: login?.obstacle ?? null };
@@ -67,7 +67,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
         send(ctx, id, state);
         return;
       }
-      await presses.count(ctx, id, 'one token is enough, wait a minute');
+      await presses.count(ctx, id, 'wait a minute before you press again');
       const done = await act(id);
       const info = await tokens.tokenInfo(id);
       send(ctx, id, { ...state, info, done });
@@ -90,7 +90,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
 
 type Done = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;
 
-/** A press that did nothing is refused; the page itself is for everybody but a stranger. */
+/** A press by someone who is not an author is 403; the page itself is 403 only for a stranger. */
 function statusOf({ kind }: TokenPageState, method: string): number {
   if (kind === 'author') return 200;
   return kind === 'stranger' || method === 'POST' ? 403 : 200;

@@ -7,22 +7,21 @@ import { parsePage } from '../../catalogue/page/page.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import type { FieldName, FieldTexts } from './add-fields.ts';
 
-/** The file that a form comes to. */
+/** The file that a form makes. */
 export interface AddEntry {
-  /** Undefined while id or language are wrong. */
+  /** Undefined while the ID or the language is wrong. */
   readonly path: string | undefined;
   readonly text: string;
   /** The part of it below the front matter. */
   readonly page: string;
-  /** What is wrong with each field, in sentences; none where the file keeps every rule. */
+  /** An error message for each field that breaks a rule. */
   readonly faults: Readonly<Partial<Record<FieldName, string>>>;
 }
 
 /**
- * Makes a main page of a form's fields and holds it against the schemas, and the whole file against what a page
- * file may be made of.
- * @param now when the bot is listed, ms since the epoch
- * @param isListed whether there is such a bot already
+ * Makes a main page from a form's fields and checks it against the schemas, then checks the whole file.
+ * @param now when the bot is listed, milliseconds since the epoch
+ * @param isListed whether the bot is in the catalogue
  */
 export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) => boolean): AddEntry {
   const faults = new Map<FieldName, string>();
@@ -30,11 +29,11 @@ export function addEntry(texts: FieldTexts, now: number, isListed: (id: BotId) =
     if (!faults.has(field)) faults.set(field, message);
   };
   const id = parseBotId(trimmed(texts.id));
-  if (id === undefined) note('id', 'give the bot’s id, 1 to 20 digits');
-  else if (isListed(id)) note('id', 'this bot is on the shelf already: edit its page instead');
+  if (id === undefined) note('id', 'enter the bot’s ID, 1 to 20 digits');
+  else if (isListed(id)) note('id', 'this bot is already listed: edit its page instead');
   const locale = localeOf(trimmed(texts.locale), (message) => note('locale', message));
 
-  if (trimmed(texts.category) === '') note('category', 'choose the shelf that the bot stands on');
+  if (trimmed(texts.category) === '') note('category', 'choose a category');
   const data = mainPageOf(texts, now);
   const page = (texts.page ?? '')
     .replaceAll('\r\n', '\n')
@@ -55,14 +54,14 @@ function localeOf(tag: string, note: (message: string) => void): Locale | undefi
   return undefined;
 }
 
-/** What is left empty and may be is left at its default. */
+/** Optional fields that are empty keep their default. */
 function mainPageOf(texts: FieldTexts, now: number): MainPage {
   const orNull = (name: FieldName): string | null => trimmed(texts[name]) || null;
   return {
     name: trimmed(texts.name),
     description: trimmed(texts.description),
     authors: words(texts.authors),
-    // The schema has the last word on what is chosen.
+    // The schema checks it.
     category: trimmed(texts.category) as MainPage['category'],
     codehost: { owner: orNull('owner'), repo: orNull('repo') },
     created: now,
@@ -79,7 +78,7 @@ function mainPageOf(texts: FieldTexts, now: number): MainPage {
   };
 }
 
-/** The field that a key of the front matter comes from: `images.avatar` from avatar, `authors[1]` from authors. */
+/** Returns the field that a key of the front matter comes from: avatar for `images.avatar`, authors for `authors[1]`. */
 function fieldAt(place: readonly (string | number)[]): FieldName {
   const key = place.filter((part) => typeof part === 'string').at(-1);
   return key as FieldName;
@@ -89,7 +88,7 @@ function trimmed(text = ''): string {
   return text.trim();
 }
 
-/** A space at the end of a line is kept: a prefix may end in one. */
+/** Splits a text into lines. A space at the end of a line is kept: a prefix may end in one. */
 function lines(text = ''): string[] {
   return text
     .split(/\r\n|\n|\r/)
@@ -102,5 +101,5 @@ function words(text = ''): string[] {
   return all.slice(0, mostWords);
 }
 
-/** More than any list may have: it is told to be too long all the same. */
+/** More than any list may have, so the schema still reports that the list is too long. */
 const mostWords = 100;

@@ -1,6 +1,6 @@
 import { categoryNames, messages } from '../page/messages.ts';
 
-/** A field of the form that makes a bot's file. */
+/** A field of the form that creates a bot's file. */
 export interface AddField {
   readonly name: FieldName;
   readonly label: string;
@@ -17,7 +17,7 @@ export interface AddField {
 
 export type FieldName = keyof typeof messages.fields;
 
-/** The text of each field as it was sent; a switch that is off is left out. */
+/** The text of each field as it was sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
 
 const { fields: labels, hints } = messages;

@@ -13,13 +13,13 @@ export interface AddPageProps {
   readonly viewer: Viewer | null;
   readonly texts: FieldTexts;
   readonly entry: AddEntry;
-  /** The page as its readers will see it. */
+  /** The page as readers will see it. */
   readonly html: Html;
-  /** Whether somebody has sent the form, and wants to know what is wrong with it. */
+  /** Whether the form was sent, so that its errors are shown. */
   readonly sent: boolean;
 }
 
-/** The form that makes a bot's file, and the file that it comes to. */
+/** The form that creates a bot's file, with the resulting file beside it. */
 export function AddPage({ site, viewer, texts, entry, html, sent }: AddPageProps): VNode {
   const faults = sent ? entry.faults : {};
   return (
@@ -130,7 +130,7 @@ function Preview({ texts, entry, html }: Pick<AddPageProps, 'texts' | 'entry' | 
   );
 }
 
-/** The file, where it goes, and the way to get it there. */
+/** The file, its path, and the ways to submit it. */
 function Outcome({ site, entry, sent }: Pick<AddPageProps, 'site' | 'entry' | 'sent'>): VNode {
   const { path, text, faults } = entry;
   const open = Object.keys(faults).length;

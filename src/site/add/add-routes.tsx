@@ -19,8 +19,8 @@ export interface AddOptions {
 }
 
 /**
- * `/add`: a form that comes to a bot's file. Sending it changes nothing; it only shows the file and what is
- * wrong with it, or gives the file to be kept.
+ * `/add`: a form that creates a bot's file. Sending it saves nothing: the response shows the file and its errors, or is
+ * the file as a download.
  */
 export function addAddRoutes(router: Router, { site, viewerOf, isListed, markdown }: AddOptions): void {
   const entryOf = (texts: FieldTexts): AddEntry => addEntry(texts, Date.now(), isListed);
@@ -53,14 +53,14 @@ export function addAddRoutes(router: Router, { site, viewerOf, isListed, markdow
   });
 }
 
-/** A page of 20,000 characters takes nine bytes for each at most. */
+/** A page has up to 20,000 characters, and a character takes up to nine bytes in a form. */
 const formRules: BodyRules = {
   type: ['application/x-www-form-urlencoded', 'a form'],
   limit: 256 * 1024,
   whenTooLarge: 'shorten the page',
 };
 
-/** Characters: more than twenty addresses, or a page, have. */
+/** Characters. More than a page or twenty addresses have. */
 const longestField = 45_000;
 
 /** @throws {ProblemError} unsupported-type, too-large, bad-request */

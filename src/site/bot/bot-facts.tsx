@@ -10,7 +10,7 @@ import { nameOfLocale } from '../page/locales.ts';
 import { categoryNames, day, integer, messages } from '../page/messages.ts';
 import { TokenLink } from '../page/token-link.tsx';
 
-/** What stands beside a bot's page: languages, facts, its file, and what its owner needs. */
+/** The column beside a bot's page: languages, details, links to its file and its token. */
 export function BotFacts(props: BotPageProps): VNode {
   return (
     <aside class="side" dir="ltr" aria-label={messages.about}>
@@ -106,7 +106,7 @@ function Prefixes({ trigger }: { readonly trigger: FullTrigger }): VNode | null 
   );
 }
 
-/** The ways to change the bot: its file, its history, its token. */
+/** Links to edit the bot's file, to its history, its JSON and its token. */
 function Owner({ site, viewer, bot, locale }: BotPageProps): VNode {
   const path = pathOfPage(bot, locale);
   return (

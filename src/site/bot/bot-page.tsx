@@ -21,14 +21,14 @@ export interface BotPageProps {
   readonly count: number | undefined;
   /** The bot's page in that language. */
   readonly html: Html;
-  /** Whether its pictures are blurred. */
+  /** Whether its images are blurred. */
   readonly veiled: boolean;
-  /** What is wrong with its files, where their editor is looking. */
+  /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
   readonly canonical: string;
 }
 
-/** All there is to know of a bot. */
+/** The page of a bot. */
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, veiled, faults, canonical } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -107,7 +107,7 @@ interface NamedProps extends BotPageProps {
   readonly name: string;
 }
 
-/** Says why the pictures are blurred, and leads to them. */
+/** Says why the images are blurred, with a link that shows them. */
 function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | null {
   const { avatar, cover, preview } = bot.cachedImages;
   if (avatar === null && cover === null && preview.length === 0) return null;

@@ -11,11 +11,11 @@ export interface CardProps {
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
   readonly count: number | undefined;
-  /** The language that the list was asked for, and so its page is. */
+  /** The language in the address of the list, which the link to the bot keeps. */
   readonly asked: string | undefined;
 }
 
-/** A bot in a list: the whole card leads to its page. */
+/** A bot in a list. The whole card is a link to its page. */
 export function Card({ bot, locale, count, asked }: CardProps): VNode {
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);

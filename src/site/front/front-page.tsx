@@ -14,11 +14,11 @@ export interface FrontPageProps {
   /** How many bots the list has on all of its pages. */
   readonly total: number;
   readonly pages: number;
-  /** How many bots of each category fit the rest of the query. */
+  /** How many bots of each category match the rest of the query. */
   readonly categories: ReadonlyMap<Category, number>;
 }
 
-/** A list of bots to search and browse: all of them, or those of a category. */
+/** A list of bots to search and browse: all bots, or those of a category. */
 export function FrontPage(props: FrontPageProps): VNode {
   const { site, viewer, query, cards, total } = props;
   const { q, category } = query;
@@ -50,7 +50,7 @@ export function FrontPage(props: FrontPageProps): VNode {
   );
 }
 
-/** Works without a script: it is sent as a GET. */
+/** Works without a script, as a GET form. */
 function SearchForm({ query }: { readonly query: FrontQuery }): VNode {
   const { q, sort, category, nsfw, locale } = query;
   const names = (Object.keys(sorts) as SortName[]).filter((name) => name !== 'relevance' || q !== '');
@@ -127,12 +127,18 @@ function Chip({ query, category, bots }: ChipProps): VNode {
   );
 }
 
-/** A way out of an empty result. */
+/** What an empty list shows: why, and a link that helps. */
 function Nothing({ query }: { readonly query: FrontQuery }): VNode {
   const isEmpty = query.q === '' && query.category === undefined && query.page === 1;
   return (
     <div class="empty">
-      <h3>{isEmpty ? messages.emptyCatalogue : messages.nothingFound}</h3>
+      <h3>
+        {isEmpty
+          ? messages.emptyCatalogue
+          : query.q === ''
+            ? messages.nothingFound
+            : messages.nothingFoundFor(query.q)}
+      </h3>
       <p>{isEmpty ? messages.emptyCatalogueAdvice : messages.nothingFoundAdvice}</p>
       <a class="button" href={isEmpty ? '/add' : '/'}>
         {isEmpty ? messages.add : messages.seeAll}

@@ -2,23 +2,23 @@ import { canonicalLocale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { Sort } from '../../catalogue/index/selection.ts';
 
-/** What a list of bots on a page was asked for. */
+/** The query of a page that lists bots. */
 export interface FrontQuery {
-  /** Empty where nothing is searched for. */
+  /** The search text; empty where there is none. */
   readonly q: string;
   readonly sort: SortName;
   readonly category: Category | undefined;
-  /** Whether bots for adults are listed too. */
+  /** Whether 18+ bots are included. */
   readonly nsfw: boolean;
   /** Counted from 1. */
   readonly page: number;
-  /** The language that the address asks for, in its canonical case. */
+  /** The language in the address, in its canonical case. */
   readonly locale: string | undefined;
 }
 
 export type SortName = 'relevance' | 'popular' | 'newest' | 'edited' | 'name' | 'shuffled';
 
-/** The order of each name; undefined is the best fit first. */
+/** The order of each name; undefined is best match first. */
 export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
   relevance: undefined,
   popular: { key: 'count', descending: true },
@@ -28,7 +28,7 @@ export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
   shuffled: { key: 'random', descending: false },
 };
 
-/** Reads the query of a page. What makes no sense is left aside: a reader with a mangled link still gets a page. */
+/** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
 export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
   const q = (params.get('q') ?? '').trim().slice(0, 200);
   const asked = params.get('sort') ?? '';
@@ -44,7 +44,7 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
   };
 }
 
-/** The address of a list, without what is the default. */
+/** Returns the address of a list, without parameters that have their default. */
 export function frontPath({ q, sort, category, nsfw, page, locale }: FrontQuery): string {
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);

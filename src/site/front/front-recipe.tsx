@@ -12,12 +12,12 @@ import { type FrontQuery, readFrontQuery } from './front-query.ts';
 
 interface ListRequest {
   readonly query: FrontQuery;
-  /** The language of each bot: a page depends on these, not on the many ways to ask for them. */
+  /** The language to show each bot in. The page depends on these, not on the many ways to ask for them. */
   readonly locales: readonly Locale[];
 }
 
 /**
- * The page of a list that a request asks for.
+ * Returns how the page of a list is made.
  * @throws {QueueFullError}
  */
 export async function listRecipe(

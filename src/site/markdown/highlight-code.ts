@@ -18,8 +18,8 @@ import yaml from 'highlight.js/lib/languages/yaml';
 import highlighter from 'highlight.js/lib/core';
 
 /**
- * Highlights the blocks of code of a page, up to a limit for all of them: code as HTML, its parts in elements with
- * classes; undefined where the language is not known, or the limit is reached.
+ * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined where the
+ * language is not known, or the page has more code than the limit.
  */
 export function codeHighlighter(): (code: string, language: string) => string | undefined {
   let left = mostCode;
@@ -31,7 +31,7 @@ export function codeHighlighter(): (code: string, language: string) => string | 
 }
 
 const mostCode = 10_000;
-/** What a block takes of that besides its characters: a page has about a hundred at most. */
+/** Characters of the limit that a block takes besides its own, so that a page has about a hundred at most. */
 const costOfBlock = 100;
 
 const languages = {

@@ -14,15 +14,15 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Text = DefaultTreeAdapterTypes.TextNode;
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** HTML of more elements, or of deeper nesting, than a page may have. */
+/** Thrown for HTML with more elements, or deeper nesting, than a page may have. */
 export class HtmlLimitError extends Error {
   override readonly name = 'HtmlLimitError';
 }
 
 /**
- * Parses HTML as a browser does inside of a `div`. A short text can become millions of elements in a browser: each
- * paragraph opens again what was left open in the one before.
- * @throws HtmlLimitError when there are more than `most` elements
+ * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, as each paragraph reopens
+ * what the one before left open.
+ * @throws {HtmlLimitError} for more than `most` elements
  */
 export function parseHtml(text: string, most = Infinity): Fragment {
   let count = 0;
@@ -41,7 +41,7 @@ export function serialiseHtml(tree: Fragment): string {
   return serialize(tree);
 }
 
-/** An element of HTML; attributes that are undefined are left out. */
+/** Creates an HTML element, without the attributes that are undefined. */
 export function element(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
   const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, attributesOf(attributes));
   made.childNodes = childNodes;
@@ -60,7 +60,7 @@ export function isText(node: Node | undefined): node is Text {
   return node !== undefined && defaultTreeAdapter.isTextNode(node);
 }
 
-/** Whether an element is of HTML, not of SVG or MathML. */
+/** Whether an element is HTML, not SVG or MathML. */
 export function isHtml({ namespaceURI }: Element): boolean {
   return namespaceURI === standard.NS.HTML;
 }

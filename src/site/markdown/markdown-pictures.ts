@@ -1,6 +1,6 @@
 import type { BotRecord } from '../../bot/schema-types.ts';
 
-/** The pictures that a bot's page may show: address of the original → path of our copy. */
+/** Returns the images that a bot's page may show: address of the original → path of the cached copy. */
 export function markdownPictures({
   images,
   cachedImages,
@@ -11,7 +11,7 @@ export function markdownPictures({
   };
   note(images.avatar, cachedImages.avatar);
   note(images.cover, cachedImages.cover);
-  // Previews that are not there yet are left out, so which is which is known only when all are there.
+  // Previews without a copy are left out of cachedImages, so the lists match only when every preview has one.
   if (images.preview.length === cachedImages.preview.length) {
     images.preview.forEach((url, i) => note(url, cachedImages.preview[i]));
   }

@@ -3,19 +3,19 @@ import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
 import { layOutPage } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
-/** A stranger's markdown, and what it may show. */
+/** Untrusted Markdown, and the images it may show. */
 export interface MarkdownSource {
   readonly text: string;
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
-  /** Address of a picture → path of our own copy. No other picture is shown. */
+  /** Address of an image → path of the cached copy. No other image is shown. */
   readonly pictures: Readonly<Record<string, string>>;
 }
 
 /**
- * Renders a stranger's markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links
- * to the web and to mail only, pictures of ours only, headings below the page's `h1`. May take long for a hostile text.
- * @returns null for a text that is too much to lay out
+ * Renders untrusted Markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links to the
+ * web and to mail only, cached images only, headings below the page's `h1`. A hostile text may take long.
+ * @returns null for a text that exceeds a limit
  */
 export function renderMarkdown({ text, name, pictures }: MarkdownSource): string | null {
   try {
@@ -42,7 +42,7 @@ markdown.block.State = class extends markdown.block.State {
 };
 const mostTokens = 50_000;
 
-// Columns are aligned by markdown-it with inline styles: here as in HTML.
+// markdown-it aligns columns with inline styles; here they get `align`, as in HTML.
 const { rules } = markdown.renderer;
 for (const name of ['th_open', 'td_open'] as const) {
   rules[name] = (tokens, i, options, _environment, self) => {

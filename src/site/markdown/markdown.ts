@@ -4,7 +4,7 @@ import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { WorkerPool } from '../../concurrency/worker-pool.ts';
 import type { MarkdownSource, renderMarkdown } from './markdown-renderer.ts';
 
-/** A rendered text; null where it takes too long or is too much to lay out: show the text as it was written. */
+/** A rendered text; null where rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
 export type Html = string | null;
 
 /**
@@ -21,12 +21,12 @@ export class Markdown {
   readonly #queue = new SerialQueue();
   #pool: WorkerPool<typeof renderMarkdown> | undefined;
 
-  /** @param limit how long a text may take, in ms */
+  /** @param limit milliseconds that a text may take */
   constructor(limit = 1000) {
     this.#limit = limit;
   }
 
-  /** The text as safe HTML. */
+  /** Renders a text to safe HTML. */
   async render(source: MarkdownSource): Promise<Html> {
     if (source.text === '') return '';
     const key = createHash('sha256').update(JSON.stringify(source)).digest('base64url');
@@ -34,15 +34,15 @@ export class Markdown {
   }
 
   /**
-   * The text of a page that is still being written, as safe HTML. It is kept nowhere, and null too while several
-   * others wait: the pages of listed bots come first.
+   * Renders a text that is still being written to safe HTML. The result is not kept, and it is null while several others
+   * wait: the pages of listed bots come first.
    */
   async preview(source: MarkdownSource): Promise<Html> {
     if (source.text === '') return '';
     return this.#queue.size < maxQueueForPreview ? await this.#queued(source) : null;
   }
 
-  /** Ends the thread; another text starts one again. */
+  /** Ends the thread; the next text starts another. */
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
@@ -53,14 +53,14 @@ export class Markdown {
     return await this.#queue.run(async () => {
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
-      // The start of the thread counts for no text.
+      // So that the start of the thread does not count as time of the text.
       await pool.run(emptySource);
       return await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
     });
   }
 }
 
-/** A preview is refused while so many texts wait. */
+/** A preview is refused while this many texts wait. */
 const maxQueueForPreview = 4;
 
 const renderer = new URL('./markdown-renderer.js', import.meta.url);

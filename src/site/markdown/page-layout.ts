@@ -17,13 +17,13 @@ import {
 export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
-  /** Address of a picture → path of our own copy. No other picture is shown. */
+  /** Address of an image → path of the cached copy. No other image is shown. */
   readonly pictures: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes a part of our page of a sanitised tree: headings below the page's own, links that recommend nothing, our
- * copies of pictures, classes for what is aligned, tables and code that scroll, emoji for their names.
+ * Prepares a sanitised tree for the bot page: headings below the page's own, links with `nofollow`, cached copies of
+ * images, classes for alignment, tables and code that scroll, emoji for their names.
  */
 export function layOutPage(tree: Fragment, { name, pictures }: PageLayout): void {
   dropTitle(tree, name);
@@ -53,7 +53,7 @@ function dropTitle(tree: Fragment, name: string): void {
   }
 }
 
-/** The highest heading becomes an `h2`, as the page has its `h1`, and none is more than one below that before it. */
+/** Makes the highest heading an `h2`, below the page's `h1`, and no heading more than one level below the one before it. */
 function lowerHeadings(tree: Fragment): void {
   const headings = headingsIn(tree.childNodes);
   const levels = headings.map(({ tagName }) => Number(tagName.slice(1)));
@@ -96,14 +96,14 @@ function laidOutElement(node: Element, place: Place): Node[] {
     ...(align !== undefined && { class: alignmentClass(align) }),
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
     ...(tagName === 'code' && { class: undefined }),
-    // What scrolls is reached with the keyboard.
+    // Reachable with the keyboard, as it scrolls.
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
   if (tagName !== 'table') return [node];
   return [element('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, [node])];
 }
 
-/** Our copy of a picture; a link in place of any other. */
+/** Returns the cached copy of an image, else a link to the original. */
 function picture(node: Element, { pictures, inLink }: Place): Node[] {
   const url = attribute(node, 'src') ?? '';
   const alt = attribute(node, 'alt') ?? '';
@@ -123,7 +123,7 @@ function sized(node: Element): boolean {
   return attribute(node, 'width') !== undefined || attribute(node, 'height') !== undefined;
 }
 
-/** As the author wants it, else 16:9, so that nothing moves when the picture comes. */
+/** Returns the author's size, else 16:9, so that nothing moves when the image loads. */
 function sizeOf(node: Element): { width: string; height: string } {
   const width = Number(attribute(node, 'width') ?? 0);
   const height = Number(attribute(node, 'height') ?? 0);
@@ -145,7 +145,7 @@ function alignmentClass(align: string): string | undefined {
   return { left: 'start', center: 'middle', right: 'end' }[align];
 }
 
-/** `:ok_hand:` becomes its emoji; what is between colons and no name stays. */
+/** Replaces names of emoji between colons, such as `:ok_hand:`. Other text between colons stays. */
 function withEmoji(text: string): string {
   const [first = '', ...parts] = text.split(':');
   let result = first;

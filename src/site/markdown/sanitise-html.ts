@@ -16,10 +16,10 @@ import {
 } from './html-tree.ts';
 
 /**
- * Parses a stranger's HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that
- * a browser would run, load or jump to. The tree is a fixed point: what it is written as comes back, in a browser,
- * as this very tree, so nothing left open can reach past its end.
- * @throws HtmlLimitError when it has more elements or deeper nesting than any page of a person's
+ * Parses untrusted HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that a browser
+ * would run, load or jump to. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
+ * no open element can reach past its end.
+ * @throws {HtmlLimitError} for more elements or deeper nesting than any page by a person has
  */
 export function sanitiseHtml(html: string): Fragment {
   let text = html;
@@ -33,17 +33,17 @@ export function sanitiseHtml(html: string): Fragment {
   throw new HtmlLimitError();
 }
 
-/** Whether a link may lead there: to the web and to mail. */
+/** Whether a link to this address is allowed: to the web and to mail. */
 export function isLinkable(url: string): boolean {
   return /^(https?:\/\/|mailto:)/i.test(url);
 }
 
-/** Markup that is right takes two rounds; what a browser nests otherwise than it was written takes a few more. */
+/** Valid markup takes two rounds; markup that a browser nests differently from how it is written takes a few more. */
 const mostRounds = 5;
 const mostElements = 10_000;
 const deepest = 100;
 
-/** The attributes that an element keeps; undefined where only its content stays. */
+/** Returns the attributes that an element keeps; undefined where only its content stays. */
 type Rule = (node: Element) => Attributes | undefined;
 
 const bare: Rule = () => ({});
@@ -124,7 +124,7 @@ function kept(node: Node, depth: number): Node[] {
   return [node];
 }
 
-/** The words of a picture that cannot be shown. */
+/** Returns the text that replaces an image. */
 function alternative(picture: Element): Node[] {
   const alt = attribute(picture, 'alt') ?? '';
   return alt === '' ? [] : [textNode(alt)];
@@ -135,7 +135,7 @@ function isEmpty(node: Node): boolean {
   return isElement(node) && node.tagName !== 'img' && node.childNodes.every(isEmpty);
 }
 
-/** Puts the items among an element's children into lists, where the element is none. */
+/** Wraps list items in a list, where their parent is not one. */
 function inLists(children: readonly Node[], parent: string): Node[] {
   const result: Node[] = [];
   let list: Element | undefined;
@@ -161,7 +161,7 @@ const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
   dd: ['dl'],
 };
 
-/** The first line end in a `pre` is lost whenever it is parsed. */
+/** Removes line ends at the start of a `pre`, as each parse would remove the first. */
 function dropFirstLineEnds({ childNodes: [first] }: Element): void {
   if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
 import { send } from '../../http/representation.ts';
 
-/** A file that pages name: its address carries a digest of its bytes, so whoever has it may keep it for ever. */
+/** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
 export interface Asset {
   readonly path: string;
   readonly type: string;
@@ -21,9 +21,9 @@ const types: Readonly<Record<string, string>> = {
 
 export const assets = {
   stylesheet: asset('site.css'),
-  /** Validates the form of /add while one types. */
+  /** Validates the form of /add while the user types. */
   addScript: asset('add.js'),
-  /** Loads the page anew when a file of the catalogue was saved. */
+  /** Reloads the page when a file of the catalogue is saved. */
   liveScript: asset('live.js'),
   /** Copies a token. */
   copyScript: asset('copy.js'),

@@ -3,14 +3,14 @@ import type { VNode } from 'preact';
 export interface AvatarProps {
   readonly id: string;
   readonly name: string;
-  /** The path of our copy; null where there is none. */
+  /** The path of the cached copy; null where there is none. */
   readonly picture: string | null;
   /** Edge in CSS pixels. */
   readonly size: number;
   readonly veiled: boolean;
 }
 
-/** A bot's picture, or its initial on a colour of its own. It says nothing that the name beside it does not. */
+/** A bot's picture, or its initial on a coloured background. Hidden from screen readers, as the name is beside it. */
 export function Avatar({ id, name, picture, size, veiled }: AvatarProps): VNode {
   if (picture === null) {
     return (
@@ -26,7 +26,7 @@ export function Avatar({ id, name, picture, size, veiled }: AvatarProps): VNode 
   );
 }
 
-/** As many as the stylesheet has. */
+/** The number of colours in the stylesheet. */
 const tints = 8;
 
 function initialOf(name: string): string {

@@ -7,7 +7,7 @@ import { Layout, type Site, type Viewer } from './layout.tsx';
 import { messages } from './messages.ts';
 import { sendOnce } from './html-response.ts';
 
-/** Shows a problem as a page to who asks for pages. The interface below /api/ keeps its problem documents. */
+/** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
 export function showErrorPages(
   site: Site,
   viewerOf: (ctx: Context) => Promise<Viewer | null>,

@@ -4,7 +4,7 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import { Layout, type Site } from './layout.tsx';
 import { messages } from './messages.ts';
 
-/** What the editor of a bot's files has to mend. */
+/** The faults of a bot's files, for their editor. */
 export function Faults({
   faults,
   advice,
@@ -30,7 +30,7 @@ export function Faults({
   );
 }
 
-/** In place of the page of a bot that was never right, while its editor is looking. */
+/** The page of a bot whose files have never been valid, for their editor. */
 export function FaultyBotPage(props: {
   readonly site: Site;
   readonly id: BotId;

@@ -4,22 +4,22 @@ import { interfaceLanguage, messages } from './messages.ts';
 import { OperatorContact } from './operator.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
-/** Somebody who is logged in. */
+/** A person who is logged in. */
 export interface Viewer {
-  /** Of the account, as a bot's `authors` has it. */
+  /** The account's ID, as in a bot's `authors`. */
   readonly id: string;
   readonly name: string;
 }
 
-/** What all pages of one site have in common. */
+/** What all pages of a site have in common. */
 export interface Site {
-  /** Whether one can log in here. */
+  /** Whether the service has a login. */
   readonly login: boolean;
   /** The web pages of the catalogue's repository; null where it has none. */
   readonly repository: RepositoryLinks | null;
-  /** How to reach who runs this service; null where nobody says. */
+  /** How to reach the operator of the service; null where not configured. */
   readonly contact: string | null;
-  /** Whether an open page is to follow the files of the catalogue. */
+  /** Whether an open page reloads when a file of the catalogue changes. */
   readonly live: boolean;
 }
 
@@ -27,17 +27,17 @@ export interface LayoutProps {
   readonly site: Site;
   /** Null for a visitor. */
   readonly viewer: Viewer | null;
-  /** Stands in the browser's tab, before the product's name; the front page has none. */
+  /** The document title, before the product's name; the front page has none. */
   readonly title?: string;
   readonly description?: string;
-  /** The one address of a page that can be reached by several. */
+  /** The preferred address of a page that has several. */
   readonly canonical?: string;
-  /** A script of our own, an asset's path. The page works without it. */
+  /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
   readonly children: ComponentChildren;
 }
 
-/** A whole page: header with the account of who asks, `main`, footer. */
+/** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { site, viewer, title, description, canonical, script, children } = props;
   return (
@@ -91,7 +91,7 @@ export function Layout(props: LayoutProps): VNode {
   );
 }
 
-/** Who is logged in, and the way out; or the way in. */
+/** The name of the account and a logout button, or a login link. */
 function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   if (viewer === null) {
     return (

@@ -1,8 +1,8 @@
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 
 /**
- * What a reader wants to read, most wanted first: what the address asks for, then what the browser does. Only the first
- * twenty: each bot of a list is held against all of them.
+ * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
+ * twenty, because each bot of a list is compared with all of them.
  * @param asked the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
@@ -11,8 +11,8 @@ export function wantedRanges(asked: string | undefined, accepted: string): strin
 }
 
 /**
- * The language to show a bot in: the best of those wanted (RFC 4647, look-up), else the bot's default.
- * @param available what the bot speaks, the default first
+ * Chooses the language to show a bot in: the best match of the wanted ranges (RFC 4647, lookup), else the bot's default.
+ * @param available the bot's languages, the default first
  */
 export function chooseLocale(available: readonly Locale[], wanted: readonly string[]): Locale | undefined {
   for (const range of wanted) {
@@ -23,7 +23,7 @@ export function chooseLocale(available: readonly Locale[], wanted: readonly stri
   return available[0];
 }
 
-/** The ranges of an Accept-Language header, the one that is wanted most first. Those of weight 0 are left out. */
+/** Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0. */
 export function languageRanges(header: string): string[] {
   const ranges = header
     .slice(0, 500)
@@ -39,21 +39,18 @@ export function languageRanges(header: string): string[] {
     .map(({ range }) => range);
 }
 
-/** Which way the language is written. */
+/** Returns the direction that a language is written in. */
 export function directionOf(locale: string): 'ltr' | 'rtl' {
   const { language, script } = new Intl.Locale(locale).maximize();
   return rightToLeft.has(script ?? '') || language === 'dv' ? 'rtl' : 'ltr';
 }
 
-/** What the language calls itself, such as français; the tag where that is not known. */
+/** Returns a language's name in that language, such as français; the tag where it is not known. */
 export function nameOfLocale(locale: string): string {
   return new Intl.DisplayNames([locale], { type: 'language', fallback: 'code' }).of(locale) ?? locale;
 }
 
-/**
- * The language itself, else a shorter form of it, else a regional form of the one asked for: who asks for
- * pt-PT is better served with pt-BR than with none.
- */
+/** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {
   const parts = (canonicalLocale(range) ?? '').split('-');
   for (let length = parts.length; length > 0; length--) {

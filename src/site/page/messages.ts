@@ -1,9 +1,9 @@
 import type { Category } from '../../bot/schema-types.ts';
 
-/** The language that the pages themselves speak; a bot's own words are in its languages. */
+/** The language of the pages themselves; a bot's own texts are in its languages. */
 export const interfaceLanguage = 'en';
 
-/** Every word of the pages that is not a bot's, in one place. */
+/** The texts of the pages, apart from those of bots. */
 export const messages = {
   product: 'Botshelf',
   tagline: 'Find a bot for your server.',
@@ -12,15 +12,15 @@ export const messages = {
   browse: 'Browse',
   add: 'Add a bot',
   api: 'API',
-  apiTitle: 'The interface',
+  apiTitle: 'API',
   apiIntroduction:
-    'Everything here can be read as JSON, without a key and from any site. Owners post counts and small edits with the token of their bot. For programs:',
+    'All listings are available as JSON, without a key and from any website. Bot owners post server counts and small edits with their bot’s token. The machine-readable description:',
   logIn: 'Log in',
   logOut: 'Log out',
   signedInAs: 'Logged in as',
-  footer: 'Every bot here is a markdown file in a Git repository.',
+  footer: 'Every listing is open: anyone can suggest an edit.',
   operator: 'Operator:',
-  source: 'The catalogue’s repository',
+  source: 'Source repository',
 
   searchLabel: 'Search bots',
   searchPlaceholder: 'What should the bot do?',
@@ -30,20 +30,21 @@ export const messages = {
     relevance: 'Best match',
     popular: 'Most servers',
     newest: 'Newest',
-    edited: 'Recently edited',
+    edited: 'Recently updated',
     name: 'Name',
-    shuffled: 'Shuffled',
+    shuffled: 'Random',
   },
-  showAdult: 'Show bots for adults',
+  showAdult: 'Include 18+ bots',
   categoriesLabel: 'Categories',
   allBots: 'All',
   categoryTitle: (category: Category) => `${categoryNames[category]} bots`,
   found: (bots: number) => (bots === 1 ? '1 bot' : `${integer(bots)} bots`),
   foundFor: (bots: number, query: string) => `${messages.found(bots)} for “${query}”`,
-  nothingFound: 'No bot fits.',
-  nothingFoundAdvice: 'Try fewer or other words, or look at all there are.',
-  emptyCatalogue: 'The shelf is empty.',
-  emptyCatalogueAdvice: 'Be the first to put a bot on it.',
+  nothingFound: 'No bots match.',
+  nothingFoundFor: (query: string) => `No bots match “${query}”.`,
+  nothingFoundAdvice: 'Check the spelling, use fewer words, or browse a category.',
+  emptyCatalogue: 'No bots yet.',
+  emptyCatalogueAdvice: 'Be the first to add one.',
   seeAll: 'See all bots',
   pagesLabel: 'Pages',
   previousPage: 'Previous',
@@ -52,7 +53,7 @@ export const messages = {
   servers: (count: number) => (count === 1 ? '1 server' : `${integer(count)} servers`),
   shortServers: (count: number) => (count === 1 ? '1 server' : `${shortCounts.format(count)} servers`),
   verified: 'Verified',
-  adult: 'Adults only',
+  adult: '18+',
 
   invite: 'Add to server',
   website: 'Website',
@@ -62,88 +63,87 @@ export const messages = {
   category: 'Category',
   serverCount: 'Servers',
   prefixes: 'Prefixes',
-  customisable: 'can be changed by each server',
+  customisable: 'each server can change it',
   mentionable: 'or mention the bot',
   mentionOnly: 'Mention the bot',
   authors: 'Authors',
-  listed: 'Listed',
-  edited: 'Edited',
-  id: 'Id',
+  listed: 'Added',
+  edited: 'Updated',
+  id: 'ID',
   languages: 'Languages',
-  previews: 'Pictures',
-  preview: (number: number, name: string) => `Picture ${number} of ${name}`,
-  openPicture: 'opens the whole picture',
-  showPictures: 'Show the pictures',
-  picturesVeiled: 'The pictures are blurred, because this bot is for adults only.',
-  noPage: 'This bot has no page yet.',
-  tooLong: 'This page takes too long to lay out and is shown as it was written.',
-  editPage: 'Edit this page',
+  previews: 'Screenshots',
+  preview: (number: number, name: string) => `Screenshot ${number} of ${name}`,
+  openPicture: 'open at full size',
+  showPictures: 'Show images',
+  picturesVeiled: 'Images are blurred because this bot is for adults only (18+).',
+  noPage: 'The author has not written a page for this bot yet.',
+  tooLong: 'This page is too complex to format and is shown as plain text.',
+  editPage: 'Suggest an edit',
   history: 'History',
   token: 'Token',
-  json: 'As JSON',
-  thisPage: 'This page',
-  faultsTitle: 'This bot’s files have faults',
-  faultsAdvice: 'What you see below is the last version that was right.',
-  faultsBlocking: 'The bot is shown here as soon as they are mended; this page follows its files.',
+  json: 'JSON',
+  thisPage: 'This listing',
+  faultsTitle: 'This bot’s files have errors',
+  faultsAdvice: 'The last valid version is shown below.',
+  faultsBlocking: 'The bot is shown here once they are fixed. This page reloads when a file changes.',
 
-  forOwners: 'For its owner',
+  forOwners: 'Manage',
   noLoginAdvice:
-    'To post server counts and edits you need a token. The operator of this site issues it with:',
-  facts: 'Facts',
+    'You need a token to post server counts and edits. The operator of this site issues one with:',
+  facts: 'Details',
 
   addIntroduction:
-    'A bot is a markdown file. Fill in what you know, and see beside it the file and where it goes; nothing is stored here. You send it to the maintainers as a pull request.',
+    'A listing is a markdown file. Fill in the form and this page creates the file; nothing is saved here. You then send the file to the maintainers as a pull request.',
   required: 'required',
   choose: 'Choose one',
   addCheck: 'Check',
-  addFile: 'The file',
-  addPreview: 'The page',
-  addBegin: 'What you fill in appears here.',
-  addReady: 'This file keeps every rule.',
+  addFile: 'File',
+  addPreview: 'Preview',
+  addBegin: 'The file appears here as you fill in the form.',
+  addReady: 'Ready to submit.',
   addFaults: (faults: number) =>
-    faults === 1 ? 'One field is not right yet.' : `${integer(faults)} fields are not right yet.`,
-  addOpen: 'Open on the Git host',
+    faults === 1 ? '1 field needs attention' : `${integer(faults)} fields need attention`,
+  addOpen: 'Continue on the Git host',
   addDownload: 'Download',
-  addElsewhere:
-    'Put the file into your clone of the catalogue at the path above, or copy its text into a new file there, and open a pull request.',
+  addElsewhere: 'Save the file in your clone of the catalogue at the path above, then open a pull request.',
   fields: {
-    id: 'Bot id',
+    id: 'Bot ID',
     locale: 'Language',
     name: 'Name',
     description: 'Description',
     category: 'Category',
     authors: 'Authors',
-    invite: 'Invite',
+    invite: 'Invite link',
     website: 'Website',
-    support: 'Support',
-    owner: 'Owner of the source code',
-    repo: 'Name of its repository',
+    support: 'Support server',
+    owner: 'GitHub owner',
+    repo: 'Repository',
     avatar: 'Avatar',
     cover: 'Cover',
-    preview: 'Pictures',
+    preview: 'Screenshots',
     prefix: 'Prefixes',
-    customisable: 'A server can choose its own prefix',
+    customisable: 'Each server can change the prefix',
     mentionable: 'Mentioning the bot works too',
-    nsfw: 'The bot is for adults only',
+    nsfw: 'For adults only (18+)',
     page: 'Page',
   },
   hints: {
-    locale: 'The language you write in: en, en-GB, fr, zh-CN.',
+    locale: 'The language of this listing, such as en, en-GB, fr or zh-CN.',
     description: 'One sentence, up to 200 characters.',
-    authors: 'Account ids, with spaces between them.',
-    invite: 'The address where the bot is added to a server.',
-    avatar: 'The address of a picture, square.',
-    cover: 'The address of a picture, wide.',
-    preview: 'Addresses of up to 20 pictures, one a line.',
-    prefix: 'Up to 10, one a line, each up to 32 characters; a space at its end is part of it.',
-    page: 'Markdown, and some HTML: what the bot does, and how to use it.',
+    authors: 'Account IDs: digits only, separated by spaces.',
+    invite: 'The link that adds the bot to a server.',
+    avatar: 'Link to a square image, 256 px or more.',
+    cover: 'Link to a wide image.',
+    preview: 'Links to up to 20 images, one per line.',
+    prefix: 'Up to 10, one per line, at most 32 characters each. A space at the end counts.',
+    page: 'What the bot does and how to use it, in Markdown. Some HTML works too.',
   },
 
-  notFoundText: 'The address may be mistyped, or what was here has moved.',
-  notFoundSearch: 'Look for it by name:',
+  notFoundText: 'The address may be wrong, or the page may have moved.',
+  notFoundSearch: 'Search by name:',
 } as const;
 
-/** What the categories are called. */
+/** The name of each category. */
 export const categoryNames: Readonly<Record<Category, string>> = {
   education: 'Education',
   entertainment: 'Entertainment',
@@ -159,12 +159,12 @@ export const categoryNames: Readonly<Record<Category, string>> = {
   utility: 'Utility',
 };
 
-/** A whole number as a reader of the pages writes it. */
+/** Formats a whole number in the language of the pages. */
 export function integer(value: number): string {
   return integers.format(value);
 }
 
-/** A day as a reader of the pages writes it, in UTC. @param time ms since the epoch */
+/** Formats a day in UTC, in the language of the pages. @param time milliseconds since the epoch */
 export function day(time: number): string {
   return days.format(time);
 }

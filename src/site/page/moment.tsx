@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { interfaceLanguage } from './messages.ts';
 
-/** A point in time, to the minute, in UTC. @param time milliseconds since the epoch */
+/** Shows a point in time to the minute, in UTC. @param time milliseconds since the epoch */
 export function Moment({ time }: { readonly time: number }): VNode {
   return <time dateTime={new Date(time).toISOString()}>{minutes.format(time)} UTC</time>;
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** How to reach the operator: a link where it is an address, else the text. */
+/** The operator's contact: a link for an https or mail address, else plain text. */
 export function OperatorContact({ contact }: { readonly contact: string }): VNode {
   const href = addressOf(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;

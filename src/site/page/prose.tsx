@@ -5,14 +5,14 @@ import { messages } from './messages.ts';
 
 export interface ProseProps {
   readonly locale: string;
-  /** The text as it was written, and as HTML. */
+  /** The text as Markdown, and as HTML. */
   readonly text: string;
   readonly html: Html;
-  /** Whether its pictures are blurred. */
+  /** Whether its images are blurred. */
   readonly veiled?: boolean;
 }
 
-/** What a bot's author has written: its page. */
+/** A bot's page as its author wrote it. */
 export function Prose({ locale, text, html, veiled = false }: ProseProps): VNode {
   const language = { lang: locale, dir: directionOf(locale) };
   if (html === null) {

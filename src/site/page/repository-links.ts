@@ -1,24 +1,24 @@
-/** Where a clone's files are on the web. */
+/** The remote repository of the catalogue's files. */
 export interface RepositoryPlace {
-  /** The remote's URL as Git has it: https, ssh or `git@host:path`. */
+  /** The remote's URL in Git's configuration: https, ssh or `git@host:path`. */
   readonly remote: string;
   /** The branch's short name. */
   readonly branch: string;
-  /** Where the catalogue is in the repository: empty, or with a slash at its end. */
+  /** The catalogue's folder in the repository: empty, or with a slash at its end. */
   readonly prefix: string;
 }
 
-/** The pages of a Git host about the files of the catalogue, which are named by their paths in it. */
+/** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
   /** The repository's own page. */
   readonly home: string;
   edit(path: string): string;
   history(path: string): string;
-  /** A page to make a new file of this text on; null where the host has none that can be filled in. */
+  /** A page that creates a file with this text; null where the host has none, or the text is too long for a link. */
   create(path: string, text: string): string | null;
 }
 
-/** The links for a remote on GitHub, GitLab, Forgejo or Gitea; null where it is none of these. */
+/** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
 export function repositoryLinks({ remote, branch, prefix }: RepositoryPlace): RepositoryLinks | null {
   const place = webPlaceOf(remote);
   if (place === undefined) return null;
@@ -38,10 +38,10 @@ export function repositoryLinks({ remote, branch, prefix }: RepositoryPlace): Re
   };
 }
 
-/** Git hosts refuse longer addresses. */
+/** Characters. Git hosts refuse longer addresses. */
 const longestLink = 8000;
 
-/** The paths of a host's pages, after the repository's. */
+/** The paths of a host's pages, below the repository's. */
 interface HostPages {
   edit(branch: string): string;
   history(branch: string): string;
@@ -64,7 +64,7 @@ const forgejo: HostPages = {
   history: (branch) => `commits/branch/${branch}`,
 };
 
-/** What a host runs is told by its name. */
+/** Guesses a host's software from its name. */
 function pagesOf(host: string): HostPages | undefined {
   if (/(^|\.)github\./.test(host)) return github;
   if (/(^|\.)gitlab\./.test(host)) return gitlab;
@@ -72,7 +72,7 @@ function pagesOf(host: string): HostPages | undefined {
   return undefined;
 }
 
-/** The host and the repository's path, without user name, password, port of SSH and `.git`. */
+/** Parses a remote into host and repository path, without user name, password, SSH port and `.git`. */
 function webPlaceOf(remote: string): { readonly host: string; readonly path: string } | undefined {
   const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
   const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;

@@ -5,11 +5,11 @@ import { messages } from './messages.ts';
 
 export interface TokenLinkProps {
   readonly bot: Pick<BotRecord, 'id' | 'authors'>;
-  /** Null for a visitor, who may be an author that has yet to log in. */
+  /** Null for a visitor, who may be an author who is not logged in. */
   readonly viewer: Viewer | null;
 }
 
-/** The way to the bot's Token page; nothing for somebody who is none of its authors. */
+/** A link to the bot's token page; nothing for an account that is not an author. */
 export function TokenLink({ bot, viewer }: TokenLinkProps): VNode | null {
   if (viewer !== null && !bot.authors.includes(viewer.id)) return null;
   return (

@@ -246,7 +246,7 @@ describe('the login', () => {
     const other = await openLoginSite({ claims: { discord_id: author }, idClaim: 'discord_id' });
     const { page } = await other.loggedIn('marge@example.org');
     strictEqual(page.status, 200);
-    match(page.text, /The present token/);
+    match(page.text, /Current token/);
   });
 
   it('is built from the configured address, whatever Host says', async () => {

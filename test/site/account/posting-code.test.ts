@@ -63,7 +63,7 @@ describe('postingCode', () => {
     const failed = await run(process.execPath, [join(folder, 'bot.mjs')], {
       env: { ...env, BOTSHELF_TOKEN: 'wrong' },
     });
-    match(failed.stderr, /The count was not posted:.*this is no token/);
+    match(failed.stderr, /The count was not posted:.*this is not a complete token/);
   });
 
   it('takes 202 for an answer that all is well: saved, and later at a Git server that is away', async () => {

@@ -67,15 +67,15 @@ describe('the page of a bot’s token, in a browser', function () {
 
       await page.getByRole('link', { name: 'Token' }).click();
       ok(!(await page.content()).includes(token));
-      await page.getByText('Replace or revoke it').click();
+      await page.getByText('Replace or revoke the token').click();
       await page.getByRole('button', { name: 'Regenerate' }).click();
       const second = await page.getByLabel('Token', { exact: true }).inputValue();
       strictEqual(await post(token, 157), 401);
       strictEqual(await post(second, 157), 200);
 
-      await page.getByText('Replace or revoke it').click();
+      await page.getByText('Replace or revoke the token').click();
       await page.getByRole('button', { name: 'Revoke' }).click();
-      await page.getByText('The token has ended').waitFor();
+      await page.getByText('The token is revoked').waitFor();
       strictEqual(await post(second, 158), 401);
 
       await page.getByRole('button', { name: 'Log out' }).click();
@@ -106,7 +106,7 @@ describe('the page of a bot’s token, in a browser', function () {
   it('gives a stranger nothing but the way to another account', async () => {
     const page = await openBrowser();
     await logIn(page, stranger);
-    await page.getByText('Only the authors of Homer get its token').waitFor();
+    await page.getByText('Only the authors of Homer can get its token').waitFor();
     strictEqual(await page.locator('main button').count(), 0);
 
     await page.getByRole('link', { name: 'Log in with another account' }).click();
@@ -138,11 +138,11 @@ describe('the page of a bot’s token, in a browser', function () {
     await field.waitFor();
     strictEqual(await page.evaluate('document.activeElement.id'), 'token');
     strictEqual(await page.evaluate('getSelection().toString()'), await field.inputValue());
-    await tabTo(page, /Replace or revoke it/);
+    await tabTo(page, /Replace or revoke the token/);
     await page.keyboard.press('Enter');
     await tabTo(page, /^Revoke$/);
     await page.keyboard.press('Enter');
-    await page.getByText('The token has ended').waitFor();
+    await page.getByText('The token is revoked').waitFor();
   });
 
   it('keeps to the accessibility rules, to its policy and to its origin', async () => {
@@ -166,7 +166,7 @@ describe('the page of a bot’s token, in a browser', function () {
       if (await issue.isVisible()) {
         await issue.click();
       } else {
-        await page.getByText('Replace or revoke it').click();
+        await page.getByText('Replace or revoke the token').click();
         deepStrictEqual(await violations(page), []);
         await page.getByRole('button', { name: 'Regenerate' }).click();
       }

@@ -76,7 +76,7 @@ describe('the page of a bot’s token', () => {
     it('refuses with a sentence, and has no button', async () => {
       const { visitor, page } = await loggedIn(stranger);
       strictEqual(page.status, 403);
-      match(page.text, /Only the authors of Homer get its token/);
+      match(page.text, /Only the authors of Homer can get its token/);
       match(page.text, new RegExp(stranger));
       doesNotMatch(page.text, new RegExp(`action="${tokenPath}"`));
       const pressed = await visitor.press(page, tokenPath);
@@ -148,7 +148,7 @@ describe('the page of a bot’s token', () => {
       const first = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const pressed = await visitor.press(page, tokenPath);
       const second = tokenIn(pressed) ?? '';
-      match(pressed.text, /had before has ended/);
+      match(pressed.text, /previous token no longer works/);
       strictEqual(await post(first, 1), 401);
       strictEqual(await post(second, 1), 200);
     });
@@ -158,10 +158,10 @@ describe('the page of a bot’s token', () => {
       const token = tokenIn(await visitor.press(page, tokenPath)) ?? '';
       const revoked = await visitor.press(page, revokePath);
       strictEqual(revoked.status, 200);
-      match(revoked.text, /The token has ended/);
+      match(revoked.text, /The token is revoked/);
       match(revoked.text, /This bot has no token/);
       strictEqual(await post(token, 1), 401);
-      match((await visitor.press(page, revokePath)).text, /There was no token to end/);
+      match((await visitor.press(page, revokePath)).text, /There was no token to revoke/);
     });
 
     it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {
@@ -182,20 +182,20 @@ describe('the page of a bot’s token', () => {
       lonely.repo.git('push', '-q', '--force', folder, 'main');
       lonely.repo.git('remote', 'add', 'origin', folder);
       await eventually(async () => strictEqual((await lonely.service.request('/readyz')).status, 200));
-      doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached now/);
+      doesNotMatch((await visitor.press(page, tokenPath)).text, /cannot be reached/);
       lonely.repo.git('remote', 'set-url', 'origin', `${folder}.gone`);
       const issued = await visitor.press(page, tokenPath);
       strictEqual(issued.status, 200);
-      match(issued.text, /The shared Git server cannot be reached now/);
+      match(issued.text, /The shared Git server cannot be reached/);
       strictEqual(await post(tokenIn(issued) ?? '', 156, lonely), 200);
-      match((await visitor.press(page, revokePath)).text, /The token has ended[^]*cannot be reached now/);
+      match((await visitor.press(page, revokePath)).text, /The token is revoked[^]*cannot be reached/);
     });
 
     it('says when the token was issued and last used, whoever issued it', async () => {
       const token = await issueTestToken(site.repo.folder, id);
       const { visitor, page } = await loggedIn(author);
       match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
-      match(page.text, /Last used<\/dt><dd>never, as far as this service knows/);
+      match(page.text, /Last used<\/dt><dd>Never/);
       strictEqual(await post(token, 156), 200);
       match((await visitor.go(page.url)).text, /Last used<\/dt><dd><time datetime="\d{4}-/);
     });
@@ -206,7 +206,7 @@ describe('the page of a bot’s token', () => {
         const evil: Page = { ...page, url: new URL('https://evil.example/') };
         const pressed = await visitor.press(evil, site.baseUrl + path);
         strictEqual(pressed.status, 403);
-        match(pressed.text, /did not come from a page of/);
+        match(pressed.text, /does not come from a page of/);
       }
       ok(!hasToken());
     });
@@ -223,12 +223,12 @@ describe('the page of a bot’s token', () => {
       visitor.cookies.get(page.url.host)?.set('__Host-botshelf', text);
       const pressed = await visitor.press(page, tokenPath);
       strictEqual(pressed.status, 403);
-      match(pressed.text, /Nothing was done/);
+      match(pressed.text, /Nothing has changed/);
       match(pressed.text, new RegExp(`href="/login\\?to=${tokenPath}"`));
       ok(!hasToken());
       const reopened = await visitor.go(page.url);
       strictEqual(reopened.status, 200);
-      match(reopened.text, /good for ten minutes/);
+      match(reopened.text, /You then have ten minutes/);
       doesNotMatch(reopened.text, new RegExp(`action="${tokenPath}"`));
     });
 

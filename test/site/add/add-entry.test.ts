@@ -66,7 +66,7 @@ describe('the form for a new bot', () => {
     match(faults.category ?? '', /^choose/i);
   });
 
-  it('knows the bots that are on the shelf', () =>
+  it('knows the bots that are listed', () =>
     match(entryOf({ ...whole, id: '7' }).faults.id ?? '', /already/));
 
   it('takes any text without making another file of it', () => {
