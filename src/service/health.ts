@@ -1,9 +1,9 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Failure } from '../failure-log.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { SyncFailure } from '../sync/failure-log.ts';
 import type { Sync } from '../sync/sync.ts';
 
 /** The parts of the service that report on themselves. */
@@ -24,7 +24,7 @@ export function healthOf({ catalogue, repositoryOpener, committer, state, sync }
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer) },
-        state: { ready: true, faults: state.faults().map(({ message }) => message) },
+        state: { ready: true, faults: state.failures().map(({ message }) => message) },
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
         }),
@@ -48,6 +48,6 @@ function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committ
 /** Paths that are named; the rest are counted. */
 const mostPaths = 20;
 
-function sentenceOf({ since, message }: SyncFailure): string {
+function sentenceOf({ since, message }: Failure): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }

@@ -2,12 +2,13 @@ import { WritesUnavailableError } from '../bot/errors.ts';
 import type { Counts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
+import type { Failure } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
 import { timeAfter } from './bot-state/bot-state.ts';
-import { Checkpointer } from './checkpoint.ts';
-import { Journal, type StateFailure } from './journal/journal.ts';
+import { Checkpointer } from './checkpointer.ts';
+import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './ref/state.ts';
 import type { StateRef } from './ref/state-ref.ts';
@@ -17,13 +18,13 @@ import type { TokenCheck, TokenInfo } from './tokens.ts';
 export interface StateStoreOptions {
   /** The journal's folder: `<var>/journal`. */
   readonly folder: string;
-  /** Null where the catalogue is in no repository: then nothing can be written. */
+  /** Null where the catalogue is in no repository: then every write is refused. */
   readonly ref: StateRef | null;
-  /** At most one commit of counts in so many seconds. */
+  /** At most one checkpoint in that time. */
   readonly stateSeconds: number;
   /**
-   * After so many seconds a count that has not changed is written again with its new time: another machine may have
-   * another count from before. Undefined where there is no other machine.
+   * The age after which an unchanged count is written again with its new time, as another machine may have another count
+   * from before. Undefined where there is no other machine.
    */
   readonly repeatSeconds?: number | undefined;
   readonly log: Log;
@@ -41,17 +42,17 @@ export class StateStore implements Counts {
   readonly #log: Log;
   /** Milliseconds. */
   readonly #repeatAfter: number;
-  /** The latest entry of each bot that is on its way to the disk. */
+  /** The latest entry of each bot that is not durable yet. */
   readonly #pending = new Map<BotId, JournalEntry>();
   readonly #lastUsed = new Map<BotId, number>();
-  /** The latest time of a count that was refused: it may be on disk all the same, and must not win. */
+  /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
-  /** Why nothing can be written for as long as this store is open. */
+  /** Why every write is refused; undefined while writes are accepted. */
   #closed: string | undefined;
 
   /**
-   * Opens the state: reads the ref, then the journal, and begins to fold what that had. A ref that cannot be read
-   * is logged; every check of a token tries it again.
+   * Opens the state: reads the ref, then the journal, and schedules a checkpoint of the journal. A ref that cannot be
+   * read is logged; each check of a token retries.
    * @throws a system error when the journal cannot be read
    */
   static async open(options: StateStoreOptions): Promise<StateStore> {
@@ -65,7 +66,7 @@ export class StateStore implements Counts {
     this.#repeatAfter = (repeatSeconds ?? Number.POSITIVE_INFINITY) * 1000;
     if (ref === null) this.#closed = noRepository;
     this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
-    this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#takeIn(entries) });
+    this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
     this.#checkpointer = new Checkpointer({
       journal: this.#journal,
       committed: this.#committed,
@@ -74,7 +75,6 @@ export class StateStore implements Counts {
     });
   }
 
-  /** Grows whenever a count changes. */
   get version(): number {
     return this.#state.version;
   }
@@ -97,15 +97,15 @@ export class StateStore implements Counts {
     return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
-  /** How many bots have a count that is in no commit yet, and when counts last were committed, in ms since the epoch. */
+  /** The number of bots whose count is not committed yet, and the end of the last checkpoint, in ms since the epoch. */
   get checkpointer(): { readonly waiting: number; readonly checkpointedAt: number | undefined } {
     const { waiting, checkpointedAt } = this.#checkpointer;
     return { waiting, checkpointedAt };
   }
 
-  /** What does not work now: saving counts, checkpointer them into Git. Empty when all is well. */
-  faults(): readonly StateFailure[] {
-    return [this.#journal.fault, this.#checkpointer.fault].filter((fault) => fault !== undefined);
+  /** Returns what does not work now: saving counts, committing them. */
+  failures(): readonly Failure[] {
+    return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 
   /** A count that has not changed is not written again, unless it is older than `repeatSeconds`. */
@@ -113,9 +113,9 @@ export class StateStore implements Counts {
     if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
-    // An entry on its way, or one that was refused but may be on disk, would be newer than what is known.
+    // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
     const isKnown = known?.value === count && Date.now() - known.at <= this.#repeatAfter;
-    if (isKnown && pending === undefined && !this.#journal.doubtful) return;
+    if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) return;
     const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
     const entry: JournalEntry = { id, count, countedAt };
     this.#pending.set(id, entry);
@@ -164,48 +164,43 @@ export class StateStore implements Counts {
   }
 
   /**
-   * Takes in what the state ref has.
+   * Reads what was committed to the state ref.
    * @throws what the ref does when it cannot be read
    */
   async refresh(): Promise<void> {
     await this.#committed.refresh();
   }
 
-  /** Takes in the files of another replica's state; what was new is committed with the next fold. */
-  async absorb(files: ReadonlyMap<string, string>): Promise<void> {
-    for (const id of await this.#committed.absorb(files)) this.#checkpointer.note(id);
-  }
-
   /**
    * Commits every count that was answered by now.
-   * @throws what went wrong; it is logged, and tried again later
+   * @throws what went wrong; it is logged, and retried later
    */
-  async fold(): Promise<void> {
-    if (this.#closed === undefined) await this.#checkpointer.fold();
+  async checkpoint(): Promise<void> {
+    if (this.#closed === undefined) await this.#checkpointer.checkpoint();
   }
 
-  /** Refuses further writes, lets those under way end, folds and closes. What cannot be folded stays in the journal. */
+  /** Refuses further writes, finishes those under way, checkpoints and closes. Counts that cannot be committed stay in the journal. */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
     this.#closed = 'the service is shutting down: try again in a few seconds';
     this.#checkpointer.stop();
-    await this.#checkpointer.fold().catch(() => {});
+    await this.#checkpointer.checkpoint().catch(() => {});
     await this.#journal.close();
   }
 
   async #load(): Promise<void> {
     await this.#follow().catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
     await this.#journal.replay(({ id, count, countedAt }) => {
-      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.note(id);
+      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
     });
     if (this.#journal.hasSealed) this.#checkpointer.schedule();
   }
 
-  #takeIn(entries: readonly JournalEntry[]): void {
+  #apply(entries: readonly JournalEntry[]): void {
     for (const entry of entries) {
       this.#state.merge(entry.id, { count: { value: entry.count, at: entry.countedAt } });
       this.#forget(entry);
-      this.#checkpointer.note(entry.id);
+      this.#checkpointer.add(entry.id);
     }
   }
 

@@ -1,34 +1,34 @@
 import type { BotId } from '../bot/id.ts';
 import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
-import type { StateChange, CommittedState } from './ref/committed-state.ts';
+import type { CommittedState, StateChange } from './ref/committed-state.ts';
 import { timeAfter } from './bot-state/bot-state.ts';
 import type { State } from './ref/state.ts';
 
 /**
- * Gives a bot a new token, and ends the one it had. It is in the state ref before it is given.
+ * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
  * @throws what the state ref does when it cannot be read or written
  */
 export async function issueToken(committed: CommittedState, id: BotId): Promise<Token> {
   const token = newToken();
   const digest = tokenDigest(token);
-  await committed.commit(() => markToken(committed.state, id, digest), `Issue a token to ${id}`);
+  await committed.commit(() => changeOf(committed.state, id, digest), `Issue a token to ${id}`);
   return token;
 }
 
 /**
- * Ends a bot's token. Gives whether it had one.
+ * Revokes a bot's token. Returns whether it had one.
  * @throws what the state ref does when it cannot be read or written
  */
 export async function revokeToken(committed: CommittedState, id: BotId): Promise<boolean> {
   let had = false;
   await committed.commit(() => {
     had = (committed.state.token(id)?.digest ?? null) !== null;
-    return had ? markToken(committed.state, id, null) : new Map();
+    return had ? changeOf(committed.state, id, null) : new Map();
   }, `Revoke the token of ${id}`);
   return had;
 }
 
-function markToken(state: State, id: BotId, digest: TokenDigest | null): StateChange {
+function changeOf(state: State, id: BotId, digest: TokenDigest | null): StateChange {
   const known = state.token(id);
   const generation = (known?.generation ?? 0) + 1;
   return new Map([[id, { token: { digest, at: timeAfter(known?.at), generation } }]]);

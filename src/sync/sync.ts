@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Failure, FailureLog } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { Committer } from '../git/commit/committer.ts';
+import { GitError } from '../git/process/git-error.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { makeThinned } from '../state/ref/prune-history.ts';
-import { FailureLog, type SyncFailure } from './failure-log.ts';
+import { writePrunedHistory } from '../state/ref/prune-history.ts';
 import { Integration } from './integration.ts';
 import { PushWaiters } from './push-waiters.ts';
 import { countUnpushed, pushRefs, refsToPush } from './push.ts';
@@ -24,7 +25,7 @@ export interface SyncOptions extends ScheduleOptions {
     /** Reads what the state ref has. */
     refresh(): Promise<void>;
     /** Commits every count that was answered by now to the state ref. */
-    fold(): Promise<void>;
+    checkpoint(): Promise<void>;
   };
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
@@ -53,13 +54,18 @@ export class Sync implements RemoteState {
   constructor(options: SyncOptions) {
     this.#options = options;
     this.#integration = new Integration(options);
-    this.#failures = new FailureLog(options.log);
+    this.#failures = new FailureLog({
+      log: options.log,
+      failed: (message) =>
+        `not in step with the remote: ${message}. Reads and writes go on, retrying in the background`,
+      ended: 'in step with the remote again',
+    });
     // What goes wrong in a round is logged, and named by `failure`.
     this.#schedule = new Schedule(options, () => void this.#queueRound().catch(() => undefined));
   }
 
   /** Why the last round failed; null where nothing is left to fetch, merge or push. */
-  get failure(): SyncFailure | null {
+  get failure(): Failure | null {
     return this.#failures.current;
   }
 
@@ -143,13 +149,13 @@ export class Sync implements RemoteState {
       const tip = await readRef(repository, stateRef);
       if (this.failure !== null || tip === null || tip !== (await readRef(repository, remoteRefs.state)))
         return 0;
-      const thinned = await makeThinned(repository, tip, since);
-      if (thinned === undefined) return 0;
-      const { commit, gone } = thinned;
+      const pruned = await writePrunedHistory(repository, tip, since);
+      if (pruned === undefined) return 0;
+      const { commit, removed } = pruned;
       await pushRemote(repository, [{ ref: stateRef, commit, lease: tip }], this.#remote);
       await setRefs(repository, new Map([[remoteRefs.state, commit]]));
       await this.#mergeState(repository, commit);
-      return gone;
+      return removed;
     });
   }
 
@@ -233,7 +239,7 @@ export class Sync implements RemoteState {
   /** Pushes what the remote does not have, branch and state together. */
   async #push(repository: Repository): Promise<void> {
     const waiters = this.#pushWaiters.list();
-    if (waiters.length > 0) await this.#options.state.fold();
+    if (waiters.length > 0) await this.#options.state.checkpoint();
     const remote = this.#remoteBranch(repository);
     const refs = await refsToPush(repository, remote);
     if (refs.length > 0) {
@@ -273,7 +279,8 @@ export class Sync implements RemoteState {
 
   #fail(error: unknown): void {
     if (this.#abort.signal.aborted) return;
-    this.#failures.add(error);
+    const message = remoteMessage(error);
+    this.#failures.add(error, message, kindOf(error, message));
     for (const finish of this.#pushWaiters.list()) finish(false);
     this.#schedule.roundFailed();
   }
@@ -290,3 +297,9 @@ const startLimit = 30;
 
 /** Seconds that a stop waits for the last push. */
 const closeLimit = 5;
+
+/** Returns what is the same at each retry: a message of git may have times and numbers that differ. */
+function kindOf(error: unknown, message: string): string {
+  if (!(error instanceof GitError)) return message;
+  return error.command.includes(' push ') ? 'push' : 'fetch';
+}

@@ -20,7 +20,7 @@ for (let round = 1; ; round++) {
   if (round === 3 && failpoint !== undefined) armFailpoint(failpoint);
   await Promise.all(Array.from({ length: 20 }, async (_, bot) => await post(bot, round)));
   await post(0, round + 0.5);
-  await store.fold();
+  await store.checkpoint();
 }
 
 async function post(bot: number, round: number): Promise<void> {

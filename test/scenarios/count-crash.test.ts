@@ -18,9 +18,9 @@ describe('after a kill, every answered count is there', () => {
     'journal.before-write',
     'journal.after-write',
     'journal.after-rotate',
-    'fold.before-commit',
-    'fold.after-commit',
-    'fold.after-remove',
+    'checkpoint.before-commit',
+    'checkpoint.after-commit',
+    'checkpoint.after-remove',
   ]) {
     it(`at ${failpoint}`, async () => {
       const place = newPlace();

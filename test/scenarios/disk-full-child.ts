@@ -19,7 +19,7 @@ const store = await StateStore.open({
 const homer = botId('190519304972663312');
 
 await store.setCount(homer, 1);
-await store.fold();
+await store.checkpoint();
 
 let answered = 1;
 let refusal: string | undefined;
@@ -39,11 +39,11 @@ process.send?.({
   refusal,
   together: together.map(({ status }) => status),
   read: store.count(homer),
-  faults: store.faults().map(({ message }) => message),
+  faults: store.failures().map(({ message }) => message),
 });
 await once(process, 'message');
 
 await store.setCount(homer, answered);
 await store.setCount(botId('14'), 4);
-process.send?.({ faults: store.faults().length });
+process.send?.({ faults: store.failures().length });
 await once(process, 'message');

@@ -73,7 +73,7 @@ function replica(clone: TestRepository): TestReplica {
   const sync = new Sync({
     repositoryOpener,
     committer,
-    state: { refresh: async () => {}, fold: async () => {} },
+    state: { refresh: async () => {}, checkpoint: async () => {} },
     remote: 'origin',
     branch: null,
     syncSeconds: 3600,

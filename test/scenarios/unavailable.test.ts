@@ -72,7 +72,7 @@ describe('while nothing can be written', () => {
     const post = poster(service.request, token);
     writeFileSync(join(varFolder, 'journal'), 'in the way');
     refused(await post({ count: 1 }), /cannot be saved now/);
-    service.expectLog(new RegExp(`"msg":"counts cannot be saved: ${varFolder}/journal is no folder`));
+    service.expectLog(new RegExp(`"msg":"counts cannot be saved: ${varFolder}/journal is not a folder`));
     service.expectLog(new RegExp(`"msg":"requests are refused: [^"]*${varFolder}`));
 
     const packs = join(repo.folder, '.git/objects/pack');

@@ -62,13 +62,13 @@ describe('a token', () => {
     strictEqual(await store.checkToken(homer, second), 'valid');
   });
 
-  it('that was revoked elsewhere stays so when counts of before are folded', async () => {
+  it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
     const place = newPlace();
     const store = await open(place);
     const token = await store.issueToken(homer);
     await store.setCount(homer, 5);
     await revokeToken(otherProcess(place), homer);
-    await store.fold();
+    await store.checkpoint();
     strictEqual(await (await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
   });
@@ -78,7 +78,7 @@ describe('a token', () => {
     const store = await open(place);
     const token = await store.issueToken(homer);
     await store.setCount(homer, 5);
-    await store.fold();
+    await store.checkpoint();
     await setTimeout(6);
     strictEqual(await store.checkToken(homer, token), 'valid');
     strictEqual(place.ref.reads, 1);
@@ -104,7 +104,7 @@ describe('a token', () => {
     const token = await store.issueToken(homer);
     await store.checkToken(homer, token);
     await store.setCount(homer, 5);
-    await store.fold();
+    await store.checkpoint();
     const again = await open(place);
     const { issuedAt = 0, lastUsed = 0 } = await again.tokenInfo(homer);
     ok(lastUsed >= issuedAt && issuedAt > 0);

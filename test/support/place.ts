@@ -31,7 +31,7 @@ export function crashed({ folder, refPath }: Place): Place {
   return place;
 }
 
-/** Opens a store that folds by itself just once, and closes when the test is over. */
+/** Opens a store that checkpoints by itself just once, and closes when the test is over. */
 export async function open(
   place: Place,
   more: { ref?: FileRef; log?: Log; stateSeconds?: number; repeatSeconds?: number } = {},

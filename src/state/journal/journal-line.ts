@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { BotId } from '../../bot/id.ts';
 import { latestTime } from '../bot-state/bot-state.ts';
 
-/** A count that somebody waits for: once it is in the journal it is theirs. */
+/** A count as the journal has it. */
 export interface JournalEntry {
   readonly id: BotId;
   readonly count: number;
@@ -10,13 +10,13 @@ export interface JournalEntry {
   readonly countedAt: number;
 }
 
-/** An entry as a line of JSON with its end; `crc` is the CRC32 of all that stands before it. */
+/** Returns an entry as a line of JSON with a newline. `crc` is the CRC32 of what precedes it. */
 export function writeLine({ id, count, countedAt }: JournalEntry): string {
   const body = `{"id":"${id}","count":${count},"countedAt":${countedAt}`;
   return `${body},"crc":${crc32(body)}}\n`;
 }
 
-/** The entry that a line without its end is, or undefined when the line is damaged. */
+/** Parses a line without its newline. Returns undefined when the line is damaged. */
 export function readLine(line: string): JournalEntry | undefined {
   const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
   if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > latestTime) return undefined;

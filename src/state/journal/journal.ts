@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WritesUnavailableError } from '../../bot/errors.ts';
+import { type Failure, FailureLog } from '../../failure-log.ts';
 import type { Log } from '../../log.ts';
 import { codeOf } from '../../system-error.ts';
-import { diskRefusal } from './disk-error.ts';
+import { writeError } from './write-error.ts';
 import { makeFolder } from '../../disk/fsync.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
@@ -12,59 +13,58 @@ import { Segment } from './segment.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 
 export interface JournalOptions {
-  /** Where its segments are; made when first needed. */
+  /** The folder of its segments; created by the first append. */
   readonly folder: string;
   readonly log: Log;
-  /** Called with the entries of a group, in order, at the moment they are durable and before anybody is told. */
+  /** Called with the entries of a group, in order, once they are durable and before their `append` resolves. */
   readonly onDurable: (entries: readonly JournalEntry[]) => void;
-  /** A segment that has grown past so many bytes is followed by a new one. */
+  /** The size after which a new segment begins. */
   readonly segmentBytes?: number;
 }
 
-/** Something that cannot be done, since when, and what to do about it. */
-export interface StateFailure {
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-  readonly message: string;
-}
-
 /**
- * The counts that are not in Git yet, on disk: append-only segments of one line a count. Everything that is
- * appended while a group is being written becomes the next group, and shares one write and one fsync.
+ * The counts that are not in Git yet, on disk: append-only segments of one line per count. Entries that are appended
+ * while a group is being written become the next group, which has one write and one fsync.
  */
 export class Journal {
   readonly #options: JournalOptions;
-  #gathering: Group | undefined;
+  /** The group that entries are added to. */
+  #nextGroup: Group | undefined;
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
-  #fault: StateFailure | undefined;
-  /** A segment is written, sealed and closed by one hand. */
+  readonly #failures: FailureLog;
+  /** Writes, seals and closes segments one after the other. */
   readonly #queue = new SerialQueue();
   readonly #damaged = new Set<string>();
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#failures = new FailureLog({
+      log: options.log,
+      failed: (message) => `counts cannot be saved: ${message}`,
+      ended: 'counts can be saved again',
+    });
   }
 
-  /** Why the last group was refused; undefined when it was not. */
-  get fault(): StateFailure | undefined {
-    return this.#fault;
+  /** Why the last group was not saved; null when it was. */
+  get failure(): Failure | null {
+    return this.#failures.current;
   }
 
-  /** Whether something that was refused may still come back after a crash. */
-  get doubtful(): boolean {
-    return this.#segment?.doubtful ?? false;
+  /** Whether a refused entry may be on disk all the same, so that a crash would bring it back. */
+  get mayHoldRefused(): boolean {
+    return this.#segment?.mayHoldRefused ?? false;
   }
 
-  /** Whether there are segments that only wait to be removed. */
+  /** Whether there are segments that nothing is appended to any more. */
   get hasSealed(): boolean {
     return this.#sealed.length > 0;
   }
 
   /**
-   * Hands every entry that an earlier process left to `take`, oldest first; to be called before anything is
-   * appended. Damage is logged, never thrown.
+   * Calls `take` with every entry that an earlier process left, oldest first. To be called before anything is appended.
+   * Damaged lines are logged and skipped.
    * @throws a system error when a segment cannot be read at all
    */
   async replay(take: (entry: JournalEntry) => void): Promise<void> {
@@ -77,7 +77,7 @@ export class Journal {
         log.error(
           { file: path, lines: damage.lines.slice(0, 100), damaged: damage.lines.length },
           `the journal is damaged at ${path}:${damage.lines[0]}: ${damage.lines.length} of its lines are skipped, ` +
-            `the file is kept under a name that ends in .damaged, and those bots' next posts make up for it`,
+            `the file is kept with the suffix .damaged, and the next posts of those bots replace the lost counts`,
         );
       }
       this.#sealed = [...this.#sealed, path];
@@ -87,20 +87,20 @@ export class Journal {
 
   /**
    * Resolves when the entry is durable.
-   * @throws {WritesUnavailableError} when the group it was in could not be made so
+   * @throws {WritesUnavailableError} when its group could not be written
    */
   append(entry: JournalEntry): Promise<void> {
-    if (this.#gathering === undefined) {
-      this.#gathering = new Group();
+    if (this.#nextGroup === undefined) {
+      this.#nextGroup = new Group();
       void this.#queue.run(async () => await this.#writeGroup());
     }
-    this.#gathering.entries.push(entry);
-    return this.#gathering.durable;
+    this.#nextGroup.entries.push(entry);
+    return this.#nextGroup.durable;
   }
 
   /**
-   * Ends the current segment, once what is being written is durable. Gives the paths of all segments that nothing
-   * will be appended to any more, those of earlier processes too.
+   * Ends the current segment once the group under way is durable. Returns the paths of all ended segments, including
+   * those of earlier processes.
    * @throws {WritesUnavailableError} when the segment holds refused bytes that cannot be cut off
    */
   async seal(): Promise<readonly string[]> {
@@ -108,15 +108,15 @@ export class Journal {
       try {
         await this.#sealSegment();
       } catch (error) {
-        throw this.#refusal(error);
+        throw this.#writeFailed(error);
       }
       return this.#sealed;
     });
   }
 
   /**
-   * Removes sealed segments: what is in them is elsewhere now. A damaged one is kept under another name.
-   * @throws {WritesUnavailableError} when the folder does not allow it
+   * Deletes ended segments, as their entries are committed. A damaged one is renamed instead.
+   * @throws {WritesUnavailableError} when that fails
    */
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
@@ -124,7 +124,7 @@ export class Journal {
         await (this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
       } catch (error) {
         if (codeOf(error) !== 'ENOENT') {
-          throw diskRefusal(error, this.#options.folder);
+          throw writeError(error, this.#options.folder);
         }
       }
       this.#damaged.delete(path);
@@ -132,7 +132,7 @@ export class Journal {
     }
   }
 
-  /** Waits for what is being written and closes the file. */
+  /** Waits for the group under way and closes the segment. */
   async close(): Promise<void> {
     await this.#queue.run(async () => {
       await this.#segment?.close();
@@ -141,16 +141,16 @@ export class Journal {
   }
 
   async #writeGroup(): Promise<void> {
-    const group = this.#gathering ?? new Group();
-    this.#gathering = undefined;
+    const group = this.#nextGroup ?? new Group();
+    this.#nextGroup = undefined;
     try {
       const segment = await this.#openSegment();
       await segment.append(Buffer.from(group.entries.map(writeLine).join(''), 'latin1'));
     } catch (error) {
-      group.reject(this.#refusal(error));
+      group.reject(this.#writeFailed(error));
       return;
     }
-    this.#accepted();
+    this.#failures.end();
     this.#options.onDurable(group.entries);
     group.resolve();
   }
@@ -167,29 +167,20 @@ export class Journal {
   async #sealSegment(): Promise<void> {
     const segment = this.#segment;
     if (segment === undefined) return;
-    await segment.settle();
+    await segment.repair();
     this.#segment = undefined;
     this.#sealed = [...this.#sealed, segment.path];
     await segment.close();
   }
 
-  #refusal(error: unknown): WritesUnavailableError {
-    const { folder, log } = this.#options;
-    const refusal = diskRefusal(error, folder);
-    const { message } = refusal;
-    if (this.#fault?.message !== message) log.error({ err: error }, `counts cannot be saved: ${message}`);
-    this.#fault = { since: this.#fault?.since ?? Date.now(), message };
-    return refusal;
-  }
-
-  #accepted(): void {
-    if (this.#fault === undefined) return;
-    this.#options.log.info({ since: this.#fault.since }, 'counts can be saved again');
-    this.#fault = undefined;
+  #writeFailed(error: unknown): WritesUnavailableError {
+    const failure = writeError(error, this.#options.folder);
+    this.#failures.add(error, failure.message);
+    return failure;
   }
 }
 
-/** A name for a damaged segment that no earlier one of the same number has. */
+/** Returns an unused name for a damaged segment. */
 function unusedName(path: string): string {
   for (let n = 1; ; n++) {
     const name = n === 1 ? `${path}.damaged` : `${path}.${n}.damaged`;
@@ -197,7 +188,7 @@ function unusedName(path: string): string {
   }
 }
 
-/** Entries that become durable together, and the promise that everybody among them waits for. */
+/** Entries that become durable together. */
 class Group {
   readonly entries: JournalEntry[] = [];
   resolve: () => void = () => {};

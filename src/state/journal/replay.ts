@@ -4,19 +4,19 @@ import { codeOf } from '../../system-error.ts';
 import { type JournalEntry, readLine } from './journal-line.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 
-/** Lines of a segment that cannot be read, though something was acknowledged with them. */
+/** The lines of a segment that cannot be read. */
 export interface JournalDamage {
   readonly path: string;
-  /** Their numbers, from 1. */
+  /** Line numbers from 1. */
   readonly lines: readonly number[];
 }
 
-/** The name of the segment with this number; the names sort as the numbers do. */
+/** Returns the name of a segment. Names sort like numbers. */
 export function segmentName(number: number): string {
   return `${String(number).padStart(12, '0')}.ndjson`;
 }
 
-/** The numbers of the segments in a folder, oldest first; none when there is no folder. */
+/** Returns the numbers of the segments in a folder, oldest first; none where the folder does not exist. */
 export async function segmentNumbers(folder: string): Promise<number[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
@@ -29,8 +29,8 @@ export async function segmentNumbers(folder: string): Promise<number[]> {
 }
 
 /**
- * Hands every entry of a segment to `take`, in the order it was written. Damaged lines are skipped and named,
- * but not the last one where it has no end: that is what a crash leaves, and nobody was answered for it.
+ * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped and returned; a last
+ * line without a newline is only skipped, as a crash left it and its post was not answered.
  */
 export async function replaySegment(
   folder: string,

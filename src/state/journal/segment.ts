@@ -5,71 +5,69 @@ import { failpoint } from '../../failpoint.ts';
 import { fsyncFolder } from '../../disk/fsync.ts';
 
 /**
- * The file of the journal that is being written. It is filled with zeros ahead and overwritten with synchronous
- * writes: so one call makes a group durable, and the file system has nothing of its own to write. What failed to be
- * written is cut off before anything else is appended: the kernel may have kept it.
+ * The journal's file that is being appended to. It is filled with zeros ahead and overwritten with synchronous writes:
+ * one call makes a group durable, without a write of file system metadata. Bytes of a failed write, which the kernel may
+ * have kept, are cut off before anything else is appended.
  */
 export class Segment {
   readonly path: string;
   readonly #file: number;
   #length = 0;
-  /** Bytes that are there, the zeros too. */
+  /** The file's size, with the zeros. */
   #allocated = 0;
-  /** Whether its name is durable. */
-  #named = false;
-  /** Whether more than `#length` may be in it. */
-  #doubtful = false;
+  #isNameDurable = false;
+  #mayHoldRefused = false;
 
   private constructor(path: string, file: number) {
     this.path = path;
     this.#file = file;
   }
 
-  /** Makes the file; there must be none of that name. */
+  /** Creates the file. @throws a system error where there is one of that name */
   static async create(path: string): Promise<Segment> {
     return new Segment(path, await openFile(path, flags));
   }
 
-  /** Bytes that are durable. */
+  /** The number of durable bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether it may hold bytes that were refused. */
-  get doubtful(): boolean {
-    return this.#doubtful;
+  /** Whether the file may hold bytes of a failed write. */
+  get mayHoldRefused(): boolean {
+    return this.#mayHoldRefused;
   }
 
-  /** Appends durably. When it throws, nothing of `bytes` counts, though some of it may be there until `settle`. */
+  /** Appends durably. When it throws, `bytes` are refused, though some of them may be in the file until `repair`. */
   async append(bytes: Uint8Array): Promise<void> {
-    await this.settle();
+    await this.repair();
     try {
       if (this.#length + bytes.length > this.#allocated) await this.#allocate(bytes.length);
       failpoint('journal.before-write');
       await writeAll(this.#file, bytes, this.#length);
       failpoint('journal.after-write');
     } catch (error) {
-      this.#doubtful = true;
+      this.#mayHoldRefused = true;
       throw error;
     }
     this.#length += bytes.length;
   }
 
-  /** Makes sure that it holds what was accepted and nothing else, and that its name is durable. */
-  async settle(): Promise<void> {
-    if (!this.#named) {
+  /** Makes the file's name durable, and cuts off bytes of a failed write. */
+  async repair(): Promise<void> {
+    if (!this.#isNameDurable) {
       await fsyncFolder(dirname(this.path));
-      this.#named = true;
+      this.#isNameDurable = true;
       failpoint('journal.after-rotate');
     }
-    if (!this.#doubtful) return;
+    if (!this.#mayHoldRefused) return;
     await truncateFile(this.#file, this.#length);
     await syncFile(this.#file);
     this.#allocated = this.#length;
-    this.#doubtful = false;
+    this.#mayHoldRefused = false;
   }
 
-  /** Lets go of the file, and of the zeros that nothing was written over. */
+  /** Cuts off the zeros and closes the file. */
   async close(): Promise<void> {
     await truncateFile(this.#file, this.#length).catch(() => {});
     await closeFile(this.#file);
@@ -83,7 +81,7 @@ export class Segment {
 
 const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 
-/** So many bytes are filled with zeros at a time. */
+/** Bytes that are filled with zeros at a time. */
 const step = 1024 * 1024;
 
 const openFile = promisify(open);
@@ -91,7 +89,7 @@ const syncFile = promisify(fdatasync);
 const truncateFile = promisify(ftruncate);
 const closeFile = promisify(close);
 
-/** Writes all of `bytes`; durable when it resolves, as the file was opened so. */
+/** Writes all of `bytes`. They are durable when it resolves, as the file is opened with O_DSYNC. */
 async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     done += await writeSome(file, bytes, done, position + done);

@@ -12,22 +12,22 @@ import { SerialQueue } from '../../concurrency/serial-queue.ts';
 export type StateChange = ReadonlyMap<BotId, BotState>;
 
 /**
- * The state in memory and the state ref, kept together: what anybody commits there is taken in, what is new
- * here is committed there. The memory is never behind the tip that a commit is made on, so files are written whole.
+ * The state in memory and the state ref. Commits of other processes are merged into memory; changes are committed to the
+ * ref, then merged into memory. Memory always has what the tip has that a commit is based on, so files are written whole.
  */
 export class CommittedState {
   readonly state: State;
   readonly #ref: StateRef;
   readonly #log: Log;
-  /** The tip that the state has taken in; undefined until one was read. */
+  /** The tip that is merged into memory; undefined until one was read. */
   #tip: string | null | undefined;
-  #mark: string | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #peeked: string | undefined;
+  #peekedAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
   #committing: Promise<unknown> = Promise.resolve();
   readonly #queue = new SerialQueue();
-  /** The texts that the state has taken in, so that of a moved ref only what differs is read. */
-  readonly #seen = new Map<string, string>();
+  /** The texts that are merged into memory, by path, so that only other texts are parsed. */
+  readonly #merged = new Map<string, string>();
 
   constructor(ref: StateRef, state: State, log: Log) {
     this.#ref = ref;
@@ -36,16 +36,15 @@ export class CommittedState {
   }
 
   /**
-   * Resolves when the state holds everything that was committed until 5 ms ago, by whoever it was. Mostly
-   * that is known, or a peek away.
+   * Resolves when memory has everything that any process had committed 5 ms ago. Mostly that takes no time, or one peek.
    * @throws what the ref does when it cannot be read
    */
   async follow(): Promise<void> {
     for (;;) {
       const now = performance.now();
-      if (now - this.#lookedAt < lookEvery) return;
-      if (this.#ref.peek() === this.#mark) {
-        this.#lookedAt = now;
+      if (now - this.#peekedAt < peekInterval) return;
+      if (this.#ref.peek() === this.#peeked) {
+        this.#peekedAt = now;
         return;
       }
       this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
@@ -54,34 +53,29 @@ export class CommittedState {
   }
 
   /**
-   * Takes in whatever was committed until now.
+   * Resolves when memory has everything that any process has committed by now.
    * @throws what the ref does when it cannot be read
    */
   async refresh(): Promise<void> {
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    this.#peekedAt = Number.NEGATIVE_INFINITY;
     await this.follow();
   }
 
-  /** Takes in the files of another state. Gives the bots of which something was new. */
-  async absorb(files: ReadonlyMap<string, string>): Promise<BotId[]> {
-    const changed: BotId[] = [];
-    const absorbFile = ([path, text]: readonly [string, string]): void => {
-      if (this.#seen.get(path) === text) return;
-      const faults = readShard(path, text, (id, botState) => {
-        if (this.state.merge(id, botState)) changed.push(id);
-      });
+  async #merge(files: ReadonlyMap<string, string>): Promise<void> {
+    const mergeFile = ([path, text]: readonly [string, string]): void => {
+      if (this.#merged.get(path) === text) return;
+      const faults = readShard(path, text, (id, botState) => void this.state.merge(id, botState));
       for (const { line, message } of faults) {
-        this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is left out: ${message}`);
+        this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is skipped: ${message}`);
       }
-      this.#seen.set(path, text);
+      this.#merged.set(path, text);
     };
-    await forEachInSlices(files, absorbFile, 'service');
-    return changed;
+    await forEachInSlices(files, mergeFile, 'service');
   }
 
   /**
-   * Commits what `plan` makes of the state as it is then, and takes it in. When somebody else was faster, theirs
-   * is taken in first and `plan` is asked again; an empty change commits nothing.
+   * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
+   * commits first, its commit is merged and `plan` called again. An empty change commits nothing.
    * @throws what the ref does when it cannot be read or written
    */
   async commit(plan: () => StateChange, subject: string): Promise<void> {
@@ -104,19 +98,19 @@ export class CommittedState {
       this.#tip = await committing;
     } catch (error) {
       if (!(error instanceof StateConflictError)) throw error;
-      this.#mark = undefined;
-      this.#lookedAt = Number.NEGATIVE_INFINITY;
+      this.#peeked = undefined;
+      this.#peekedAt = Number.NEGATIVE_INFINITY;
       return false;
     }
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
-    for (const [path, text] of files) this.#seen.set(path, text);
-    await this.#recogniseOwnMove();
+    for (const [path, text] of files) this.#merged.set(path, text);
+    await this.#peekAfterCommit();
     return true;
   }
 
-  /** Spares the next check of a token the look; a ref that cannot be read now is that check's to report. */
-  async #recogniseOwnMove(): Promise<void> {
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
+  /** Peeks after an own commit, so that the next check of a token need not read the ref. That check reports what fails here. */
+  async #peekAfterCommit(): Promise<void> {
+    this.#peekedAt = Number.NEGATIVE_INFINITY;
     await this.follow().catch(() => {});
   }
 
@@ -146,18 +140,18 @@ export class CommittedState {
 
   async #read(): Promise<void> {
     await this.#committing;
-    const mark = this.#ref.peek();
+    const peeked = this.#ref.peek();
     if (this.#tip === undefined || (await this.#ref.tip()) !== this.#tip) {
       const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
-      await this.absorb(files);
+      await this.#merge(files);
       this.#tip = commit;
     }
-    this.#mark = mark;
+    this.#peeked = peeked;
   }
 }
 
-/** Milliseconds between two peeks at the ref. */
-const lookEvery = 5;
+/** Milliseconds between two peeks. */
+const peekInterval = 5;
 
-/** So often somebody else may be faster before it is a fault. */
+/** Attempts before a commit fails because another process commits first each time. */
 const mostAttempts = 30;

@@ -64,7 +64,7 @@ async function readState(repository: Repository, known: string | undefined): Pro
   const objects = await repository.objects.read([...blobs.values()]);
   const files = [...blobs.keys()].map((path, i): [string, string] => {
     const object = objects[i];
-    if (object === undefined) throw new Error(`${path} of the state is too large: run "git fsck"`);
+    if (object === undefined) throw new Error(`${path} of the state is too large to read: run "git fsck"`);
     return [path, object.content.toString()];
   });
   return { commit, files: new Map(files) };
@@ -104,7 +104,7 @@ async function commitState(
   }
 }
 
-/** A commit that meets as many kills of git is given up. */
+/** Attempts before a commit fails because git is killed each time. */
 const attempts = 8;
 
 async function changedFiles(

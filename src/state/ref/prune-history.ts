@@ -13,58 +13,58 @@ export interface StateCommit {
 }
 
 /**
- * Which commits of a history, newest first, stay when it is thinned: all since `since` (seconds since the
- * epoch), and before that the last one of each day (UTC).
+ * Returns the commits of a history, newest first, that pruning keeps: all since `since`, in seconds since the epoch, and
+ * the last one of each day (UTC) before that.
  */
-export function commitsThatStay<T extends { readonly time: number }>(
+export function commitsToKeep<T extends { readonly time: number }>(
   history: readonly T[],
   since: number,
 ): T[] {
   let day = Number.POSITIVE_INFINITY;
   return history.filter(({ time }, i) => {
-    const its = Math.floor(time / secondsADay);
-    const stays = i === 0 || time >= since || its < day;
-    if (time < since) day = Math.min(day, its);
-    return stays;
+    const dayOfCommit = Math.floor(time / secondsADay);
+    const isKept = i === 0 || time >= since || dayOfCommit < day;
+    if (time < since) day = Math.min(day, dayOfCommit);
+    return isKept;
   });
 }
 
 /**
- * Thins the history of the state ref, which is made anew as one line of commits with the same trees; the tip's
- * tree is the same. Gives how many commits went. Nothing happens where the ref moves meanwhile. Content
- * history is never thinned.
+ * Prunes the history of the state ref: replaces it with a line of the kept commits, with their trees. Returns the number
+ * of removed commits; 0, without a change, where the ref moves at the same time. Content history is never pruned.
+ * @param since in seconds since the epoch
  * @throws {GitError}
  */
 export async function pruneHistory(repository: Repository, since: number): Promise<number> {
   const tip = await readRef(repository, stateRef);
   if (tip === null) return 0;
-  const thinned = await makeThinned(repository, tip, since);
-  if (thinned === undefined) return 0;
+  const pruned = await writePrunedHistory(repository, tip, since);
+  if (pruned === undefined) return 0;
   try {
-    await repository.run(['update-ref', stateRef, thinned.commit, tip]);
+    await repository.run(['update-ref', stateRef, pruned.commit, tip]);
   } catch (error) {
     if (error instanceof GitError && (await readRef(repository, stateRef)) !== tip) return 0;
     throw error;
   }
-  return thinned.gone;
+  return pruned.removed;
 }
 
 /**
- * Makes the thinned history of a state, on no ref: its last commit, and how many have gone. Undefined where none
- * has to go.
+ * Writes the pruned history of a state, on no ref. Returns its last commit and the number of removed commits; undefined
+ * where pruning removes none.
  * @throws {GitError}
  */
-export async function makeThinned(
+export async function writePrunedHistory(
   repository: Repository,
   tip: string,
   since: number,
-): Promise<{ readonly commit: string; readonly gone: number } | undefined> {
+): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
   const history = await readHistory(repository, tip);
-  const stay = commitsThatStay(history, since);
-  if (stay.length === history.length) return undefined;
-  const input = historyStream(stay.toReversed());
+  const kept = commitsToKeep(history, since);
+  if (kept.length === history.length) return undefined;
+  const input = historyStream(kept.toReversed());
   const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
-  return { commit, gone: history.length - stay.length };
+  return { commit, removed: history.length - kept.length };
 }
 
 const secondsADay = 24 * 60 * 60;
@@ -78,9 +78,9 @@ async function readHistory(repository: Repository, tip: string): Promise<StateCo
   });
 }
 
-/** The commits, oldest first, below a ref that is forgotten at the end: only their objects are written. */
+/** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */
 function historyStream(commits: readonly StateCommit[]): string {
-  const ref = 'refs/botshelf/thinned';
+  const ref = 'refs/botshelf/pruned';
   const parts = commits.map(({ tree, time, identity, subject }, i) => {
     const message = `${subject}\n`;
     return [

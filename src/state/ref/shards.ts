@@ -2,7 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
 import { type BotState, botStateOf, latestTime } from '../bot-state/bot-state.ts';
 
-/** A line of the state ref that is not read. */
+/** A line of the state ref that cannot be read. */
 export interface ShardFault {
   readonly path: string;
   /** From 1. */
@@ -11,26 +11,25 @@ export interface ShardFault {
   readonly message: string;
 }
 
-/** Which of the 10,000 files of the state ref holds a bot: the number that its last four digits are. */
+/** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
 export function shardNumber(id: BotId): number {
   return Number.parseInt(id.slice(-4), 10);
 }
 
-/** The path of that file, `<ab>/<cd>.json`. */
+/** Returns the path of that file, `<ab>/<cd>.json`. */
 export function shardPath(number: number): string {
   const digits = String(number).padStart(4, '0');
   return `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
 }
 
-/** The text of a shard: an object with one line a bot, in the order given. */
+/** Returns the text of a shard: a JSON object with one line per bot, in the order of `bots`. */
 export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotState): string {
   return `{\n${bots.map((id) => writeLine(id, stateOf(id))).join(',\n')}\n}\n`;
 }
 
 /**
- * Hands every bot of a shard to `take`. A line that is not exactly as it would be written is a fault and
- * left out, the others are read all the same; the comma at its end and the order are not looked at, since
- * a merge by hand gets just these wrong.
+ * Calls `take` with every bot of a shard, and returns the lines that were skipped: those that `writeShard` would not
+ * write. Order and trailing commas are ignored, as merges by hand get them wrong.
  */
 export function readShard(
   path: string,
@@ -68,13 +67,14 @@ function readLine(
   take: (id: BotId, botState: BotState) => void,
 ): string | undefined {
   const match = pattern.exec(line);
-  if (match === null) return 'this is no line of a state: restore it from an older commit of the state ref';
+  if (match === null)
+    return 'this is not a line of a state: restore it from an older commit of the state ref';
   const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
   const id = digits as BotId;
   const number = shardNumber(id);
   if (number !== shard) return `${id} does not belong here: move the line to ${shardPath(number)}`;
   const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > latestTime);
-  if (late !== undefined) return `${late} is no time: the last that there is, is ${latestTime}`;
+  if (late !== undefined) return `${late} is not a time: the last one is ${latestTime}`;
   take(
     id,
     botStateOf(

@@ -1,39 +1,39 @@
-/** The files of a state as they stand in Git, `<ab>/<cd>.json` → text, and the commit they are of. */
+/** The files of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
 export interface StateTree {
-  /** The commit at the tip, null while the ref does not exist. */
+  /** The commit at the tip; null while the ref does not exist. */
   readonly commit: string | null;
   readonly files: ReadonlyMap<string, string>;
 }
 
 /**
- * Where states are kept for good: `refs/botshelf/state` of the catalogue's repository, implemented by
- * state/ref/git-state-ref.ts. Only the tip is ever read; every commit has the one before as its parent.
+ * Where the state is committed: `refs/botshelf/state` of the catalogue's repository, implemented by git-state-ref.ts.
+ * Only the tip is read. Each commit has the one before as its parent.
  */
 export interface StateRef {
   /**
-   * Every file at the tip; no files and no commit while the ref does not exist. Given a commit that was read before,
-   * it may leave out the files that are still as they were in that.
+   * Returns the files at the tip; none while the ref does not exist.
+   * @param known a commit that was read before: files that are the same in it may be left out
    */
   read(known?: string): Promise<StateTree>;
 
   /**
-   * Replaces `files` (path → whole new text) on top of `onto`, durably, and gives the new commit's id;
-   * gives `onto` back, and commits nothing, where the tree would stay as it is.
-   * @throws {StateConflictError} when the tip is not `onto`: read, merge and try again.
+   * Commits `files` (path → whole new text) on top of `onto`, durably. Returns the new commit; `onto` where the tree
+   * would be the same, without a commit.
+   * @throws {StateConflictError} when the tip is not `onto`: read, merge and retry
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
-  /** The commit at the tip, null while the ref does not exist: what tells a move of our own from another's. Cheap. */
+  /** Returns the commit at the tip; null while the ref does not exist. Cheaper than `read`. */
   tip(): Promise<string | null>;
 
   /**
-   * A mark that differs once the tip may have moved, whoever moved it. It costs a stat or two, starts no
-   * process, and never throws.
+   * Returns a text that changes whenever the tip may have moved. It costs a stat or two, starts no process and never
+   * throws.
    */
   peek(): string;
 }
 
-/** The tip of the state ref is another than the one the commit was made for. */
+/** The state ref has moved since it was read. */
 export class StateConflictError extends Error {
   constructor() {
     super('the state ref has moved since it was read');

@@ -206,19 +206,19 @@ describe('a journal whose folder cannot be written to', () => {
     );
     await rejects(journal.append(entry(3)), (error) => {
       ok(error instanceof WritesUnavailableError);
-      strictEqual(error.message, `${folder} is no folder: move away what stands there`);
+      strictEqual(error.message, `${folder} is not a folder: move away what is there`);
       return true;
     });
     deepStrictEqual(groups, []);
-    strictEqual(journal.fault?.message, `${folder} is no folder: move away what stands there`);
+    strictEqual(journal.failure?.message, `${folder} is not a folder: move away what is there`);
 
     rmSync(folder);
     await journal.append(entry(4));
-    strictEqual(journal.fault, undefined);
+    strictEqual(journal.failure, null);
     await journal.close();
     deepStrictEqual(await replayed(folder), [entry(4)]);
     deepStrictEqual(log.lines, [
-      `error: counts cannot be saved: ${folder} is no folder: move away what stands there`,
+      `error: counts cannot be saved: ${folder} is not a folder: move away what is there`,
       'info: counts can be saved again',
     ]);
   });

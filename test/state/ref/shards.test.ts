@@ -89,7 +89,7 @@ describe('a shard of the state ref', () => {
     deepStrictEqual(read('33/12.json', text, seen), []);
     deepStrictEqual(seen.get(botId('3312')), botState);
     const [fault] = read('33/12.json', text.replace(String(latestTime), '9999999999999999'), seen);
-    strictEqual(fault?.message, '9999999999999999 is no time: the last that there is, is 8640000000000000');
+    strictEqual(fault?.message, '9999999999999999 is not a time: the last one is 8640000000000000');
   });
 
   it('names a bad line and keeps the others', () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { mergeStates } from '../../../src/sync/merge/merge-states.ts';
 import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { treeOf } from '../../../src/git/history.ts';
-import { makeThinned } from '../../../src/state/ref/prune-history.ts';
+import { writePrunedHistory } from '../../../src/state/ref/prune-history.ts';
 import { writeCommit } from '../../../src/git/commit/fast-import.ts';
 import { writeShard } from '../../../src/state/ref/shards.ts';
 import { botId } from '../../support/sample.ts';
@@ -61,7 +61,7 @@ describe('the merge of two states', () => {
     const known = String(line);
     let ours = known;
     for (let n = 6; n <= 8; n++) ours = await commit({ 2: [n, n] }, ours);
-    const thinned = await makeThinned(opened, known, Date.now() / 1000 + 1000);
+    const thinned = await writePrunedHistory(opened, known, Date.now() / 1000 + 1000);
     const merged = await mergeStates(opened, ours, String(thinned?.commit));
     deepStrictEqual(await countsOf(merged), { 1: [5, 5], 2: [8, 8] });
     strictEqual(repository.git('log', '-1', '--format=%P', merged), thinned?.commit);

@@ -9,7 +9,7 @@ import { recordedLog } from '../support/recorded-log.ts';
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
-describe('checkpointer', () => {
+describe('a checkpoint', () => {
   it('commits the first count at once, later ones together, and empties the journal', async () => {
     const place = newPlace();
     const store = await open(place);
@@ -18,7 +18,7 @@ describe('checkpointer', () => {
     for (let count = 2; count < 9; count++) await store.setCount(homer, count);
     await store.setCount(marge, 1);
     strictEqual(place.ref.history().length, 1);
-    await store.fold();
+    await store.checkpoint();
     deepStrictEqual(
       place.ref.history().map(({ subject }) => subject),
       ['Count 1 bot', 'Count 2 bots'],
@@ -64,7 +64,7 @@ describe('checkpointer', () => {
     const forgetful = await open(place);
     await forgetful.setCount(homer, 1);
     const [name = ''] = readdirSync(place.folder);
-    await forgetful.fold();
+    await forgetful.checkpoint();
     const { countedAt } = Object.values(
       JSON.parse(place.ref.history().at(-1)?.files['33/12.json'] ?? '{}') as Record<
         string,
@@ -82,10 +82,10 @@ describe('checkpointer', () => {
     const [here, there] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
     await here.setCount(homer, 1);
     await there.setCount(marge, 2);
-    await here.fold();
-    await there.fold();
+    await here.checkpoint();
+    await there.checkpoint();
     await here.setCount(botId('13312'), 3);
-    await here.fold();
+    await here.checkpoint();
     strictEqual(here.count(marge), 2);
     const again = await open(place);
     deepStrictEqual(
@@ -94,7 +94,7 @@ describe('checkpointer', () => {
     );
   });
 
-  it('that fails keeps the journal, is logged once, is a fault for as long, and heals', async () => {
+  it('that fails keeps the journal, is logged once, is a failure for as long, and is retried', async () => {
     const place = newPlace();
     const ref = new BrokenRef(place.refPath);
     const log = recordedLog();
@@ -102,21 +102,21 @@ describe('checkpointer', () => {
     const store = await open(place, { ref, log });
     ref.broken = true;
     await store.setCount(homer, 1);
-    await rejects(store.fold());
-    await rejects(store.fold());
+    await rejects(store.checkpoint());
+    await rejects(store.checkpoint());
     ok(readdirSync(place.folder).length > 0);
     deepStrictEqual(
-      store.faults().map(({ message }) => message),
+      store.failures().map(({ message }) => message),
       ['git is not there: install it'],
     );
     ref.broken = false;
-    await until(() => store.faults().length === 0);
+    await until(() => store.failures().length === 0);
     strictEqual(ref.history().length, 1);
     deepStrictEqual(readdirSync(place.folder), []);
     deepStrictEqual(log.lines, [
-      'error: counts do not reach Git: git is not there: install it. ' +
-        'They are safe in the journal, and tried again',
-      'info: counts reach Git again',
+      'error: could not commit counts to Git: git is not there: install it; ' +
+        'they are safe in the journal, retrying within a minute',
+      'info: counts are committed to Git again',
     ]);
   });
 });

@@ -8,62 +8,62 @@ import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median, percentile } from './statistics.ts';
 
-/** What a post waits while thousands of counts are folded into Git, against a time without a fold. */
-export async function* postsBesideFold(stage: Stage): AsyncGenerator<Row> {
+/** What a post waits while thousands of counts are checkpointed, against a time without a checkpoint. */
+export async function* postsBesideCheckpoint(stage: Stage): AsyncGenerator<Row> {
   const without = await measure(stage, 3600);
-  const beside = await measure(stage, secondsBetweenFolds);
+  const beside = await measure(stage, secondsBetweenCheckpoints);
   for (const [name, take] of [
-    [`posts beside a checkpoint of ${beside.folded.toLocaleString('en')} counts, longest`, 'longest'],
+    [`posts beside a checkpoint of ${beside.checkpointed.toLocaleString('en')} counts, longest`, 'longest'],
     ['posts beside that checkpoint, p99', 'p99'],
   ] as const) {
     const waited = beside[take];
     yield {
       name,
       measured: milliseconds(waited),
-      peer: `no fold ${milliseconds(without[take])}`,
+      peer: `no checkpoint ${milliseconds(without[take])}`,
       ratio: without[take] / waited,
       goal: '≤ 20 ms more than without',
-      met: waited - without[take] <= 20 && beside.folded >= Math.min(3000, stage.bots.length / 2),
+      met: waited - without[take] <= 20 && beside.checkpointed >= Math.min(3000, stage.bots.length / 2),
     };
   }
 }
 
-const secondsBetweenFolds = 2;
+const secondsBetweenCheckpoints = 2;
 const rounds = 3;
 
 interface Waiting {
   /** Milliseconds that the longest post of a round took, and its 99th percentile: the median of the rounds. */
   readonly longest: number;
   readonly p99: number;
-  /** How many counts the largest fold of a round had, in the round where that was least. */
-  readonly folded: number;
+  /** How many counts the largest checkpoint of a round had, in the round where that was least. */
+  readonly checkpointed: number;
 }
 
-/** Posts counts of 3,300 bots in one second, then one count each 2 ms until they are folded if they ever are. */
+/** Posts counts of 3,300 bots in one second, then one count each 2 ms until they are checkpointed if they ever are. */
 async function measure(stage: Stage, stateSeconds: number): Promise<Waiting> {
   await using service = await startWholeService(stage, { BOTSHELF_STATE_SECONDS: String(stateSeconds) });
   const [lone, ...many] = stage.bots.slice(0, 3301).map(postCount);
   if (lone === undefined) throw new Error('there is no bot to post to');
   await probe(service, lone, 500);
   const all: number[][] = [];
-  const folded: number[] = [];
-  const folds = stateSeconds === secondsBetweenFolds;
+  const checkpointed: number[] = [];
+  const checkpoints = stateSeconds === secondsBetweenCheckpoints;
   for (let round = 0; round < rounds; round++) {
-    if (folds) await foldOf(stage, async () => await send(service.address, lone));
+    if (checkpoints) await checkpointOf(stage, async () => await send(service.address, lone));
     const tip = stateTip(stage);
     await sendLoad({ address: service.address, connections: 32, seconds: 1, requests: many });
-    all.push(await probe(service, lone, (secondsBetweenFolds + 1) * 1000));
-    folded.push(largestFold(stage, tip));
+    all.push(await probe(service, lone, (secondsBetweenCheckpoints + 1) * 1000));
+    checkpointed.push(largestCheckpoint(stage, tip));
   }
   return {
     longest: median(all.map((times) => Math.max(...times))),
     p99: median(all.map((times) => percentile(times, 0.99))),
-    folded: Math.min(...folded),
+    checkpointed: Math.min(...checkpointed),
   };
 }
 
-/** Has something folded, so that the next fold has all that comes within its time, and not a part. */
-async function foldOf(stage: Stage, post: () => Promise<unknown>): Promise<void> {
+/** Has something checkpointed, so that the next checkpoint has all that comes within its time, and not a part. */
+async function checkpointOf(stage: Stage, post: () => Promise<unknown>): Promise<void> {
   const tip = stateTip(stage);
   await post();
   while (stateTip(stage) === tip) await rest(20);
@@ -89,7 +89,7 @@ function stateTip({ catalogue }: Stage): string {
   }).trim();
 }
 
-function largestFold({ catalogue }: Stage, since: string): number {
+function largestCheckpoint({ catalogue }: Stage, since: string): number {
   const args = ['log', '--format=%s', `${since}..refs/botshelf/state`];
   const subjects = execFileSync('git', args, { cwd: catalogue, encoding: 'utf8' });
   return Math.max(0, ...[...subjects.matchAll(/^Count (\d+) bots?$/gm)].map(([, many]) => Number(many)));
