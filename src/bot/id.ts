@@ -3,7 +3,7 @@ declare const brand: unique symbol;
 /** A bot's id: 1–20 decimal digits, kept as text because a number would lose digits. */
 export type BotId = string & { readonly [brand]: 'BotId' };
 
-/** The id that `text` is, or undefined when it is none. The only way to get a BotId. */
+/** Returns `text` as a bot id; undefined when it is not one. The only way to get a BotId. */
 export function parseBotId(text: string): BotId | undefined {
   return /^[0-9]{1,20}$/.test(text) ? (text as BotId) : undefined;
 }

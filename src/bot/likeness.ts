@@ -1,6 +1,6 @@
 /**
- * What two names have in common that people take for the same one: without case, accents, width, and blanks or
- * invisible characters that they differ in. Empty where nothing is left.
+ * Returns a key that is equal for names which people take for the same: without case, accents, width, blanks and
+ * invisible characters. Empty where nothing is left.
  */
 export function nameKey(name: string): string {
   return name
@@ -11,8 +11,8 @@ export function nameKey(name: string): string {
 }
 
 /**
- * What two invites have in common that add the same bot: the OAuth client where the address names one, whatever
- * else it asks for; else host, path and query. Undefined for what is no address.
+ * Returns a key that is equal for invites which add the same bot: the OAuth client where the address names one, with
+ * any permissions; else host, path and query. Undefined when `invite` is not an address.
  */
 export function inviteKey(invite: string): string | undefined {
   if (!URL.canParse(invite)) return undefined;

@@ -3,24 +3,24 @@ import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
 import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from './schema-types.ts';
 
-/** A main page's front matter once the schema's defaults are filled in; the derived ones may be missing. */
+/** A main page's front matter with the schema's defaults; derived values may be missing. */
 export type FilledMainPage = MainPage &
   Pick<
     BotRecord,
     'codehost' | 'images' | 'legacy' | 'nsfw' | 'oauth' | 'support' | 'trigger' | 'verified' | 'website'
   >;
 
-/** One language of a bot: what its front matter says, and its page in markdown. */
+/** One language of a bot: name and description from the front matter, and the page in markdown. */
 export interface Content extends Translation {
   readonly page: string;
 }
 
-/** What the pictures' places in a record say until our own copies exist. */
+/** The cached images of a bot without any copy yet. */
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
 
 /**
- * The record of a bot, its keys in the order that the API promises: the default locale first in
- * `contents`, then the others in the order given.
+ * Returns the record of a bot, its keys in the order that the API promises. In `contents` the default locale is
+ * first, then the others in the order of `translations`.
  */
 export function assembleRecord(
   id: BotId,
@@ -57,7 +57,7 @@ export function assembleRecord(
   };
 }
 
-/** The record without its pages: what a list shows of it. */
+/** Returns the record without its pages, as lists have it. */
 export function listElement(record: BotRecord): BotListElement {
   const contents: BotListElement['contents'] = {};
   for (const [locale, { description, name }] of Object.entries(record.contents)) {
@@ -66,13 +66,13 @@ export function listElement(record: BotRecord): BotListElement {
   return { ...record, contents };
 }
 
-/** The locale of a record's main page. */
+/** Returns the locale of a record's main page. */
 export function defaultLocale(record: Pick<BotListElement, 'contents'>): Locale {
   return Object.keys(record.contents)[0] as Locale;
 }
 
-/** A draw in [0, 1) that is the same for an id everywhere: the first 48 bits of its SHA-256. */
-export function derivedRandom(id: BotId): number {
+/** Returns a number in [0, 1) that is the same for an id on every machine: the first 48 bits of its SHA-256. */
+function derivedRandom(id: BotId): number {
   return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 

@@ -10,7 +10,7 @@
  */
 export type Authors = string[];
 /**
- * The one shelf the bot stands on.
+ * The bot's one category.
  */
 export type Category =
   | 'education'
@@ -56,7 +56,7 @@ export interface MainPage {
    */
   created: number;
   /**
-   * When the bot was last edited, not before it was created; as created where left out.
+   * When the bot was last edited, not before created; the same as created if left out.
    */
   edited?: number;
   images?: Images;
@@ -77,7 +77,7 @@ export interface MainPage {
    */
   oauth?: string | null;
   /**
-   * A fixed draw for shuffled listings; derived from the id where left out.
+   * A fixed random number for shuffled lists; derived from the id if left out.
    */
   random?: number;
   /**
@@ -102,7 +102,7 @@ export interface Codehost {
   repo?: string | null;
 }
 /**
- * Addresses of the original pictures.
+ * Addresses of the original images.
  */
 export interface Images {
   avatar?: string | null;
@@ -115,7 +115,7 @@ export interface Images {
   preview?: string[];
 }
 /**
- * How a message reaches the bot.
+ * How a message addresses the bot.
  */
 export interface Trigger {
   /**
@@ -145,7 +145,7 @@ export interface Translation {
   description: string;
 }
 /**
- * A bot, whole: GET /api/v2/bots/:id.
+ * A bot with its pages: GET /api/v2/bots/:id.
  */
 export interface BotRecord {
   /**
@@ -192,7 +192,7 @@ export interface BotRecord {
   nsfw: boolean;
   oauth: string | null;
   /**
-   * A fixed draw for shuffled listings.
+   * A fixed random number for shuffled lists.
    */
   random: number;
   support: string | null;
@@ -201,7 +201,7 @@ export interface BotRecord {
   website: string | null;
 }
 /**
- * Paths of our own copies of the pictures; null, or left out of preview, until there is one.
+ * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
  */
 export interface CachedImages {
   avatar: string | null;
@@ -219,7 +219,7 @@ export interface FullCodehost {
   repo: string | null;
 }
 /**
- * Addresses of the original pictures.
+ * Addresses of the original images.
  */
 export interface FullImages {
   avatar: string | null;
@@ -232,7 +232,7 @@ export interface FullImages {
   preview: string[];
 }
 /**
- * How a message reaches the bot.
+ * How a message addresses the bot.
  */
 export interface FullTrigger {
   /**
@@ -292,7 +292,7 @@ export interface BotListElement {
   nsfw: boolean;
   oauth: string | null;
   /**
-   * A fixed draw for shuffled listings.
+   * A fixed random number for shuffled lists.
    */
   random: number;
   support: string | null;
@@ -313,11 +313,11 @@ export interface FileItem {
    */
   locale: string;
   /**
-   * Whether it carries the bot's shared keys.
+   * Whether this is the bot's main page, which has the shared keys.
    */
   main: boolean;
   /**
-   * Where it is in the repository.
+   * Relative to the catalogue's folder.
    */
   path: string;
   /**
@@ -341,40 +341,12 @@ export interface FileItem {
  * The body of POST /api/v2/bots/:id: any of the writable keys, all or nothing.
  */
 export interface Update {
-  bot: {
-    category?: Category;
-    /**
-     * How many servers the bot is in.
-     */
-    count?: number;
-    /**
-     * An absolute https address without user name or password.
-     */
-    invite?: string;
-    nsfw?: boolean;
-    oauth?: string | null;
-    support?: string | null;
-    website?: string | null;
-  };
+  bot: UpdateValues;
 }
 /**
- * The answer to an update that is durable.
+ * The keys to change, with their new values.
  */
-export interface UpdateAnswer {
-  bot: Bot;
-  /**
-   * The commit that holds the changed content; null where no content changed.
-   */
-  commit: string | null;
-  /**
-   * In an answer of 202: what is still to come. The change is saved, nothing needs to be sent again.
-   */
-  note?: string;
-}
-/**
- * The keys of the update, as they are stored.
- */
-export interface Bot {
+export interface UpdateValues {
   category?: Category;
   /**
    * How many servers the bot is in.
@@ -388,6 +360,20 @@ export interface Bot {
   oauth?: string | null;
   support?: string | null;
   website?: string | null;
+}
+/**
+ * The response to an update that is durable: the keys as they are stored, and the commit.
+ */
+export interface UpdateAnswer {
+  bot: UpdateValues;
+  /**
+   * The commit that holds the changed content; null where no content changed.
+   */
+  commit: string | null;
+  /**
+   * With status 202: what happens next. The change is saved and need not be sent again.
+   */
+  note?: string;
 }
 /**
  * An error, as RFC 9457 application/problem+json.
@@ -404,7 +390,7 @@ export interface Problem {
    */
   detail: string;
   /**
-   * Every fault found, where there can be several.
+   * Every error found, if there can be several.
    *
    * @minItems 1
    */

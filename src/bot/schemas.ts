@@ -15,7 +15,7 @@ export const schemaNames = [
 
 export type SchemaName = (typeof schemaNames)[number];
 
-/** A JSON Schema document, as plain data. */
+/** A JSON Schema document as plain data. */
 export type SchemaDocument = Readonly<Record<string, unknown>>;
 
 /** Returns the absolute path of a schema's file. `list-element` has none: it is derived from the record's. */

@@ -12,7 +12,7 @@ import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
 import { readFingerprints } from './load/folder-fingerprints.ts';
 import { Scanner } from './watch/scanner.ts';
-import { botsFolder, isFolderName, type Place, strayMessage } from './page/layout.ts';
+import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/layout.ts';
 import { readFolders } from './load/parallel-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
 import { type Watch, watchFolders } from './watch/watcher.ts';
@@ -140,12 +140,12 @@ export class Catalogue {
   }
 
   /** Reads the bots of these files anew at once, also where a file is new: for a writer that has put them there whole. */
-  arrived(places: Iterable<Place>): void {
+  arrived(places: Iterable<PagePlace>): void {
     this.#scanner.arrived(places);
   }
 
   /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
-  put(files: ReadonlyMap<Place, Buffer>): void {
+  put(files: ReadonlyMap<PagePlace, Buffer>): void {
     this.#scanner.put(files);
   }
 

@@ -100,6 +100,6 @@ function hazardOf(source: CatalogueSource, path: string): Fault | undefined {
   if (name === '.gitattributes' || name === '.gitmodules') {
     return fault('git-attributes', `${name} changes what Git does with the catalogue: remove it`);
   }
-  if (kind === 'other') return fault('regular-file', 'this is no regular file: remove it');
+  if (kind === 'other') return fault('regular-file', 'this is not a regular file: remove it');
   return undefined;
 }

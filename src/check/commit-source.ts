@@ -2,7 +2,7 @@ import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { UserError } from '../user-error.ts';
 import { fileFault } from '../catalogue/page/fault.ts';
-import { botsFolder, isFolderName, keeper, pathOf, type Place } from '../catalogue/page/layout.ts';
+import { botsFolder, isFolderName, keeper, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
 import { type PageFile, pageFileOf, refusedPageFile } from '../catalogue/page/page-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
@@ -41,7 +41,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
 
 async function readPage(
   objects: ObjectReader,
-  place: Place,
+  place: PagePlace,
   entry: ListedEntry | undefined,
 ): Promise<PageFile | undefined> {
   if (entry === undefined) return undefined;
@@ -58,7 +58,7 @@ const refusals: Readonly<Record<EntryKind, string | undefined>> = {
   folder: 'this is a folder: put the page itself here',
   symlink: 'this is a symbolic link: put the page itself here',
   submodule: 'this is a submodule: put the page itself here',
-  other: 'this is no regular file: put the page itself here',
+  other: 'this is not a regular file: put the page itself here',
 };
 
 function kindOfMode(mode: string | undefined): EntryKind | undefined {

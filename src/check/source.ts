@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { listNames, listTop } from '../catalogue/load/folder.ts';
-import type { Place } from '../catalogue/page/layout.ts';
+import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
 
 /** What may lie at a path of a catalogue. */
@@ -16,7 +16,7 @@ export interface CatalogueSource {
   /** Undefined where there is nothing. */
   kindOf(path: string): EntryKind | undefined;
   /** Reads the page files at these places, of those that are there. */
-  readPages(places: readonly Place[]): Promise<PageFile[]>;
+  readPages(places: readonly PagePlace[]): Promise<PageFile[]>;
   /** Ends what reading needed. */
   close?(): void;
 }

@@ -5,7 +5,7 @@ import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
 import { groupByBot, listNames } from '../catalogue/load/folder.ts';
-import { botsFolder, folderOf, pathOf, type Place } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
@@ -61,13 +61,13 @@ function localeOf(tag: string): Locale {
 }
 
 /** The bot's files, none when there is no catalogue yet. */
-function placesOf(root: string, id: BotId): readonly Place[] {
+function placesOf(root: string, id: BotId): readonly PagePlace[] {
   if (!existsSync(join(root, botsFolder))) return [];
   return groupByBot(folderOf(id), listNames(root, folderOf(id))).bots.get(id) ?? [];
 }
 
 /** What a translation of the bot begins with. */
-function mainPageOf(root: string, places: readonly Place[]): Translation {
+function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
   for (const place of places) {
     const file = readPageFile(root, place);
     if (file === undefined || !isReadable(file) || !isMainPage(file)) continue;

@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { readBot } from '../catalogue/index/bot-reader.ts';
-import { botsFolder, folderOf, type Place, placeAt } from '../catalogue/page/layout.ts';
+import { botsFolder, folderOf, type PagePlace, placeAt } from '../catalogue/page/layout.ts';
 import { pageFileOf } from '../catalogue/page/page-file.ts';
 import { readCommittedFiles } from '../git/inspect/last-commit.ts';
 import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
@@ -15,7 +15,7 @@ export async function committedAuthors(
   id: BotId,
 ): Promise<readonly string[]> {
   const folder = `${botsFolder}/${folderOf(id)}`;
-  const place = (name: string): Place | undefined => {
+  const place = (name: string): PagePlace | undefined => {
     const found = placeAt(`${folder}/${name}`);
     return found?.id === id ? found : undefined;
   };

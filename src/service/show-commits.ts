@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { type Place, placeAt } from '../catalogue/page/layout.ts';
+import { type PagePlace, placeAt } from '../catalogue/page/layout.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { CommitListener } from '../git/commit-events.ts';
 
@@ -9,7 +9,7 @@ import type { CommitListener } from '../git/commit-events.ts';
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(catalogue: Pick<Catalogue, 'put' | 'arrived'>, prefix: string): CommitListener {
-  const waiting: Place[] = [];
+  const waiting: PagePlace[] = [];
   let isReading = false;
   const readWaiting = async (): Promise<void> => {
     isReading = true;

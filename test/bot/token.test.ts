@@ -1,14 +1,7 @@
 import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  newToken,
-  parseToken,
-  parseTokenDigest,
-  sameDigest,
-  type Token,
-  tokenDigest,
-} from '../../src/bot/token.ts';
+import { newToken, parseToken, sameDigest, type Token, tokenDigest } from '../../src/bot/token.ts';
 
 describe('a token', () => {
   for (const text of fixture('tokens-valid')) {
@@ -55,12 +48,9 @@ describe("a token's digest", () => {
     ok(!sameDigest(tokenDigest(a), tokenDigest(b)));
   });
 
-  it('reads back only in its own form', () => {
+  it('has one form, and another value for another token', () => {
     const digest = tokenDigest(newToken());
-    strictEqual(parseTokenDigest(digest), digest);
-    for (const text of [digest.toUpperCase(), digest.slice(7), `${digest}0`, 'md5:00', '']) {
-      strictEqual(parseTokenDigest(text), undefined);
-    }
+    match(digest, /^sha256:[0-9a-f]{64}$/);
     notStrictEqual(digest, tokenDigest(newToken()));
   });
 });

@@ -36,7 +36,7 @@ describe('botshelf check', () => {
     strictEqual(code, 1);
     match(lines[0] ?? '', /^bots\/007\/7\.en\.md:3:19 json .+: .+/);
     match(lines[1] ?? '', /^bots\/313\/1313\.en\.md:8:15 enum category: "fnu" .+: choose education, /);
-    match(lines[2] ?? '', /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: give true or false/);
+    match(lines[2] ?? '', /^bots\/313\/1313\.en\.md:11:11 type nsfw: .+: write true or false/);
     strictEqual(lines[3], '4 files, 3 faults');
     strictEqual(lines.length, 4);
   });

@@ -98,7 +98,7 @@ describe('POST /api/v2/bots/:id', () => {
       match(await details({ bot: { server_count: 5 } }), /called "count"/);
       match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
       match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details({ bot: { count: '5' } }), /give a whole number, without quotes/);
+      match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
       match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
       match(await details([]), /there is no "bot" object/);
     });

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { type Place, placeOf } from '../../src/catalogue/page/layout.ts';
+import { type PagePlace, placeOf } from '../../src/catalogue/page/layout.ts';
 import type { FileChange } from '../../src/git/file-change.ts';
 import { showCommits } from '../../src/service/show-commits.ts';
 import { eventually } from '../support/eventually.ts';
@@ -8,7 +8,7 @@ const commit = 'a'.repeat(40);
 
 describe('the subscriber that shows commits', () => {
   it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
-    const shown: [Place, Buffer][] = [];
+    const shown: [PagePlace, Buffer][] = [];
     const show = showCommits({ put: (files) => void shown.push(...files), arrived: () => {} }, 'shop/');
     const bytes = Buffer.from('new');
     const contents = new Map([

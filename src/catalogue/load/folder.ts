@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../bot/id.ts';
-import { botsFolder, keeper, type Misplaced, pathOf, type Place, placeOf } from '../page/layout.ts';
+import { botsFolder, keeper, type PlaceFault, pathOf, type PagePlace, placeOf } from '../page/layout.ts';
 import { codeOf } from '../../system-error.ts';
 
 /** What differs between two states of a file, without reading it. */
@@ -62,7 +62,7 @@ export function listNames(root: string, folder: string): string[] {
 }
 
 /** Returns the stat of the file at a place; undefined where there is none. */
-export function statOf(root: string, { id, locale }: Place): FileStat | undefined {
+export function statOf(root: string, { id, locale }: PagePlace): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
 
@@ -83,11 +83,11 @@ export function groupByBot(
   folder: string,
   names: Iterable<string>,
 ): {
-  readonly bots: ReadonlyMap<BotId, readonly Place[]>;
-  readonly misplaced: ReadonlyMap<string, Misplaced>;
+  readonly bots: ReadonlyMap<BotId, readonly PagePlace[]>;
+  readonly misplaced: ReadonlyMap<string, PlaceFault>;
 } {
-  const bots = new Map<BotId, Place[]>();
-  const misplaced = new Map<string, Misplaced>();
+  const bots = new Map<BotId, PagePlace[]>();
+  const misplaced = new Map<string, PlaceFault>();
   for (const name of names) {
     const place = placeOf(folder, name);
     if ('rule' in place) {

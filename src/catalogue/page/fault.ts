@@ -1,4 +1,4 @@
-/** One thing wrong in one file, and what to do about it. */
+/** A broken rule in a file, and what to do about it. */
 export interface Fault {
   /** Relative to the catalogue's folder, with `/`. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface Fault {
 /** Faults of one kind that are reported of a file at once. */
 export const mostFaults = 100;
 
-/** A fault of a file as a whole. */
+/** Returns a fault of a file as a whole. */
 export function fileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
@@ -25,7 +25,7 @@ export function compareFaults(a: Fault, b: Fault): number {
   return a.line - b.line || a.column - b.column;
 }
 
-/** The place of `offset` in `text`, in lines and columns counted from 1. */
+/** Returns the position of `offset` in `text`, in lines and columns counted from 1. */
 export function positionAt(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let start = 0;
@@ -36,7 +36,7 @@ export function positionAt(text: string, offset: number): { line: number; column
   return { line, column: offset - start + 1 };
 }
 
-/** A value as JSON, cut short when it is long: how messages quote what a file says. */
+/** Returns a value as JSON for a message, shortened to 58 characters. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;

@@ -4,33 +4,33 @@ import { type Locale, parseLocale } from '../../bot/locale.ts';
 /** The folder of the catalogue that holds the bots. */
 export const botsFolder = 'bots';
 
-/** An empty file in `bots/` that has Git keep the folder while it has no bots. Anything else of that name is a stray. */
+/** An empty file that keeps `bots/` in Git while there are no bots. In any other folder it is a stray file. */
 export const keeper = '.gitkeep';
 
-/** A file's place in the catalogue: whose page it is, in which language. */
-export interface Place {
+/** The place of a page in the catalogue: the bot and the language. */
+export interface PagePlace {
   readonly id: BotId;
   readonly locale: Locale;
 }
 
-/** Why a path is no place of a bot's page. */
-export interface Misplaced {
+/** Why a path cannot be that of a page. */
+export interface PlaceFault {
   readonly rule: 'stray-file' | 'wrong-folder' | 'wrong-locale';
   readonly message: string;
 }
 
-/** `312` for 190519304972663312: the last three digits, as snowflakes share their first ones. */
+/** Returns the folder of a bot's files, `312` for 190519304972663312: snowflakes share their first digits, not the last. */
 export function folderOf(id: BotId): string {
   return id.slice(-3).padStart(3, '0');
 }
 
-/** The path of a bot's page in one language, relative to the catalogue's folder. */
+/** Returns the path of a bot's page in one language, relative to the catalogue's folder. */
 export function pathOf(id: BotId, locale: Locale): string {
   return `${botsFolder}/${folderOf(id)}/${fileName({ id, locale })}`;
 }
 
-/** The name of a page's file in its folder. */
-export function fileName({ id, locale }: Place): string {
+/** Returns the name of a page's file in its folder. */
+export function fileName({ id, locale }: PagePlace): string {
   return `${id}.${locale}.md`;
 }
 
@@ -39,11 +39,11 @@ export function isFolderName(name: string): boolean {
   return /^[0-9]{3}$/.test(name);
 }
 
-/** What to do about a file that is no bot's page. */
-export const strayMessage = `this is no bot's page: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
+/** The message for a file that is not a page. */
+export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
-/** The place that the file `name` has in `bots/<folder>/`, or what is wrong with it. */
-export function placeOf(folder: string, name: string): Place | Misplaced {
+/** Returns the place of the file `name` in `bots/<folder>/`, or what is wrong with it. */
+export function placeOf(folder: string, name: string): PagePlace | PlaceFault {
   const [, digits = '', tag = ''] = /^([0-9]{1,20})\.([A-Za-z0-9-]{1,35})\.md$/.exec(name) ?? [];
   const id = parseBotId(digits);
   if (id === undefined) {
@@ -68,7 +68,7 @@ export function placeOf(folder: string, name: string): Place | Misplaced {
  * Returns the place of the bot's page at a path; undefined where the path is not that of a page.
  * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
  */
-export function placeAt(path: string, prefix = ''): Place | undefined {
+export function placeAt(path: string, prefix = ''): PagePlace | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, folder, name, ...rest] = path.slice(prefix.length).split('/');
   if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;

@@ -3,29 +3,28 @@ import { removeKeys, setKeys } from '../../json/edit-json.ts';
 import { cutPage, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 
-/** The same page file on two sides, and as it was before they parted; null where there was none. */
+/** A page file on two sides and at their merge base; null where there was none. */
 export interface PageVersions {
   readonly base: string | null;
-  /** What the service or somebody at its clone made of it. */
+  /** The version in the clone of the service. */
   readonly ours: string;
-  /** What the remote has. */
+  /** The version on the remote. */
   readonly theirs: string;
-  /** Keys that are as ours has them although both changed them. */
+  /** Keys for which ours wins where both changed them. */
   readonly keep?: ReadonlySet<string>;
 }
 
 export interface MergedPage {
   readonly text: string;
-  /** What of ours gave way: keys of the front matter, `page` for the markdown, `file` for all of it. */
+  /** What of ours was dropped: keys of the front matter, `page` for the markdown, `file` for all of it. */
   readonly setAside: readonly string[];
 }
 
 /**
- * Merges a page file by meaning, one top-level key of the front matter after the other: a key that one side
- * changed is as that side has it, one that both changed is as theirs has it unless it is to be kept, and of two times
- * in `edited` the later stays. The markdown is theirs unless ours alone changed it. Every byte that ours did not change
- * is as in theirs.
- * Where a side cannot be read, or the two together would break a rule that theirs keeps, the file is theirs.
+ * Merges a page file by meaning, key by key: a top-level key that one side changed takes that side, one that both
+ * changed takes theirs unless it is in `keep`, and of two times in `edited` the later stays. The markdown is theirs unless
+ * only ours changed it. Every byte that ours did not change is as in theirs.
+ * Where a side cannot be parsed, or the result would break a rule that theirs keeps, the file is theirs.
  */
 export function mergePage(path: string, { base, ours, theirs, keep = new Set() }: PageVersions): MergedPage {
   if (ours === theirs || ours === base) return { text: theirs, setAside: [] };
@@ -50,7 +49,7 @@ interface MergedKeys {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What has to be done to theirs. */
+/** Returns the changes to apply to theirs. */
 function mergeKeys(base: Data, ours: Data, theirs: Data, keep: ReadonlySet<string>): MergedKeys {
   const set = new Map<string, unknown>();
   const remove: string[] = [];
@@ -91,7 +90,7 @@ function readPage(path: string, text: string | null): ReadPage | undefined {
   return page && cut && { data: page.data, ...cut };
 }
 
-/** Whether front matter is that of a main page or of a translation. */
+/** Whether front matter is valid for a main page or for a translation. */
 function isSound(data: Data): boolean {
   return (['main-page', 'translation'] as const).some((schema) => validate(schema, data).length === 0);
 }

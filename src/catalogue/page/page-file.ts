@@ -3,30 +3,30 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { blobId, type HashName } from '../../git/objects/object-id.ts';
 import { type Fault, fileFault } from './fault.ts';
-import { pathOf, type Place } from './layout.ts';
+import { pathOf, type PagePlace } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';
 import { codeOf, messageOf } from '../../system-error.ts';
 
-/** A page file as it was read from disk; `page` is there when it could be parsed. */
-export interface PageFile extends Place {
+/** A page file as read from disk; `page` is undefined when it cannot be parsed. */
+export interface PageFile extends PagePlace {
   /** Relative to the catalogue's folder. */
   readonly path: string;
   /** Bytes. */
   readonly size: number;
   /** The Git blob id. */
   readonly sha: string;
-  /** A checksum of the last bytes: a file that still ends as it did was written to its end. */
+  /** A checksum of the last bytes: where it is unchanged, an editor has written the file to its end. */
   readonly tail: number;
   readonly page: Page | undefined;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Reads and parses the page file at `place` below `root`. A file that cannot be read or is no regular file
- * is a fault of that file, never an exception; undefined means that there is none.
- * @param hash - of the repository that the file is in
+ * Reads and parses the page file at `place` below `root`. Undefined when there is none. A file that cannot be read or
+ * is not a regular file has a fault; this never throws.
+ * @param hash the hash function of the repository
  */
-export function readPageFile(root: string, place: Place, hash: HashName = 'sha1'): PageFile | undefined {
+export function readPageFile(root: string, place: PagePlace, hash: HashName = 'sha1'): PageFile | undefined {
   const path = pathOf(place.id, place.locale);
   const bytes = readRegularFile(join(root, path));
   if (bytes === undefined) return undefined;
@@ -34,31 +34,31 @@ export function readPageFile(root: string, place: Place, hash: HashName = 'sha1'
   return pageFileOf(place, bytes, hash);
 }
 
-/** Whether the file at `place` below `root` is the blob that Git gives this id. */
-export function isBlob(root: string, place: Place, id: string, hash: HashName): boolean {
+/** Whether the file at `place` below `root` is the blob with this id. */
+export function isBlob(root: string, place: PagePlace, id: string, hash: HashName): boolean {
   const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
   return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && blobId(bytes, hash) === id;
 }
 
-/** The page file at `place` that has these bytes. */
-export function pageFileOf(place: Place, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
+/** Returns the page file at `place` that has these bytes. */
+export function pageFileOf(place: PagePlace, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
   const path = pathOf(place.id, place.locale);
   const { page, faults } = parsePage(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
   return { ...place, path, size: bytes.length, sha: blobId(bytes, hash), tail, page, faults };
 }
 
-/** What lies at `place` and is not read, for a fault. */
-export function refusedPageFile(place: Place, fault: Fault): PageFile {
+/** Returns the page file at `place` that cannot be read because of a fault. */
+export function refusedPageFile(place: PagePlace, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
 const tailSize = 64;
 
-/** One byte more than allowed is enough to know that a file is too large. Used for one file after the other. */
+/** One byte more than allowed is enough to see that a file is too large. Reused for every file. */
 const buffer = Buffer.allocUnsafeSlow(maxFileSize + 1);
 
-/** The file's bytes, valid until the next call; a sentence when it must not be read; undefined when it is gone. */
+/** Returns the file's bytes, valid until the next call; a message when it cannot be read; undefined when it is gone. */
 function readRegularFile(absolute: string): Buffer | string | undefined {
   let descriptor: number;
   try {
@@ -68,7 +68,7 @@ function readRegularFile(absolute: string): Buffer | string | undefined {
   }
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) return 'this is no regular file: put the page itself here';
+    if (!stat.isFile()) return 'this is not a regular file: put the page itself here';
     let length = 0;
     for (let read = -1; read !== 0 && length < Math.min(stat.size, buffer.length); length += read) {
       read = readSync(descriptor, buffer, length, buffer.length - length, null);
@@ -93,7 +93,7 @@ function openFailure(error: unknown): string | undefined {
     case 'EPERM':
       return 'the service may not read the file: give it read permission';
     case 'ENXIO':
-      return 'this is no regular file: put the page itself here';
+      return 'this is not a regular file: put the page itself here';
     default:
       return `the file cannot be read (${messageOf(error)}): look at the disk and the file's permissions`;
   }

@@ -4,14 +4,14 @@ import { type Fault, fileFault, positionAt } from './fault.ts';
 import { locator, setKeys } from '../../json/edit-json.ts';
 import { parseFrontMatter, type TextFault } from './front-matter.ts';
 
-/** A file may have so many bytes. */
+/** The largest size of a page file, in bytes. */
 export const maxFileSize = 256 * 1024;
 
-/** A page file taken apart: what its front matter says, not yet held against a schema, and its markdown. */
+/** A parsed page file: the data of its front matter, not validated yet, and its markdown. */
 export interface Page {
   readonly data: Record<string, unknown>;
   readonly page: string;
-  /** The fault at a place of the front matter: where its value stands, or with `atKey` its key. */
+  /** Returns a fault at the position of a value in the front matter, or with `atKey` of its key. */
   faultAt(place: readonly (string | number)[], rule: string, message: string, atKey?: boolean): Fault;
 }
 
@@ -20,8 +20,8 @@ export type ParsedPage =
   | { readonly page: undefined; readonly faults: readonly Fault[] };
 
 /**
- * Parses a page file strictly. gray-matter splits it and hands the front matter to our JSON parser; what
- * gray-matter would run, guess or swallow is refused before it sees the file.
+ * Parses a page file strictly. gray-matter splits it, with our JSON reader as its only engine; what gray-matter would
+ * run, guess or ignore is refused before.
  */
 export function parsePage(path: string, bytes: Buffer): ParsedPage {
   const refused = refusal(path, bytes);
@@ -43,7 +43,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
   const engine = { parse: () => frontMatter.data };
   const offsetOf = locator(text.slice(split.start, split.end));
-  // Given bytes it keeps them as they are; given a text it would copy it.
+  // gray-matter keeps bytes as they are, but copies a text.
   const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
     faults: [],
@@ -60,7 +60,7 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
 
 /**
  * Sets top-level keys in a page file's front matter and keeps every other byte.
- * @throws {Error} when the text is no page file.
+ * @throws {Error} when the text is not a page file
  */
 export function editPage(text: string, values: Readonly<Record<string, unknown>>): string {
   const split = splitPage(text);
@@ -70,7 +70,7 @@ export function editPage(text: string, values: Readonly<Record<string, unknown>>
   );
 }
 
-/** A page file's text, cut before and after the JSON of its front matter; undefined when it is no page file. */
+/** Splits a page file's text before and after the JSON of its front matter; undefined when it is not a page file. */
 export function cutPage(
   text: string,
 ): { readonly before: string; readonly json: string; readonly after: string } | undefined {
@@ -84,9 +84,9 @@ export function cutPage(
 }
 
 /**
- * Rewrites a page file's front matter: `rewrite` takes its JSON and gives the new one. The lines around it
+ * Rewrites a page file's front matter: `rewrite` takes its JSON and returns the new one. The lines around it
  * become `---` and end in LF; the markdown stays byte for byte.
- * @throws {Error} when the text is no page file.
+ * @throws {Error} when the text is not a page file
  */
 export function rewriteFrontMatter(text: string, rewrite: (json: string) => string): string {
   const split = splitPage(text);
@@ -95,12 +95,12 @@ export function rewriteFrontMatter(text: string, rewrite: (json: string) => stri
   return `---\n${json}\n${text.slice(split.end).replace(/^---\r?\n?/, '---\n')}`;
 }
 
-/** What is wrong with a page file of more than maxFileSize bytes. */
+/** Returns the fault of a page file of more than maxFileSize bytes. */
 export function sizeFault(path: string): Fault {
   return fileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
 }
 
-// gray-matter evaluates a file that begins with ---js. Nothing here ever asks it to; nothing shall be able to.
+// gray-matter evaluates a file that begins with ---js: without these engines nothing can make it.
 const { engines } = matter as unknown as { engines: Record<string, unknown> };
 for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
 
@@ -119,7 +119,7 @@ function refusal(path: string, bytes: Buffer): Fault | undefined {
       path,
       ...placeInBytes(bytes, nul),
       rule: 'nul',
-      message: 'there is a NUL here: remove it, and save the file as UTF-8',
+      message: 'there is a NUL character here: remove it, and save the file as UTF-8',
     };
   }
   if (!isUtf8(bytes)) {
@@ -139,7 +139,7 @@ function placeInBytes(bytes: Buffer, offset: number): { line: number; column: nu
   return positionAt(before, before.length);
 }
 
-/** The line at fault begins here. */
+/** Returns the offset of the first line that is not UTF-8. */
 function firstInvalid(bytes: Buffer): number {
   for (let start = 0; ;) {
     const end = bytes.indexOf(0x0a, start);
@@ -148,23 +148,23 @@ function firstInvalid(bytes: Buffer): number {
   }
 }
 
-/** The beginning of a merge conflict that nobody has settled: its three kinds of marker lines, in order. */
+/** Finds an unresolved merge conflict: its three kinds of marker lines, in order. */
 function conflictIn(text: string): TextFault | undefined {
   const offset = lineStarting(text, '<<<<<<< ', 0);
   const middle = lineStarting(text, '=======', offset);
   if (lineStarting(text, '>>>>>>> ', middle) === -1) return undefined;
-  const message = 'a merge conflict begins here: settle it and remove the markers';
+  const message = 'a merge conflict begins here: resolve it and remove the markers';
   return { offset, rule: 'merge-conflict', message };
 }
 
-/** Where the next line that begins with `start` is; -1 when there is none, or when `from` is -1. */
+/** Returns the offset of the next line that begins with `start`; -1 when there is none, or when `from` is -1. */
 function lineStarting(text: string, start: string, from: number): number {
   if (from === -1 || text.startsWith(start, from)) return from;
   const newline = text.indexOf(`\n${start}`, from);
   return newline === -1 ? -1 : newline + 1;
 }
 
-/** Where the front matter of a page file begins and ends, or why it has none. */
+/** Returns the offsets at which the front matter of a page file begins and ends, or why it has none. */
 function splitPage(text: string): { readonly start: number; readonly end: number } | TextFault {
   const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
   if (opener === undefined) return openerFault(text);
@@ -203,7 +203,7 @@ function openerFault(text: string): TextFault {
     return {
       offset: 0,
       rule: 'opener',
-      message: 'the file begins with a merge conflict: settle it and remove the markers',
+      message: 'the file begins with a merge conflict: resolve it and remove the markers',
     };
   }
   const line = text.slice(0, 40).split(/\r?\n/, 1)[0] ?? '';

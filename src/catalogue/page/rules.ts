@@ -16,18 +16,18 @@ export function isReadable(file: PageFile): file is ReadablePage {
 }
 
 /**
- * Whether a page carries keys that only a main page must have, and so means to be one. Any other key may as
- * well be a slip in a translation.
+ * Whether a page has a key that only main pages require, and so is meant as one. Any other key may be a mistake in a
+ * translation.
  */
 export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
   return Object.keys(page.data).some((key) => mainPageMarks.has(key));
 }
 
-/** A bot's files held against every rule. */
+/** The result of checking all files of a bot. */
 export interface CheckedFiles {
-  /** Those that mean to be the main page; the bot is sound with exactly one. */
+  /** The files that are meant as the main page; there must be exactly one. */
   readonly mains: readonly PageFile[];
-  /** Those without a fault of their own. */
+  /** The files without a fault of their own. */
   readonly good: readonly ReadablePage[];
   readonly faults: readonly Fault[];
 }
@@ -53,7 +53,7 @@ export function checkFiles(
   return { mains, good, faults };
 }
 
-/** Every fault of one page, held against the rules for a main page or for a translation. */
+/** Returns every fault of one page by the rules for a main page or for a translation. */
 export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
   return pageRules.flatMap((rule) => rule(file, main));
 }
@@ -63,7 +63,7 @@ function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fa
   const [first] = files;
   if (first === undefined || mains.length === 1) return [];
   if (mains.length === 0) {
-    const message = `${first.id} has no main page: one of its files must carry authors, category, created and invite too`;
+    const message = `${first.id} has no main page: one of its files needs authors, category, created and invite too`;
     return [fileFault(first.path, 'one-main-page', message)];
   }
   const locales = mains.map(({ locale }) => locale);
@@ -103,7 +103,7 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
     page.faultAt(
       ['edited'],
       'edited',
-      `edited is before created (${created}): give a later time, or leave it out`,
+      `edited is before created (${created}): use a later time, or leave it out`,
     ),
   ];
 }
@@ -121,14 +121,14 @@ function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
   return [...faults, fileFault(path, 'placeholder', message)];
 }
 
-/** The values of the front matter, of lists the entries, each with its place. */
+/** Returns the values of the front matter, of lists the entries, each with its path. */
 function valuesOf(data: Page['data']): [place: (string | number)[], value: unknown][] {
   return Object.entries(data).flatMap(([key, value]): [(string | number)[], unknown][] =>
     Array.isArray(value) ? value.map((entry, i) => [[key, i], entry]) : [[[key], value]],
   );
 }
 
-/** `images.preview[3]: `, so that a message names its key. */
+/** Returns `images.preview[3]: `, the beginning of a message about that value. */
 function label(place: readonly (string | number)[]): string {
   const name = place.reduce<string>((path, part) => {
     if (typeof part === 'number') return `${path}[${part}]`;

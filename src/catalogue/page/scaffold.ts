@@ -1,6 +1,6 @@
 import type { MainPage, Translation } from '../../bot/schema-types.ts';
 
-/** The text of a main page to begin with: it keeps the schema, and what is to be replaced is a placeholder. */
+/** Returns the text of a new main page. It fits the schema; placeholders mark what the author must replace. */
 export function newMainPage(now: number): string {
   const data: MainPage = {
     name: placeholders.name,
@@ -19,13 +19,13 @@ export function newMainPage(now: number): string {
   return pageFile(data, `# ${data.name}\n\n${placeholders.page}\n`);
 }
 
-/** The text of a translation to begin with, which has the main page's name. */
+/** Returns the text of a new translation, with the main page's name. */
 export function newTranslation({ name }: Translation): string {
   const data: Translation = { name, description: placeholders.translatedDescription };
   return pageFile(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
 }
 
-/** What stands in a new file until somebody replaces it. */
+/** The values in a new file that its author must replace. */
 const placeholders = {
   name: 'Your bot’s name',
   description: 'Replace this with one sentence that says what the bot does.',
@@ -38,12 +38,12 @@ const placeholders = {
 
 const values: ReadonlySet<unknown> = new Set(Object.values(placeholders));
 
-/** Whether a value of the front matter is a placeholder that nobody has replaced. */
+/** Whether a value of the front matter is still a placeholder. */
 export function isPlaceholder(value: unknown): boolean {
   return values.has(value);
 }
 
-/** A placeholder that a page still has, its heading with the bot's name among them. */
+/** Returns a placeholder that is still in a page, such as its heading; undefined when there is none. */
 export function placeholderIn(page: string): string | undefined {
   const { name, page: text, translatedPage } = placeholders;
   return [`# ${name}`, text, translatedPage].find((placeholder) => page.includes(placeholder));

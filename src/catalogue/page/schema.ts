@@ -9,20 +9,17 @@ import {
   schemaNames,
 } from '../../bot/schemas.ts';
 
-/** A value that breaks a schema. */
+/** A rule of a schema that a value breaks. */
 export interface SchemaFault {
-  /** Where in the value: the keys and indices on the way. Names the unknown key itself. */
+  /** The keys and indices that lead to the faulty part of the value, or to the unknown key. */
   readonly place: readonly (string | number)[];
-  /** The schema keyword that is broken: `required`, `type`, `enum` … */
+  /** The schema's keyword: `required`, `type`, `enum` … */
   readonly keyword: string;
   /** What is wrong, a colon, and the fix. */
   readonly message: string;
 }
 
-/**
- * Holds a value against one of the schemas in `schemas/`, and leaves it as it is. Returns its faults all at once, up
- * to a hundred; none when the value is right.
- */
+/** Validates a value and never changes it. Returns all faults at once, up to a hundred; none when the value is valid. */
 export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
   const check = checkOf(schema);
   if (check(value)) return [];
@@ -36,14 +33,14 @@ export function validate(schema: SchemaName | 'page', value: unknown): SchemaFau
     }));
 }
 
-/** A copy of a main page's front matter that has the schema's defaults for what it leaves out. */
+/** Returns a copy of a main page's front matter with the schema's defaults for missing keys. */
 export function withDefaults(data: Data): Record<string, unknown> {
   return filled(data, mainPageDefaults);
 }
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Key → its default, and those of the object that stands there. */
+/** Key → its default, and the defaults within that object. */
 type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
 
 const mainPageDefaults = defaultsOf(readSchema('main-page'));
@@ -79,7 +76,7 @@ const ajv = new Ajv2020({
   },
 });
 
-// ajv's own compares each entry with every other: seconds for a list that fills a file.
+// ajv's own compares each entry with every other: seconds for a list as long as a file can hold.
 ajv.removeKeyword('uniqueItems').addKeyword({
   keyword: 'uniqueItems',
   type: 'array',
@@ -92,7 +89,7 @@ ajv.addSchema(readSchema('definitions'));
 
 const checks = new Map<SchemaName | 'page', ValidateFunction>();
 
-/** Compiles a schema when it is first asked for: all of them take longer than a short command may. */
+/** Compiles a schema on first use: compiling all of them would slow down short commands. */
 function checkOf(schema: SchemaName | 'page'): ValidateFunction {
   const known = checks.get(schema);
   if (known !== undefined) return known;
@@ -103,7 +100,7 @@ function checkOf(schema: SchemaName | 'page'): ValidateFunction {
   return check;
 }
 
-/** Whether no entry of a list stands in it twice; tells of each that does. */
+/** Whether the entries of a list are distinct; reports each that is not. */
 function uniqueItems(wanted: boolean, list: readonly unknown[]): boolean {
   const entries = list.map((entry) => JSON.stringify(entry));
   const first = new Map(entries.map((entry, i) => [entry, i] as const).toReversed());
@@ -114,11 +111,11 @@ function uniqueItems(wanted: boolean, list: readonly unknown[]): boolean {
   return !wanted || errors.length === 0;
 }
 
-/** "a text or null" is written as anyOf: of its errors only the one that helps is kept. */
+/** "A text or null" is written as anyOf, which has several errors; only the helpful one is kept. */
 function isShadowed(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf') return true;
   if (error.keyword === 'type' && error.params['type'] === 'null') return true;
-  // A value of the wrong type, or too long, needs no word about its pattern.
+  // For a value of the wrong length the pattern is not worth a message.
   if (!['pattern', 'format'].includes(error.keyword)) return false;
   return errors.some(
     (other) =>
@@ -152,10 +149,10 @@ function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
       const orNull = errors.some(
         (other) => other.keyword === 'anyOf' && other.instancePath === error.instancePath,
       );
-      return `${kindOf(data)} stands here: give ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
+      return `this is ${kindOf(data)}: write ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
     }
     case 'enum':
-      return `${quoted(data)} is not one of them: choose ${listed(params['allowedValues'])}`;
+      return `${quoted(data)} is not an allowed value: choose ${listed(params['allowedValues'])}`;
     case 'pattern':
     case 'format':
       return `${quoted(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
@@ -164,19 +161,19 @@ function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
     case 'maxLength':
       return `the text has ${Array.from(String(data)).length} characters: shorten it to at most ${limit}`;
     case 'minItems':
-      return `the list is too short: give at least ${limit}`;
+      return `the list is too short: write at least ${limit}`;
     case 'maxItems':
       return `the list has ${Array.isArray(data) ? data.length : 0} entries: keep at most ${limit}`;
     case 'uniqueItems':
-      return `this entry stands in the list twice: keep one`;
+      return `this entry is in the list twice: keep one`;
     case 'minimum':
-      return `${quoted(data)} is too small: give at least ${limit}`;
+      return `${quoted(data)} is too small: write at least ${limit}`;
     case 'maximum':
-      return `${quoted(data)} is too large: give at most ${limit}`;
+      return `${quoted(data)} is too large: write at most ${limit}`;
     case 'exclusiveMaximum':
-      return `${quoted(data)} is too large: give less than ${limit}`;
+      return `${quoted(data)} is too large: write less than ${limit}`;
     case 'minProperties':
-      return `there is no key in it: give at least one of ${listed(Object.keys(parentSchema['properties'] ?? {}))}`;
+      return `the object is empty: write at least one of ${listed(Object.keys(parentSchema['properties'] ?? {}))}`;
     default:
       return `${error.message ?? keyword}: see the schema`;
   }
@@ -189,11 +186,11 @@ function missing(key: string, { properties = {} }: AnySchemaObject): string {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const near = known.find((candidate) => isNear(key, candidate));
-  if (near !== undefined) return `${quoted(key)} is no key: write "${near}"`;
-  return `${quoted(key)} is no key here: remove it; the keys are ${listed(known)}`;
+  if (near !== undefined) return `${quoted(key)} is not a key: write "${near}"`;
+  return `${quoted(key)} is not a key here: remove it; the keys are ${listed(known)}`;
 }
 
-/** Alike but for case, punctuation, one letter more, fewer or other, or two that changed places. */
+/** Whether two keys differ only in case, punctuation, one letter, or two letters that are swapped. */
 function isNear(a: string, b: string): boolean {
   const [x, y] = [a, b].map((text) => text.toLowerCase().replace(/[^a-z]/g, '')) as [string, string];
   if (x === y) return true;

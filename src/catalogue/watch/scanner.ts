@@ -8,7 +8,7 @@ import { fileFault } from '../page/fault.ts';
 import type { FaultList } from './fault-list.ts';
 import { fingerprintOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
 import type { FolderReading } from '../load/folder-reader.ts';
-import { botsFolder, fileName, folderOf, type Place, placeAt } from '../page/layout.ts';
+import { botsFolder, fileName, folderOf, type PagePlace, placeAt } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
 import { clockTick, StatCache } from './stat-cache.ts';
 import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
@@ -99,7 +99,7 @@ export class Scanner {
   }
 
   /** Looks at the bots of these files, which are whole, at once; they may be new, or known already. */
-  arrived(places: Iterable<Place>): void {
+  arrived(places: Iterable<PagePlace>): void {
     const bots = new Set<BotId>();
     for (const place of places) {
       this.#seenIn(folderOf(place.id)).expect(fileName(place));
@@ -109,7 +109,7 @@ export class Scanner {
   }
 
   /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
-  put(files: ReadonlyMap<Place, Buffer>): void {
+  put(files: ReadonlyMap<PagePlace, Buffer>): void {
     for (const [place, bytes] of files) {
       this.#seenIn(folderOf(place.id)).expect(fileName(place));
       const places = this.#placesOf(place.id);
@@ -184,7 +184,7 @@ export class Scanner {
   }
 
   /** Compares a file with what was seen of it, and reads its bot where it differs. */
-  #lookAtFile(folder: string, place: Place): void {
+  #lookAtFile(folder: string, place: PagePlace): void {
     const seen = this.#seenIn(folder);
     const name = fileName(place);
     const stat = statOf(this.#options.root, place);
@@ -197,20 +197,20 @@ export class Scanner {
   }
 
   /** Looks at a bot by the files of it that were seen, and this one. */
-  #lookAtFilesOf(id: BotId, reason: Reason, also?: Place): void {
+  #lookAtFilesOf(id: BotId, reason: Reason, also?: PagePlace): void {
     const places = this.#placesOf(id, also);
     this.#lookAtBot(id, places, this.#stampsOf(places), reason);
   }
 
   /** Where the files of a bot are that were seen, and this one. */
-  #placesOf(id: BotId, also?: Place): Place[] {
+  #placesOf(id: BotId, also?: PagePlace): PagePlace[] {
     const folder = folderOf(id);
     const seen = [...this.#seenIn(folder).names].filter((name) => name.startsWith(`${id}.`));
     const names = new Set(also ? [...seen, fileName(also)] : seen);
     return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
   }
 
-  #stampsOf(places: readonly Place[]): Map<string, FileStat> {
+  #stampsOf(places: readonly PagePlace[]): Map<string, FileStat> {
     const stats = new Map<string, FileStat>();
     for (const place of places) {
       const stat = statOf(this.#options.root, place);
@@ -222,7 +222,7 @@ export class Scanner {
   /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
   #lookAtBot(
     id: BotId,
-    places: readonly Place[],
+    places: readonly PagePlace[],
     stats: ReadonlyMap<string, FileStat>,
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
@@ -268,7 +268,7 @@ export class Scanner {
   }
 
   /** Whether a bot's files are byte for byte the ones that are served, which is found out sooner than what is in them. */
-  #isAsServed({ id, files }: IndexedBot, places: readonly Place[]): boolean {
+  #isAsServed({ id, files }: IndexedBot, places: readonly PagePlace[]): boolean {
     const { root, hash, faults } = this.#options;
     if (faults.has(id) || files.length !== places.length) return false;
     return places.every((place) => {

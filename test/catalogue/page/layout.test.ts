@@ -5,9 +5,9 @@ import {
   fileName,
   folderOf,
   isFolderName,
-  type Misplaced,
+  type PlaceFault,
   pathOf,
-  type Place,
+  type PagePlace,
   placeAt,
   placeOf,
 } from '../../../src/catalogue/page/layout.ts';
@@ -22,7 +22,7 @@ const tags = fc
   )
   .map((parts) => parts.filter((part) => part !== null).join('-'));
 
-function misplaced(place: Place | Misplaced): Misplaced {
+function misplaced(place: PagePlace | PlaceFault): PlaceFault {
   ok('rule' in place, JSON.stringify(place));
   return place;
 }

@@ -88,14 +88,14 @@ describe('the file of a page', () => {
     it('when it is a fifo, without waiting for a writer', () => {
       match(
         fault((absolute) => execFileSync('mkfifo', [absolute])),
-        / regular-file this is no regular file: /,
+        / regular-file this is not a regular file: /,
       );
     });
 
     it('when it is a folder', () => {
       match(
         fault((absolute) => mkdirSync(absolute)),
-        / regular-file this is no regular file: /,
+        / regular-file this is not a regular file: /,
       );
     });
 
@@ -104,7 +104,7 @@ describe('the file of a page', () => {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       const server = createServer().listen(join(root, path));
       await once(server, 'listening');
-      match(read(root)?.faults[0]?.message ?? '', /no regular file: /);
+      match(read(root)?.faults[0]?.message ?? '', /not a regular file: /);
       server.close();
     });
 

@@ -195,8 +195,8 @@ describe('a page file', () => {
 
     it('a file that begins with a conflict marker reads as empty: it is refused', () => {
       const conflict = `<<<<<<< HEAD\n${homer}=======\n${homer}>>>>>>> theirs\n`;
-      match(fault(conflict), /^1:1 merge-conflict .*: settle it/);
-      match(fault(`<<<<<<< HEAD\n${homer}`), /^1:1 opener .*merge conflict: settle it/);
+      match(fault(conflict), /^1:1 merge-conflict .*: resolve it/);
+      match(fault(`<<<<<<< HEAD\n${homer}`), /^1:1 opener .*merge conflict: resolve it/);
     });
 
     it('a conflict further down is refused by its line', () => {

@@ -41,7 +41,7 @@ describe('the rules of one page', () => {
 
   it('name the place of a key nobody knows by the key', () => {
     deepStrictEqual(told(pageFile('---\n{"name": "a", "description": "b",\n  "nsfw": true}\n---\n'), false), [
-      'bots/007/7.en.md:3:3 additionalProperties nsfw: "nsfw" is no key here: remove it; the keys are name or description',
+      'bots/007/7.en.md:3:3 additionalProperties nsfw: "nsfw" is not a key here: remove it; the keys are name or description',
     ]);
   });
 
@@ -54,13 +54,13 @@ describe('the rules of one page', () => {
   it('quote a key that could be taken for something else', () => {
     const file = pageFile('---\n{"name": "a", "description": "b", "x.y\\n": 1}\n---\n');
     deepStrictEqual(told(file, false), [
-      'bots/007/7.en.md:2:35 additionalProperties "x.y\\n": "x.y\\n" is no key here: remove it; the keys are name or description',
+      'bots/007/7.en.md:2:35 additionalProperties "x.y\\n": "x.y\\n" is not a key here: remove it; the keys are name or description',
     ]);
   });
 
   it('refuse a time of edit before that of creation', () => {
     deepStrictEqual(told(pageFile(mainPage({ edited: 5 })), true), [
-      'bots/007/7.en.md:11:13 edited edited is before created (1700000000000): give a later time, or leave it out',
+      'bots/007/7.en.md:11:13 edited edited is before created (1700000000000): use a later time, or leave it out',
     ]);
     deepStrictEqual(told(pageFile(mainPage({ edited: 1_700_000_000_000 })), true), []);
   });
@@ -109,7 +109,7 @@ describe('the rules of one bot', () => {
 
   it('ask for a main page where there is none', () => {
     deepStrictEqual(reported(files([], ['de', 'fr'])), [
-      'bots/007/7.de.md one-main-page 7 has no main page: one of its files must carry authors, category, created and invite too',
+      'bots/007/7.de.md one-main-page 7 has no main page: one of its files needs authors, category, created and invite too',
     ]);
   });
 

@@ -63,19 +63,19 @@ describe('a value held against a schema', () => {
 
   describe('is told the fix', () => {
     const advice: readonly (readonly [object, ...string[]])[] = [
-      [{ authors: [] }, 'authors minItems the list is too short: give at least 1'],
+      [{ authors: [] }, 'authors minItems the list is too short: write at least 1'],
       [
         { authors: Array.from({ length: 11 }, (_, i) => String(i)) },
         'authors maxItems the list has 11 entries: keep at most 10',
       ],
       [
         { authors: ['1', '2', '1', '1'] },
-        'authors.2 uniqueItems this entry stands in the list twice: keep one',
-        'authors.3 uniqueItems this entry stands in the list twice: keep one',
+        'authors.2 uniqueItems this entry is in the list twice: keep one',
+        'authors.3 uniqueItems this entry is in the list twice: keep one',
       ],
       [
         { authors: [190519304972664832] },
-        'authors.0 type the number 190519304972664830 stands here: give a text in quotes',
+        'authors.0 type this is the number 190519304972664830: write a text in quotes',
       ],
       [
         { authors: ['Homer'] },
@@ -83,18 +83,18 @@ describe('a value held against a schema', () => {
       ],
       [
         { category: 'Fun' },
-        'category enum "Fun" is not one of them: choose education, entertainment, fun, games, image, moderation, music, news, notifications, other, productivity or utility',
+        'category enum "Fun" is not an allowed value: choose education, entertainment, fun, games, image, moderation, music, news, notifications, other, productivity or utility',
       ],
       [
         { created: '1700000000000' },
-        'created type the text "1700000000000" stands here: give a whole number, without quotes',
+        'created type this is the text "1700000000000": write a whole number, without quotes',
       ],
-      [{ created: 1.5 }, 'created type the fraction 1.5 stands here: give a whole number, without quotes'],
-      [{ created: -1 }, 'created minimum -1 is too small: give at least 0'],
-      [{ created: 9e15 }, 'created maximum 9000000000000000 is too large: give at most 8640000000000000'],
-      [{ random: 1 }, 'random exclusiveMaximum 1 is too large: give less than 1'],
-      [{ nsfw: 'no' }, 'nsfw type the text "no" stands here: give true or false, without quotes'],
-      [{ nsfw: null }, 'nsfw type null stands here: give true or false, without quotes'],
+      [{ created: 1.5 }, 'created type this is the fraction 1.5: write a whole number, without quotes'],
+      [{ created: -1 }, 'created minimum -1 is too small: write at least 0'],
+      [{ created: 9e15 }, 'created maximum 9000000000000000 is too large: write at most 8640000000000000'],
+      [{ random: 1 }, 'random exclusiveMaximum 1 is too large: write less than 1'],
+      [{ nsfw: 'no' }, 'nsfw type this is the text "no": write true or false, without quotes'],
+      [{ nsfw: null }, 'nsfw type this is null: write true or false, without quotes'],
       [
         { invite: 'http://example.org' },
         'invite pattern "http://example.org" is not allowed: write an absolute https:// address without spaces, user name or password',
@@ -107,16 +107,16 @@ describe('a value held against a schema', () => {
         { website: 'example.org' },
         'website pattern "example.org" is not allowed: write an absolute https:// address without spaces, user name or password',
       ],
-      [{ website: 7 }, 'website type the number 7 stands here: give a text in quotes or null'],
-      [{ oauth: 7 }, 'oauth type the number 7 stands here: give a text in quotes or null'],
+      [{ website: 7 }, 'website type this is the number 7: write a text in quotes or null'],
+      [{ oauth: 7 }, 'oauth type this is the number 7: write a text in quotes or null'],
       [{ name: '' }, 'name minLength the text is empty: write 1 to 32 characters'],
       [
         { name: ' ' },
         'name pattern " " is not allowed: write one line that is not blank and has no control characters',
       ],
       [{ name: '🍩'.repeat(33) }, 'name maxLength the text has 33 characters: shorten it to at most 32'],
-      [{ images: [] }, 'images type a list stands here: give an object in { }'],
-      [{ images: { preview: {} } }, 'images.preview type an object stands here: give a list in [ ]'],
+      [{ images: [] }, 'images type this is a list: write an object in { }'],
+      [{ images: { preview: {} } }, 'images.preview type this is an object: write a list in [ ]'],
       [
         { trigger: { prefix: ['!', ''] } },
         'trigger.prefix.1 minLength the text is empty: write 1 to 32 characters',
@@ -138,7 +138,7 @@ describe('a value held against a schema', () => {
         validate('update', { bot: {} })
           .map(({ message }) => message)
           .join(''),
-        /: give at least one of category, count/,
+        /: write at least one of category, count/,
       );
     });
   });
@@ -183,15 +183,15 @@ describe('a value held against a schema', () => {
     ] as const)
       it(`${meant}, where ${key} stands`, () =>
         deepStrictEqual(faults({ [key]: 1 }), [
-          `${key} additionalProperties "${key}" is no key: write "${meant}"`,
+          `${key} additionalProperties "${key}" is not a key: write "${meant}"`,
         ]));
 
     it('nothing where no key is near', () => {
       match(
         faults({ colour: 1 }).join('|'),
-        /^colour additionalProperties "colour" is no key here: remove it; the keys are name, /,
+        /^colour additionalProperties "colour" is not a key here: remove it; the keys are name, /,
       );
-      match(faults({ id: '1' }).join('|'), /"id" is no key here: remove it; /);
+      match(faults({ id: '1' }).join('|'), /"id" is not a key here: remove it; /);
     });
 
     it('a key of the object at hand', () => {
@@ -200,7 +200,7 @@ describe('a value held against a schema', () => {
         validate('translation', { name: 'a', description: 'b', nsfw: true })
           .map(({ message }) => message)
           .join('|'),
-        /^"nsfw" is no key here: remove it; the keys are name or description$/,
+        /^"nsfw" is not a key here: remove it; the keys are name or description$/,
       );
     });
   });
