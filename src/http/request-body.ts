@@ -4,16 +4,16 @@ import getRawBody from 'raw-body';
 import { ProblemError } from './problem.ts';
 
 export interface BodyRules {
-  /** The media type, and what to call it. */
+  /** The media type, and its name in messages. */
   readonly type: readonly [type: string, name: string];
   /** Bytes. */
   readonly limit: number;
-  /** What to do about a body that is too large. */
+  /** The fix for a body that is too large, for messages. */
   readonly whenTooLarge: string;
 }
 
 /**
- * The body of a request as text.
+ * Reads the body of a request as text.
  * @throws {ProblemError} unsupported-type, too-large or bad-json
  */
 export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
@@ -43,7 +43,7 @@ function bodyProblem(error: unknown, tooLarge: string): unknown {
       return new ProblemError('too-large', tooLarge, { headers: { Connection: 'close' } });
     case 'request.aborted':
     case 'request.size.invalid':
-      return new ProblemError('bad-request', 'the body ended before it should: send it again');
+      return new ProblemError('bad-request', 'the body ended too early: send it again');
     default:
       return error;
   }

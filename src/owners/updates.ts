@@ -2,16 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
 import type { Counts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Update } from '../bot/schema-types.ts';
+import type { UpdateValues } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate, withDefaults } from '../catalogue/page/schema.ts';
-
-/** The keys that an owner may change, with their new values. */
-export type UpdateValues = Update['bot'];
 
 /** Changes one file by a commit on the checked-out branch; see git/commit/committer.ts. */
 export interface ContentWriter {

@@ -284,7 +284,7 @@ describe('a service with a remote', () => {
       const answer = await post(service, token, values);
       strictEqual(answer.status, 202);
       deepStrictEqual(answer.json.bot, values);
-      match(answer.json.note, /is saved.* nothing needs to be sent again/);
+      match(answer.json.note, /is saved.* do not send it again/);
       await eventually(async () => strictEqual((await remoteFaults(service)).length, 1));
     }
     clone.git('remote', 'set-url', 'origin', shared.address);

@@ -3,7 +3,7 @@ import type { Router } from '@koa/router';
 import { openApi } from './openapi.ts';
 import { send } from '../representation.ts';
 
-/** Serves the description of the interface. @param baseUrl the public address, without a slash at its end */
+/** Adds the OpenAPI document. @param baseUrl the public address, without a slash at its end */
 export function addOpenApiRoute(router: Router, baseUrl: string): void {
   const body = Buffer.from(JSON.stringify(openApi(baseUrl)));
   const representation = { type: 'application/json', digest: hash('sha1', body, 'base64url'), body };

@@ -1,6 +1,7 @@
+import { sortKeys } from '../../catalogue/index/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 
-/** The description of the interface as OpenAPI 3.1; its schemas are those that everything is held against. */
+/** Returns the OpenAPI 3.1 document of the API, with the schemas that the service itself validates with. */
 export function openApi(baseUrl: string): object {
   return {
     openapi: '3.1.0',
@@ -8,7 +9,7 @@ export function openApi(baseUrl: string): object {
       title: 'Botshelf',
       version: '2',
       description:
-        'A listing of bots. Reads need no key, may come from any site, and have ETags; an owner posts with the token of the bot.',
+        'A list of bots. Reads need no key, are allowed from any site, and have ETags. An owner posts with the token of the bot.',
     },
     servers: [{ url: baseUrl }],
     paths,
@@ -19,15 +20,15 @@ export function openApi(baseUrl: string): object {
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The token of the bot, as it is or after “Bearer ”.',
+          description: 'The token of the bot, alone or after “Bearer ”.',
         },
       },
       responses: {
         Problem: {
-          description: 'What is wrong and what to do about it.',
+          description: 'What is wrong, and what to do about it.',
           content: { 'application/problem+json': { schema: ref('Problem') } },
         },
-        NotModified: { description: 'It is as the ETag in If-None-Match says.' },
+        NotModified: { description: 'The ETag in If-None-Match is still current.' },
       },
     },
   };
@@ -40,9 +41,9 @@ const idParameter = { name: 'id', in: 'path', required: true, schema: ref('id') 
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
 const readBot = {
-  summary: 'A bot, whole',
+  summary: 'A bot with its pages',
   parameters: [idParameter],
-  responses: { '200': answer('The bot.', ref('BotRecord')), ...notModified, '404': problem },
+  responses: { '200': response('The bot.', ref('BotRecord')), ...notModified, '404': problem },
 };
 
 const { bot } = readSchema('update')['properties'] as { bot: { properties: object } };
@@ -53,23 +54,34 @@ const paths = {
     get: {
       summary: 'Bots, without their pages',
       parameters: [
-        query('q', 'Words that names and descriptions have.', { type: 'string', maxLength: 200 }),
-        query('category', 'May be given more than once.', { type: 'array', items: ref('category') }),
-        query('nsfw', 'Bots for adults only, or none of them.', { type: 'boolean' }),
-        query('verified', 'Verified bots only, or none of them.', { type: 'boolean' }),
-        query('author', 'The id of an account.', ref('id')),
-        query('locale', 'A language that the bot has a page in.', ref('locale')),
-        query('sort', 'With - in front the other way round; by id where left out.', {
+        query('q', 'Words to search for in names and descriptions.', {
           type: 'string',
-          pattern: '^-?(id|created|edited|name|random|count)$',
+          maxLength: 200,
+          pattern: '\\S',
         }),
-        query('limit', 'Bots on a page.', { type: 'integer', minimum: 1, maximum: 1000 }),
-        query('after', 'Where the page before ended, from its Link header.', { type: 'string' }),
-        query('fields', 'The keys to give, with commas between them.', { type: 'string' }),
+        query('category', 'Bots of this category; may be there more than once, for bots of any of them.', {
+          type: 'array',
+          items: ref('category'),
+        }),
+        query('nsfw', 'Only bots for adults, or only others.', { type: 'boolean' }),
+        query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
+        query('author', 'Bots of this author: the id of an account.', ref('id')),
+        query('locale', 'Bots with a page in this language.', ref('locale')),
+        query('sort', 'The order, reversed with - in front; by id if left out.', {
+          type: 'string',
+          pattern: `^-?(${sortKeys.join('|')})$`,
+        }),
+        query('limit', 'The number of bots on a page; all if left out.', {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+        }),
+        query('after', 'The cursor in the Link header of the page before.', { type: 'string' }),
+        query('fields', 'The keys to return, separated by commas; all if left out.', { type: 'string' }),
       ],
       responses: {
-        '200': answer(
-          'X-Total-Count says how many there are, Link where the next page is.',
+        '200': response(
+          'The bots. X-Total-Count has their number, Link the next page.',
           listOf(ref('BotListElement')),
         ),
         ...notModified,
@@ -82,7 +94,7 @@ const paths = {
     get: readBot,
     post: {
       summary: 'Post a count, or change keys',
-      description: `Any of ${writableKeys.join(', ')} in “bot”. Answered when the change is safe on disk; all keys are changed or none. Any answer of 2xx means that it is saved.`,
+      description: `Any of ${writableKeys.join(', ')} in “bot”. All keys are changed or none. A response with status 2xx means that the change is saved on disk.`,
       security: [{ token: [] }],
       parameters: [
         idParameter,
@@ -90,14 +102,14 @@ const paths = {
           name: 'If-Match',
           in: 'header',
           schema: { type: 'string' },
-          description: 'The ETag the bot must have.',
+          description: 'The ETag that the bot must have.',
         },
       ],
       requestBody: { required: true, content: { 'application/json': { schema: ref('Update') } } },
       responses: {
-        '200': answer('The keys as they are stored.', ref('UpdateAnswer')),
-        '202': answer(
-          'The same, and the change is saved, but the Git server, which answers wait for here, does not have it yet and gets it later: nothing needs to be sent again.',
+        '200': response('The keys as they are stored.', ref('UpdateAnswer')),
+        '202': response(
+          'The keys as they are stored. The change is saved; the Git server, for which responses wait here, does not have it yet and gets it later. Do not send it again.',
           ref('UpdateAnswer'),
         ),
         ...Object.fromEntries(
@@ -110,7 +122,7 @@ const paths = {
     get: {
       summary: 'Every markdown file',
       responses: {
-        '200': answer('In the order of their paths.', listOf(ref('FileItem'))),
+        '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
         ...notModified,
         '503': problem,
       },
@@ -127,7 +139,7 @@ function listOf(items: Json): Json {
   return { type: 'array', items };
 }
 
-function answer(description: string, schema: Json): Json {
+function response(description: string, schema: Json): Json {
   return { description, content: { 'application/json': { schema } } };
 }
 
@@ -135,7 +147,7 @@ function query(name: string, description: string, schema: Json): Json {
   return { name, in: 'query', description, schema };
 }
 
-/** The documents in `schemas/` by their titles, and the definitions that they share by their names. */
+/** Returns the schemas by their titles, and the definitions that they share by their names. */
 function components(): Record<string, Json> {
   const schemas: Record<string, Json> = {};
   for (const name of schemaNames) {
@@ -151,7 +163,7 @@ function titleOf(schema: SchemaDocument): string {
   return String(schema['title']);
 }
 
-/** Makes references between files references between components; `x-advice` is for our checker alone. */
+/** Turns references between files into references between components, and drops `x-advice`, which is for messages only. */
 function withinComponents(value: Json, own: string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => withinComponents(item, own));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,14 +1,14 @@
 import { readSchema } from '../../bot/schemas.ts';
+import type { UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
-import type { UpdateValues } from '../../owners/updates.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the body of an update: `{"bot": {…}}`, or flat `{"bot.count": 156}`.
- * @param editAdvice how the other keys are changed, a clause that ends the sentence "it cannot be changed here: …"
- * @throws {ProblemError} bad-json or invalid-update, with every fault at once
+ * @param editAdvice how to change the other keys: what follows "it cannot be changed here: "
+ * @throws {ProblemError} bad-json or invalid-update, with every error at once
  */
 export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
   if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
@@ -34,10 +34,9 @@ export function parseUpdate(text: string, editAdvice: () => string): UpdateValue
 
 const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
 
-const crowdedAdvice =
-  'there are hundreds of keys, lists or objects: an update has a few keys, send only those that change';
+const crowdedAdvice = 'there are hundreds of keys, lists or objects: send only the keys that change';
 
-/** Whether the text has more quotes and brackets than an update could: telling what is wrong with each would take long. */
+/** Whether the text has far more quotes and brackets than any update: reporting an error for each would take long. */
 function isCrowded(text: string): boolean {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -64,14 +63,14 @@ function propertiesOf(name: 'main-page' | 'update'): Record<string, unknown> {
   return readSchema(name)['properties'] as Record<string, unknown>;
 }
 
-/** Some libraries send the path of each value as its key: a body of such keys only is put in shape. */
+/** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
 function unflattened(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(body);
   if (entries.length === 0 || !entries.every(([key]) => key.startsWith('bot.'))) return { ...body };
   return { bot: Object.fromEntries(entries.map(([key, value]) => [key.slice('bot.'.length), value])) };
 }
 
-/** What would have saved the author an hour; undefined where the schema's own words do. */
+/** Returns a message for a common mistake; undefined where the schema's message is good enough. */
 function adviceFor(
   place: readonly (string | number)[],
   keyword: string,
@@ -84,20 +83,19 @@ function adviceFor(
   if (place.length === 1 && typeof top === 'string') {
     const inner = writableKeys.includes(top) ? top : looksLikeCount.test(top) ? 'count' : undefined;
     if (inner === undefined)
-      return `${JSON.stringify(top)} stands outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
-    return `wrap the values in bot: send {"bot": {${JSON.stringify(inner)}: ${JSON.stringify(body[top])?.slice(0, 100)}}}`;
+      return `${quoted(top)} is outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
+    return `wrap the values in bot: send {"bot": {${quoted(inner)}: ${quoted(body[top])}}}`;
   }
   if (typeof key !== 'string') return undefined;
-  if (looksLikeCount.test(key))
-    return `${JSON.stringify(key)} is no key: the number of servers is called "count"`;
+  if (looksLikeCount.test(key)) return `${quoted(key)} is not a key: the number of servers is called "count"`;
   if (protectedKeys.has(key.split('.')[0] ?? ''))
-    return `${JSON.stringify(key)} cannot be changed here: ${editAdvice()}`;
+    return `${quoted(key)} cannot be changed here: ${editAdvice()}`;
   return undefined;
 }
 
 const looksLikeCount = /^(server|guild|bot)?s?[_.]?(count|servers|guilds|total)$/i;
 
-/** The pointer of a key that names what every object inherits. */
+/** Returns the pointer of a key called `__proto__`, if there is one. */
 function findHidden(value: unknown, pointer: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, child] of Object.entries(value)) {

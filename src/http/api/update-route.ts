@@ -16,20 +16,20 @@ export interface UpdateRouteOptions {
   readonly bots: BotIndex;
   readonly updates: Updates;
   readonly tokens: Pick<Tokens, 'checkToken'>;
-  /** Posts by bot. */
+  /** Limits posts by bot. */
   readonly posts: RateLimit;
-  /** Refused tokens by address. */
+  /** Limits refused tokens by address. */
   readonly badTokens: RateLimit;
-  /** How the owner of a bot gets its token. */
+  /** Returns how the owner of a bot gets its token, for messages. */
   readonly tokenAdvice: (id: BotId) => string;
   /**
-   * Resolves when the answer may be sent, once the change is durable: with whether it is wherever the operator wants it
-   * to be before that.
+   * Resolves when the response may be sent, after the change is durable: true if it is wherever the operator requires,
+   * such as on the Git server.
    */
   readonly acknowledge: () => Promise<boolean>;
 }
 
-/** The one write of the interface: an owner posts a count or changes top-level keys. */
+/** Adds the only write of the API: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
   const { bots, updates, tokens, posts, badTokens, tokenAdvice, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
@@ -41,15 +41,15 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
       () => `edit ${mainPathOf(bot)} by pull request`,
     );
     const commit = await updates.apply(bot.id, values, expectation(ctx));
-    const isEverywhere = await acknowledge();
+    const isAcknowledged = await acknowledge();
     ctx.set('Cache-Control', 'no-store');
-    ctx.status = isEverywhere ? 200 : 202;
-    ctx.body = { bot: values, commit, ...(!isEverywhere && { note: savedHere }) };
+    ctx.status = isAcknowledged ? 200 : 202;
+    ctx.body = { bot: values, commit, ...(!isAcknowledged && { note: savedHere }) };
   });
 }
 
 const savedHere =
-  'the change is saved, but the Git server does not have it yet and gets it later: nothing needs to be sent again';
+  'the change is saved; the Git server does not have it yet, it is pushed later: do not send it again';
 
 /** More than any update needs. */
 const bodyRules: BodyRules = {
@@ -58,7 +58,7 @@ const bodyRules: BodyRules = {
   whenTooLarge: 'send only the keys that change',
 };
 
-/** What If-Match says: true for a bot whose ETag, in any coding, is among those listed. */
+/** Returns the condition in If-Match: whether a bot's ETag, in any coding, is in its list. */
 function expectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
   const condition = ctx.get('If-Match').trim();
   if (condition === '' || condition === '*') return undefined;

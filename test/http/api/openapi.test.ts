@@ -28,7 +28,26 @@ describe('the OpenAPI document', () => {
       deepStrictEqual((await request(path.replace('{id}', '7'))).status, 200);
     }
   });
+
+  it('has the query parameters that each path reads, and no others', async () => {
+    const { request } = await startTestService({ [pagePath('7')]: mainPage() });
+    const { paths } = document as { paths: Record<string, { get: Operation }> };
+    for (const [path, { get }] of Object.entries(paths)) {
+      const documented = (get.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      const { status, json } = await request(`${path.replace('{id}', '7')}?nonsense=1`);
+      const [{ pointer, detail }] = json.errors as [{ pointer: string; detail: string }];
+      deepStrictEqual([status, pointer], [400, '?nonsense'], path);
+      const read = detail === takesNone ? [] : detail.replace(/^.*: use /, '').split(', ');
+      deepStrictEqual(read.toSorted(), documented.map(({ name }) => name).toSorted(), path);
+    }
+  });
 });
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
+
+const takesNone = 'this address takes no parameters: leave it out';
 
 function leads(document: unknown, reference: string): boolean {
   return (

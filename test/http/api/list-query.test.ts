@@ -1,0 +1,136 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import type { BotId } from '../../../src/bot/id.ts';
+import type { Cursor } from '../../../src/catalogue/index/selection.ts';
+import { formatCursor, parseListQuery } from '../../../src/http/api/list-query.ts';
+import { openApi } from '../../../src/http/api/openapi.ts';
+import { ProblemError } from '../../../src/http/problem.ts';
+import { botId } from '../../support/sample.ts';
+
+function read(query: string): ReturnType<typeof parseListQuery> {
+  return parseListQuery(new URLSearchParams(query));
+}
+
+/** What is wrong with a query, as `pointer detail`; none where it is read. */
+function errors(query: string): string[] {
+  try {
+    read(query);
+    return [];
+  } catch (error) {
+    ok(error instanceof ProblemError && error.kind === 'bad-query');
+    return error.errors.map(({ pointer, detail }) => `${pointer} ${detail}`);
+  }
+}
+
+describe('the query of the list of bots', () => {
+  it('may be empty', () => deepStrictEqual(read(''), {}));
+
+  it('is read into a selection, a sort order, a page and fields', () => {
+    const after: Cursor = { value: 'homer', id: botId('7') };
+    deepStrictEqual(
+      read(
+        `q=doughnuts&category=music&category=fun&nsfw=false&verified=true&author=1&locale=en-GB&sort=-name&limit=1000&after=${formatCursor(after)}&fields=website,id,category`,
+      ),
+      {
+        q: 'doughnuts',
+        categories: ['fun', 'music'],
+        nsfw: false,
+        verified: true,
+        author: '1',
+        locale: 'en-GB',
+        sort: { key: 'name', descending: true },
+        limit: 1000,
+        after,
+        fields: ['id', 'category', 'website'],
+      },
+    );
+  });
+
+  for (const [query, expected] of [
+    ['q=', /^\?q the text is blank or too long: /],
+    [`q=${'x'.repeat(201)}`, /^\?q /],
+    ['q=%20', /^\?q /],
+    ['category=cars', /^\?category "cars" is not a category: use education, /],
+    ['category=fun&category=', /^\?category "" is not a category: /],
+    ['nsfw=yes', /^\?nsfw "yes" is not a boolean: send true or false$/],
+    ['verified=TRUE', /^\?verified /],
+    ['verified=true&verified=true', /^\?verified it is there more than once: /],
+    ['author=x', /^\?author "x" is not an account id: /],
+    ['author=123456789012345678901', /^\?author /],
+    ['locale=EN', /^\?locale "EN" is not in canonical case: use en$/],
+    ['locale=english', /^\?locale "english" is not a language tag: use a tag such as en, /],
+    ['sort=size', /^\?sort "size" is not a sort key: use id, created, .* with - in front/],
+    ['sort=--id', /^\?sort /],
+    ['limit=0', /^\?limit "0" is not a limit: /],
+    ['limit=1001', /^\?limit /],
+    ['limit=1e2', /^\?limit /],
+    ['limit=', /^\?limit /],
+    ['after=!', /^\?after it is not a cursor: /],
+    [`after=${'a'.repeat(2001)}`, /^\?after /],
+    [`after=${Buffer.from('[1,"x"]').toString('base64url')}`, /^\?after /],
+    [`after=${Buffer.from('[1,"7",2]').toString('base64url')}`, /^\?after /],
+    [`after=${Buffer.from('[null,"7"]').toString('base64url')}`, /^\?after /],
+    ['fields=id,colour', /^\?fields "colour" is not a field: use id, authors, /],
+    [`fields=${'id,'.repeat(30)}id`, /^\?fields there are more names than fields: /],
+    ['foo=1', /^\?foo there is no such parameter: use q, category, /],
+    ['__proto__=1', /^\?__proto__ there is no such parameter: /],
+    ['constructor=1', /^\?constructor there is no such parameter: /],
+    [`${'x'.repeat(100)}=1`, /^\?x{50} there /],
+  ] as const)
+    it(`is refused with ${query.slice(0, 40)}`, () => {
+      const found = errors(query);
+      strictEqual(found.length, 1);
+      match(found.join(), expected);
+    });
+
+  it('has all of its errors reported at once, in their order', () => {
+    deepStrictEqual(
+      errors('foo=1&limit=0&sort=size&q=').map((error) => error.split(' ')[0]),
+      ['?foo', '?limit', '?sort', '?q'],
+    );
+  });
+
+  it('has a cursor of its own order only', () => {
+    const byName = formatCursor({ value: 'a', id: botId('7') });
+    const byCount = formatCursor({ value: 5, id: botId('7') });
+    for (const query of [`after=${byName}`, `sort=-count&after=${byName}`, `sort=name&after=${byCount}`])
+      match(errors(query).join(), /^\?after it is from a list in another order: /, query);
+    for (const query of [`after=${byCount}`, `sort=name&after=${byName}`, `sort=-count&after=${byCount}`])
+      deepStrictEqual(errors(query), [], query);
+  });
+
+  it('reads back every cursor that was written', () => {
+    const id = fc.stringMatching(/^[0-9]{1,20}$/).map((text) => text as BotId);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 32 }), fc.nat(), id, (name, count, id) => {
+        const cursors: readonly [string, Cursor][] = [
+          ['name', { value: name, id }],
+          ['count', { value: count, id }],
+        ];
+        for (const [sort, cursor] of cursors)
+          deepStrictEqual(read(`sort=${sort}&after=${formatCursor(cursor)}`).after, cursor);
+      }),
+    );
+  });
+
+  it('has the limits that the OpenAPI document has', () => {
+    const { paths } = JSON.parse(JSON.stringify(openApi(''))) as {
+      paths: Record<string, { get: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
+    };
+    const schemas = new Map(
+      paths['/api/v2/bots']?.get.parameters.map(({ name, schema }) => [name, schema]) ?? [],
+    );
+    const { minimum, maximum } = schemas.get('limit') ?? {};
+    for (const limit of [minimum, maximum]) deepStrictEqual(errors(`limit=${Number(limit)}`), []);
+    for (const limit of [Number(minimum) - 1, Number(maximum) + 1])
+      strictEqual(errors(`limit=${limit}`).length, 1);
+    const longest = Number(schemas.get('q')?.['maxLength']);
+    deepStrictEqual(
+      [errors(`q=${'x'.repeat(longest)}`).length, errors(`q=${'x'.repeat(longest + 1)}`).length],
+      [0, 1],
+    );
+    const sort = new RegExp(String(schemas.get('sort')?.['pattern']));
+    for (const text of ['id', '-id', 'count', 'name', '-edited', 'size', '--id', '', 'relevance', 'growth'])
+      strictEqual(errors(`sort=${text}`).length === 0, sort.test(text), text);
+  });
+});

@@ -1,0 +1,156 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { parseUpdate } from '../../../src/http/api/update-body.ts';
+import { ProblemError } from '../../../src/http/problem.ts';
+
+function parse(body: unknown): ReturnType<typeof parseUpdate> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return parseUpdate(text, () => 'edit the file by pull request');
+}
+
+/** The problem that a body is refused with. */
+function refusal(body: unknown): ProblemError {
+  try {
+    parse(body);
+  } catch (error) {
+    ok(error instanceof ProblemError);
+    return error;
+  }
+  throw new Error(`it is read: ${JSON.stringify(body)}`);
+}
+
+describe('the body of an update', () => {
+  it('has the values in bot, or in flat keys', () => {
+    deepStrictEqual(parse({ bot: { count: 156, nsfw: true } }), { count: 156, nsfw: true });
+    deepStrictEqual(parse({ 'bot.count': 156, 'bot.support': null }), { count: 156, support: null });
+    deepStrictEqual(parse(' \n{"bot": {"oauth": "1"}}\n'), { oauth: '1' });
+  });
+
+  describe('is not JSON, and so a 400', () => {
+    for (const [body, detail] of [
+      ['', /^a value is missing here: /],
+      ['{', /^a } is missing: /],
+      ['{"bot": {"count": 1}} {}', /^this comes after the end of the object: /],
+      ['{"bot": {"count": 1,}}', /^a key is expected here: /],
+      ['{"bot": {"count": 1}} // why', /^JSON has no comments: /],
+      ["{'bot': 1}", /double quotes/],
+      ['{"bot": {"count": 1, "count": 2}}', /^the key "count" is here twice: keep one of them$/],
+      [
+        '{"bot": {"count": 1, "count": 2, "nsfw": true, "\\u006esfw": false}}',
+        /^the key "count" is here twice: .*; the key "nsfw" is here twice: /,
+      ],
+      [
+        `{"bot": ${'['.repeat(8)}${']'.repeat(8)}}`,
+        /^the body is nested more than 8 levels deep: no key needs that, make it flat$/,
+      ],
+      ['{"bot": {"__proto__": {}}}', /^#\/bot\/__proto__ is not a key of an update: leave it out$/],
+      ['{"__proto__": 1, "bot": {"count": 1}}', /^#\/__proto__ /],
+      ['{"bot": {"support": {"a": [{"__proto__": 1}]}}}', /^#\/bot\/support\/a\/0\/__proto__ /],
+    ] as const)
+      it(body.slice(0, 50), () => {
+        const problem = refusal(body);
+        strictEqual(problem.kind, 'bad-json');
+        match(problem.message, detail);
+        ok(!problem.message.includes('front matter'));
+      });
+  });
+
+  describe('breaks a rule, and so is a 422', () => {
+    for (const [body, pointer, detail] of [
+      [[], '#', /^there is no "bot" object: wrap the values in bot, such as \{"bot": \{"count": 156\}\}$/],
+      ['null', '#', /^there is no "bot" object: /],
+      ['5', '#', /^there is no "bot" object: /],
+      [{}, '#', /^there is no "bot" object: /],
+      [{ bot: {} }, '#/bot', /^the object is empty: write at least one of category, count, /],
+      [{ bot: [] }, '#/bot', /^this is a list: write an object in \{ \}$/],
+      [
+        { bot: { count: '5' } },
+        '#/bot/count',
+        /^this is the text "5": write a whole number, without quotes$/,
+      ],
+      [{ bot: { count: 1.5 } }, '#/bot/count', /^this is the fraction 1.5: /],
+      [{ bot: { count: -1 } }, '#/bot/count', /^-1 is too small: write at least 0$/],
+      [{ bot: { count: 10_000_000_001 } }, '#/bot/count', /^10000000001 is too large: /],
+      ['{"bot": {"count": 1e999}}', '#/bot/count', /: /],
+      [
+        { bot: { category: 'cars' } },
+        '#/bot/category',
+        /^"cars" is not an allowed value: choose education, /,
+      ],
+      [{ bot: { website: 'http://x' } }, '#/bot/website', /https/],
+      [{ bot: { colour: 1 } }, '#/bot/colour', /^"colour" is not a key here: /],
+      [{ bot: { 'a/b~c': 1 } }, '#/bot/a~1b~0c', /^"a\/b~c" is not a key here: /],
+      [
+        { bot: { server_count: 5 } },
+        '#/bot/server_count',
+        /is not a key: the number of servers is called "count"$/,
+      ],
+      [{ bot: { 'bot.count': 5 } }, '#/bot/bot.count', /called "count"$/],
+      [
+        { bot: { name: 'Bart' } },
+        '#/bot/name',
+        /^"name" cannot be changed here: edit the file by pull request$/,
+      ],
+      [{ 'bot.codehost.owner': 'x' }, '#/bot/codehost.owner', /cannot be changed here: edit the file/],
+    ] as const)
+      it(JSON.stringify(body), () => {
+        const { kind, errors } = refusal(body);
+        strictEqual(kind, 'invalid-update');
+        deepStrictEqual(
+          errors.map((error) => error.pointer),
+          [pointer],
+        );
+        match(errors[0]?.detail ?? '', detail);
+      });
+
+    it('with the values outside of bot, in words that have them in it', () => {
+      const details = (body: object): string[] => refusal(body).errors.map(({ detail }) => detail);
+      for (const body of [{ count: 5 }, { server_count: 5 }, { guilds: 5 }, { 'bot.count': 5, shards: 1 }])
+        match(details(body).join('; '), /wrap the values in bot: send \{"bot": \{"count": 5\}\}/);
+      match(details({ shards: 1 }).join('; '), /^there is no .*; "shards" is outside of bot: wrap /);
+    });
+
+    it('with every error at once', () => {
+      const { errors } = refusal({
+        bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
+      });
+      deepStrictEqual(
+        errors.map(({ pointer }) => pointer).toSorted(),
+        ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
+      );
+    });
+
+    it('with hundreds of keys, in one short sentence', () => {
+      const { errors } = refusal({
+        bot: Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`k${i}`, i])),
+      });
+      deepStrictEqual(errors, [
+        {
+          pointer: '#',
+          detail: 'there are hundreds of keys, lists or objects: send only the keys that change',
+        },
+      ]);
+    });
+  });
+
+  it('is read or refused with a reason, whatever it is', () => {
+    const body = fc.oneof(
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+      fc
+        .dictionary(fc.constantFrom('bot', 'bot.count', 'count'), fc.jsonValue())
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(body, (text) => {
+        try {
+          ok(Object.keys(parse(text)).length > 0);
+        } catch (error) {
+          ok(error instanceof ProblemError, String(error));
+          ok(error.message.length > 0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
