@@ -2,6 +2,10 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkChanges } from '../../src/check/check-changes.ts';
+import type { Finding } from '../../src/check/check.ts';
+import { printReport } from '../../src/commands/check-report.ts';
+import { revisionRange } from '../../src/git/inspect/revision-range.ts';
 import { botshelf } from '../support/command-line.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
@@ -29,20 +33,23 @@ function pullRequest(repo: TestRepository, work: () => void): void {
   repo.git('switch', '-q', '-f', 'main');
 }
 
-/** What `check` says of the pull request: the exit code, and `path rule severity` of each finding. */
-async function check(repo: TestRepository): Promise<{ code: number; found: string[]; messages: string[] }> {
-  const { code, stdout, stderr } = await botshelf(repo.folder, [
-    'check',
-    '--base=main',
-    '--head=pull',
-    '--format=json',
-  ]);
-  ok(stdout, stderr);
-  const { faults } = JSON.parse(stdout) as { faults: Record<string, string>[] };
+interface Checked {
+  /** Whether the check passes. */
+  readonly passes: boolean;
+  /** `path rule severity` of each finding. */
+  readonly found: string[];
+  readonly messages: string[];
+}
+
+/** What `botshelf check --base=main --head=pull` finds, without starting a process for it. */
+async function check({ folder }: TestRepository): Promise<Checked> {
+  const range = await revisionRange(folder, 'main', 'pull');
+  const report = printReport(await checkChanges({ root: folder, range }, 'everything'), 'json');
+  const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
   return {
-    code,
+    passes: faults.every(({ severity }) => severity !== 'error'),
     found: faults.map(({ path, rule, severity }) => `${path} ${rule} ${severity}`),
-    messages: faults.map(({ message = '' }) => message),
+    messages: faults.map(({ message }) => message),
   };
 }
 
@@ -53,7 +60,7 @@ describe('a pull request is checked without being checked out', () => {
       repo.write(pagePath(homer, 'fr'), translation('Homère', 'Sait tout des beignets.'));
       repo.write(pagePath('7'), mainPage({ name: 'Seven', invite: 'https://example.org/7' }));
     });
-    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    deepStrictEqual(await check(repo), { passes: true, found: [], messages: [] });
     strictEqual(repo.git('rev-parse', '--abbrev-ref', 'HEAD'), 'main');
     strictEqual(repo.status(), '');
   });
@@ -67,8 +74,8 @@ describe('a pull request is checked without being checked out', () => {
         mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', created: 5, nsfw: 'no' }),
       );
     });
-    const { code, found } = await check(repo);
-    strictEqual(code, 1);
+    const { passes, found } = await check(repo);
+    ok(!passes);
     deepStrictEqual(found, [
       `${pagePath(homer)} one-main-page error`,
       `${pagePath(homer, 'fr')} one-main-page error`,
@@ -163,14 +170,14 @@ describe('a pull request is judged by what merging it would give', () => {
       [pagePath('8')]: mainPage({ name: 'Seven', invite: 'https://example.org/8' }),
     };
     pullRequest(repo, () => repo.commit(second));
-    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    deepStrictEqual(await check(repo), { passes: true, found: [], messages: [] });
     repo.git('branch', '-q', '-m', 'pull', 'second');
     pullRequest(repo, () => repo.commit(first));
-    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    deepStrictEqual(await check(repo), { passes: true, found: [], messages: [] });
     repo.git('merge', '-q', '--no-ff', '-m', 'Merge the first', 'pull');
     repo.git('branch', '-q', '-M', 'second', 'pull');
-    const { code, found } = await check(repo);
-    strictEqual(code, 1);
+    const { passes, found } = await check(repo);
+    ok(!passes);
     deepStrictEqual(found, [
       `${pagePath('7')} one-main-page error`,
       `${pagePath('7', 'fr')} one-main-page error`,
@@ -185,9 +192,9 @@ describe('a pull request is judged by what merging it would give', () => {
       [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny', verified: true }),
       'bots/006/6.en.md': 'faulty on main',
     });
-    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    deepStrictEqual(await check(repo), { passes: true, found: [], messages: [] });
     repo.git('branch', '-q', '-f', 'pull', 'main~1');
-    deepStrictEqual(await check(repo), { code: 0, found: [], messages: [] });
+    deepStrictEqual(await check(repo), { passes: true, found: [], messages: [] });
   });
 
   it('so that a conflict is a fault that says so, beside the faults of its own', async () => {
@@ -223,8 +230,8 @@ describe('a pull request is refused by name', () => {
       symlinkSync('/etc', join(repo.folder, 'bots/005'));
       symlinkSync('/etc', join(repo.folder, 'docs'));
     });
-    const { code, found } = await check(repo);
-    strictEqual(code, 1);
+    const { passes, found } = await check(repo);
+    ok(!passes);
     deepStrictEqual(found, [
       'bots/005 regular-file error',
       `${pagePath(lenny)} regular-file error`,
@@ -299,7 +306,7 @@ describe('a pull request is refused by name', () => {
       repo.commit({ [pagePath(lenny)]: mainPage({ name: 'Lenny', invite: 'https://example.org/lenny' }) });
     });
     const takenAway = await check(repo);
-    strictEqual(takenAway.code, 1);
+    ok(!takenAway.passes);
     deepStrictEqual(takenAway.found, [`${pagePath(lenny)} file-size error`, 'large.bin file-size error']);
     match(takenAway.messages[1] ?? '', /^commit [0-9a-f]{10} brings a file of more than 10 MiB here: /);
 
@@ -422,8 +429,8 @@ describe('a pull request is refused by name', () => {
       rmSync(join(repo.folder, '.gitattributes'));
       repo.commit({ [pagePath('7')]: mainPage({ name: 'Seven', invite: 'https://example.org/7' }) });
     });
-    const { code, found, messages } = await check(repo);
-    strictEqual(code, 1);
+    const { passes, found, messages } = await check(repo);
+    ok(!passes);
     deepStrictEqual(found, [
       '.gitattributes git-attributes error',
       `${pagePath('9')} regular-file error`,
@@ -543,8 +550,8 @@ describe('a maintainer is told of a pull request', () => {
       repo.write('notes.txt', 'b');
       repo.write('scripts/.github/x', '');
     });
-    const { code, found, messages } = await check(repo);
-    strictEqual(code, 0);
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
     deepStrictEqual(found, [
       '.forgejo/workflows/x.yml checks-changed warning',
       '.github/CODEOWNERS checks-changed warning',
@@ -566,8 +573,8 @@ describe('a maintainer is told of a pull request', () => {
       repo.write(pagePath('8'), mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }));
       repo.write(pagePath('9'), mainPage({ name: 'New', invite: 'https://example.org/9' }));
     });
-    const { code, found, messages } = await check(repo);
-    strictEqual(code, 0);
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
     deepStrictEqual(found, [
       `${pagePath('7')} name-taken warning`,
       `${pagePath('7')} invite-taken warning`,
@@ -610,8 +617,8 @@ describe('a maintainer is told of a pull request', () => {
       );
       rmSync(join(repo.folder, pagePath(lenny)));
     });
-    const { code, found, messages } = await check(repo);
-    strictEqual(code, 0);
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
     deepStrictEqual(found, [
       `${pagePath(homer)} authors-changed notice`,
       `${pagePath(lenny)} bot-removed notice`,
