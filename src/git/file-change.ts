@@ -1,7 +1,7 @@
 import { parseRawDiff } from './raw-diff.ts';
 import type { Repository } from './repository.ts';
 
-/** A file as a tree or the index has it. */
+/** A file in a tree or the index. */
 export interface GitFile {
   /** Octal, as Git writes it: 100644, 100755, 120000 (symbolic link), 160000 (submodule). */
   readonly mode: string;
@@ -9,7 +9,7 @@ export interface GitFile {
   readonly id: string;
 }
 
-/** A file and what it becomes; null where there is none. */
+/** A file, and what it becomes; null where there is none. */
 export interface FileChange {
   /** From the top of the repository. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface FileChange {
   readonly after: GitFile | null;
 }
 
-/** What differs between two commits or trees, a rename as a removal and a new file. @throws {GitError} */
+/** Returns what differs between two commits or trees; a rename is a removal and a new file. @throws {GitError} */
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
   const options = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
   const entries = parseRawDiff(await repository.run(['diff-tree', ...options, from, to]));

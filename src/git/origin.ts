@@ -1,6 +1,6 @@
 import type { RepositoryOpener } from './repository.ts';
 
-/** Where other clones of the catalogue meet this one. */
+/** The remote, branch and folder that the catalogue is shared by. */
 export interface Origin {
   /** The URL of the remote `origin`, as Git has it. */
   readonly remote: string;
@@ -10,7 +10,7 @@ export interface Origin {
   readonly prefix: string;
 }
 
-/** The origin of the catalogue's repository; null where it has none, or is no repository. */
+/** Reads the origin of the catalogue's repository; null where it has none, or is no repository. */
 export async function readOrigin(repositoryOpener: RepositoryOpener): Promise<Origin | null> {
   try {
     const repository = await repositoryOpener.open();

@@ -2,14 +2,14 @@ import type { GitFile } from './file-change.ts';
 
 /** A file in the output of `git diff`, `diff-tree` or `log` with `--raw -z --no-abbrev`. */
 export interface RawDiffEntry {
-  /** The text above it: of a log its format, of `diff-tree --stdin` the commit. */
+  /** The text before the files: of `log` its format, of `diff-tree --stdin` the commit. */
   readonly header: string;
   readonly path: string;
   /** Where it was; the same as `path` unless it was moved or copied. */
   readonly previousPath: string;
-  /** What it was, null where it was none; of a merge that is compared with all its parents, one for each. */
+  /** What it was, null where there was none; one for each parent of a merge that is compared with all of them. */
   readonly before: readonly (GitFile | null)[];
-  /** What it is now. Its id is zeros where it is in the working tree alone. */
+  /** What it is now. Its id is zeros where the file is only in the work tree. */
   readonly after: GitFile | null;
   /** As git writes it, such as M, A or R095. */
   readonly status: string;

@@ -6,7 +6,7 @@ import { foldersUpTo, fsyncFolders } from '../disk/fsync.ts';
 import { GitError } from './process/git-error.ts';
 import type { Repository } from './repository.ts';
 
-/** The ref that counts and token digests are kept under; ordinary clones don't fetch it. */
+/** The ref of the counts and token digests; ordinary clones do not fetch it. */
 export const stateRef = 'refs/botshelf/state';
 
 /** A ref is at another commit than the caller planned on. */
@@ -18,8 +18,8 @@ export class RefConflictError extends Error {
 }
 
 /**
- * The commit that a ref is at, null where it does not exist. Git says the same of a ref that it cannot read, and a branch
- * that is taken for an empty one would lose its files.
+ * Returns the commit that a ref is at; null where the ref does not exist. Git reports a ref that it cannot read as missing,
+ * and a branch taken for an empty one would lose its files.
  * @throws {GitError}
  * @throws {Error} where the ref is there and cannot be read
  */
@@ -35,7 +35,7 @@ export async function readRef(repository: Repository, ref: string): Promise<stri
   return null;
 }
 
-/** The commit that is checked out, on a branch or on none; null where there is no commit yet. @throws as readRef does */
+/** Returns the commit that is checked out, on a branch or on none; null before the first commit. @throws as readRef does */
 export async function readHead(repository: Repository): Promise<string | null> {
   const head = await readFile(join(repository.gitDir, 'HEAD'), 'utf8');
   const [, ref] = /^ref: (.+)\n$/.exec(head) ?? [];
@@ -51,14 +51,14 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Where refs are and where they go: ref → commits, `from` null where the ref must not exist yet. */
+/** Ref → its present and its new commit; `from` is null where the ref must not exist yet. */
 export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; readonly to: string }>;
 
 /**
- * Moves refs in one transaction, not yet durably. Resolves when the first of them has moved, whatever git says of it: git
- * moves one after the other, so that a failing disk can stop it in between. The others are then tried again.
- * @throws {RefConflictError} when one of them is elsewhere: nothing has changed
- * @throws {GitError} the first has not moved
+ * Moves refs in one transaction, not yet durably. Resolves once the first has moved, even if git fails: git moves one
+ * after the other, so an error of the disk can stop it in between. The others are then retried.
+ * @throws {RefConflictError} when one of them is at another commit: nothing has changed
+ * @throws {GitError} when the first has not moved
  * @throws {UnknownOutcomeError}
  */
 export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
@@ -91,18 +91,18 @@ export async function updateRefs(repository: Repository, updates: RefUpdates): P
   }
 }
 
-/** The same, and durably: resolves when the refs would survive a power loss. */
+/** Moves refs as updateRefs does, durably: resolves when they would survive a power loss. */
 export async function moveRefs(repository: Repository, updates: RefUpdates): Promise<void> {
   await updateRefs(repository, updates);
   await fsyncFolders([...updates.keys()].flatMap((ref) => foldersOfRef(repository, ref)));
 }
 
-/** The folders in which the name of a ref may be new. */
+/** Returns the folders in which the file of a ref may be new. */
 export function foldersOfRef({ commonDir }: Repository, ref: string): string[] {
   return foldersUpTo(commonDir, join(commonDir, ref));
 }
 
-/** Git has failed, and it can't be read whether a ref has moved: the change may be saved. */
+/** Git failed, and the ref cannot be read: the change may or may not be saved. */
 export class UnknownOutcomeError extends Error {
   constructor(ref: string, options: ErrorOptions) {
     super(`git failed, and ${ref} cannot be read: the change may or may not be saved`, options);
@@ -111,8 +111,7 @@ export class UnknownOutcomeError extends Error {
 }
 
 /**
- * Reads what a git that has failed has left. A commit that was made is never to be reported as not made, so it is read
- * again until that works.
+ * Reads what a failed git left, with retries: a commit that was made must never be reported as not made.
  * @throws {UnknownOutcomeError}
  */
 export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {

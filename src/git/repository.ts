@@ -7,60 +7,60 @@ import { directClient, type GitClient, type GitCommand, type RunOptions } from '
 import { GitError } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';
 import { ObjectReader } from './objects/object-reader.ts';
-import { ownershipFault } from './process/ownership.ts';
+import { ownershipProblem } from './process/ownership.ts';
 import { TreeCache } from './objects/tree-cache.ts';
 
-/** The Git repository that holds the catalogue, and the one way to run git in it. */
+/** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {
   /** The top of the work tree. Absolute. */
   readonly folder: string;
   /** Where the catalogue is below the top: empty, or with a slash at its end. */
   readonly prefix: string;
-  /** What is this work tree's own: HEAD, index. In a linked worktree another folder than `commonDir`. */
+  /** The folder of HEAD and the index. In a linked worktree it is not `commonDir`. */
   readonly gitDir: string;
-  /** What all work trees share: objects, refs, packed-refs. */
+  /** The folder that all work trees share: objects, refs, packed-refs. */
   readonly commonDir: string;
   readonly hash: HashName;
-  /** Who our commits are by, `name <address>`. */
+  /** The author and committer of the service's commits, `name <address>`. */
   readonly identity: string;
-  /** A folder of ours for files that are not whole yet. It may not exist. */
+  /** The folder for files that are not complete yet. It may not exist. */
   readonly staging: string;
   readonly objects: ObjectReader;
   readonly trees: TreeCache;
 
-  /** Whether a git process with this parent was started by this service. */
+  /** Returns whether a git process with this parent was started by this service. */
   isOwn(parent: number): boolean;
 
   /**
-   * Runs one git command and gives its standard output.
-   * @throws {GitError} when it fails or is killed.
+   * Runs one git command and returns its standard output.
+   * @throws {GitError} when it fails or is killed
    */
   run(args: readonly string[], options?: GitOptions): Promise<string>;
 
-  /** The branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailableError} when none is. */
+  /** Returns the branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailableError} for none */
   branch(): string;
 }
 
 export interface GitOptions extends Omit<GitCommand, 'folder' | 'args'>, Pick<RunOptions, 'signal'> {}
 
 /**
- * Finds the repository of the catalogue's folder, which may be any folder of its work tree.
- * @throws {WritesUnavailableError} when there is none that commits can be made in.
+ * Opens the repository of the catalogue's folder, which may be any folder of its work tree.
+ * @throws {WritesUnavailableError} where there is none that commits can be made in
  */
 export async function openRepository(
   catalogue: string,
   client: GitClient = directClient,
 ): Promise<Repository> {
-  const facts = await askGit(catalogue, client);
-  if (facts.bare)
+  const place = await findRepository(catalogue, client);
+  if (place.bare)
     throw new WritesUnavailableError(
       `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
       { forOwners: noRepositoryForOwners },
     );
-  const { folder, gitDir } = facts;
+  const { folder, gitDir } = place;
   const objects = new ObjectReader(folder);
   return {
-    ...facts,
+    ...place,
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
     objects,
@@ -71,12 +71,12 @@ export async function openRepository(
   };
 }
 
-/** Opens the repository when it is first needed, and again after it could not be or has gone away. */
+/** Opens the repository when it is first needed, and again after a failure or when it was replaced. */
 export class RepositoryOpener {
   readonly #catalogue: string;
   readonly #client: GitClient;
   #opened: Repository | undefined;
-  #refusal: string | undefined;
+  #reason: string | undefined;
   #opening: Promise<Repository> | undefined;
 
   constructor(catalogue: string, client: GitClient = directClient) {
@@ -84,13 +84,13 @@ export class RepositoryOpener {
     this.#client = client;
   }
 
-  /** The repository if it has been opened. */
+  /** The repository, if it is open. */
   get opened(): Repository | undefined {
     return this.#opened;
   }
 
-  /** Why nothing can be committed now; undefined when it can. A repository that could not be opened is tried again. */
-  fault(): string | undefined {
+  /** Returns why nothing can be committed now; undefined when commits can be made. Retries to open the repository. */
+  unavailableReason(): string | undefined {
     try {
       if (this.#opened?.branch() !== undefined) {
         ensureWritable(this.#opened);
@@ -100,7 +100,7 @@ export class RepositoryOpener {
       return messageOf(error);
     }
     this.open().catch(() => {});
-    return this.#refusal;
+    return this.#reason;
   }
 
   /** @throws {WritesUnavailableError} */
@@ -111,42 +111,42 @@ export class RepositoryOpener {
     return this.#opened ?? (await (this.#opening ??= this.#open()));
   }
 
-  /** What Git makes the ids of files with; SHA-1 where there is no repository. */
+  /** Returns the hash of the repository's ids; SHA-1 where there is no repository. */
   async hash(): Promise<HashName> {
     const repository = await this.open().catch(() => undefined);
     return repository?.hash ?? 'sha1';
   }
 
-  /** Many may ask at once: each repository keeps a git alive, and only one of them would be ended. */
+  /** Called once for concurrent callers: each opened repository keeps a git running, and `close` ends only one. */
   async #open(): Promise<Repository> {
     try {
       this.#opened = await openRepository(this.#catalogue, this.#client);
-      this.#refusal = undefined;
+      this.#reason = undefined;
       return this.#opened;
     } catch (error) {
-      this.#refusal = messageOf(error);
+      this.#reason = messageOf(error);
       throw error;
     } finally {
       this.#opening = undefined;
     }
   }
 
-  /** Ends the git that was kept alive; another open starts one again. */
+  /** Ends the git that is kept running. */
   close(): void {
     this.#opened?.objects.close();
     this.#opened = undefined;
   }
 }
 
-/** The sentence for a git command that failed where we expected it to work. */
+/** Returns the error for a failed write to Git: its message says what an operator has to do. */
 export function unavailableBecause(error: unknown): WritesUnavailableError {
   if (error instanceof WritesUnavailableError) return error;
-  const why = faultOf(error);
+  const why = reasonOf(error);
   const forOwners = why === diskFull ? diskFullForOwners : [tooFast, unknown].find((safe) => safe === why);
   return new WritesUnavailableError(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
 }
 
-function faultOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof GitError) {
     if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
     if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
@@ -182,17 +182,17 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-interface Facts extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'> {
+interface RepositoryPlace extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'> {
   readonly bare: boolean;
 }
 
-async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
-  const ask = async (...args: string[]): Promise<string[]> =>
+async function findRepository(catalogue: string, client: GitClient): Promise<RepositoryPlace> {
+  const revParse = async (...args: string[]): Promise<string[]> =>
     (await client.run({ folder: catalogue, args: ['rev-parse', '--path-format=absolute', ...args] })).split(
       '\n',
     );
   try {
-    const [bare, inside, gitDir = '', commonDir = '', hash] = await ask(
+    const [bare, inside, gitDir = '', commonDir = '', hash] = await revParse(
       '--is-bare-repository',
       '--is-inside-work-tree',
       '--absolute-git-dir',
@@ -203,7 +203,7 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
     if (bare === 'true' || inside !== 'true') {
       return { bare: true, folder: '', prefix: '', gitDir, commonDir, hash: algorithm };
     }
-    const [folder = '', prefix = ''] = await ask('--show-toplevel', '--show-prefix');
+    const [folder = '', prefix = ''] = await revParse('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
     throw new WritesUnavailableError(noRepository(catalogue, error), {
@@ -214,14 +214,14 @@ async function askGit(catalogue: string, client: GitClient): Promise<Facts> {
 }
 
 function noRepository(catalogue: string, error: unknown): string {
-  if (error instanceof GitError && error.notStarted) return faultOf(error);
-  const foreign = error instanceof GitError ? ownershipFault(error.stderr) : undefined;
-  if (foreign !== undefined) return foreign;
-  const said = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);
-  return `${catalogue} is in no Git repository that can be written to (${said}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
+  if (error instanceof GitError && error.notStarted) return reasonOf(error);
+  const problem = error instanceof GitError ? ownershipProblem(error.stderr) : undefined;
+  if (problem !== undefined) return problem;
+  const output = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);
+  return `${catalogue} is in no Git repository that can be written to (${output}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
 }
 
-/** The repository's own identity when it has one; a maintainer's personal one is not put under API edits. */
+/** Reads the identity that the repository configures itself: a maintainer's personal one is not put on owners' edits. */
 async function readIdentity(folder: string, client: GitClient): Promise<string> {
   const read = async (key: string, fallback: string): Promise<string> =>
     (await client.run({ folder, args: ['config', '--local', '--default', fallback, '--get', key] }))
@@ -230,7 +230,7 @@ async function readIdentity(folder: string, client: GitClient): Promise<string> 
   return `${await read('user.name', 'Botshelf')} <${await read('user.email', 'botshelf@localhost')}>`;
 }
 
-/** @throws {WritesUnavailableError} where the first commit would fail. */
+/** @throws {WritesUnavailableError} where a commit would fail for lack of write permission */
 function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
   try {
     for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])

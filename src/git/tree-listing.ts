@@ -1,18 +1,22 @@
 import { runCommandLineGit } from './process/command-line-git.ts';
 import type { Repository } from './repository.ts';
 
-/** What lies in a folder of a commit. */
+/** A file or folder of a commit. */
 export interface ListedEntry {
   /** As Git writes it: `100644` a file, `040000` a folder, `120000` a symbolic link, `160000` a submodule. */
   readonly mode: string;
   readonly id: string;
-  /** Bytes; 0 for what is no file, and where no sizes were asked for. */
+  /** Bytes; 0 for what is no file, and in a listing without sizes. */
   readonly size: number;
-  /** Relative to the folder asked about. */
+  /** Relative to the root of the listing. */
   readonly path: string;
 }
 
-/** What lies in `folders` of a commit, in Git's order; each is relative to `root` and none of a stranger's choice. */
+/**
+ * Lists what is directly in `folders` of a commit, in Git's order.
+ * @param folders relative to `root`; never names of a stranger's choice
+ * @throws as runCommandLineGit does
+ */
 export async function listTrees(
   root: string,
   commit: string,
@@ -24,12 +28,12 @@ export async function listTrees(
   return parseListing(output);
 }
 
-/** All files of a commit or a tree, in Git's order. @throws {GitError} */
+/** Lists all files of a commit or a tree, in Git's order. @throws {GitError} */
 export async function listFiles(repository: Repository, commit: string): Promise<ListedEntry[]> {
   return parseListing(await repository.run(['ls-tree', '-r', '-z', commit]));
 }
 
-/** Parses what `git ls-tree -z` prints, with sizes or without. */
+/** Parses the output of `git ls-tree -z`, with sizes or without. */
 function parseListing(output: string): ListedEntry[] {
   const lines = output.split('\0').slice(0, -1);
   return lines.map((line) => {

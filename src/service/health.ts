@@ -42,7 +42,11 @@ function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committ
     .map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`);
   const more = outdated.length - files.length;
   const rest = more > 0 ? [`${more} more files are behind the branch`] : [];
-  return [...[repositoryOpener.fault()].filter((fault) => fault !== undefined), ...files, ...rest];
+  return [
+    ...[repositoryOpener.unavailableReason()].filter((reason) => reason !== undefined),
+    ...files,
+    ...rest,
+  ];
 }
 
 /** Paths that are named; the rest are counted. */

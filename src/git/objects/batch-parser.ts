@@ -1,4 +1,4 @@
-/** What `git cat-file` prints of an object before its bytes. */
+/** The line that `git cat-file` prints before the bytes of an object. */
 export interface ObjectHeader {
   readonly id: string;
   readonly type: string;
@@ -6,13 +6,13 @@ export interface ObjectHeader {
   readonly size: number;
 }
 
-/** Takes an object piece by piece. */
+/** Receives an object in pieces. */
 export interface ObjectSink {
   push(piece: Buffer): void;
   end(): void;
 }
 
-/** The header in a line of `git cat-file --batch-check`; undefined where git has no such object. */
+/** Parses a line of `git cat-file --batch-check`; undefined where git has no such object. */
 export function parseHeader(line: string): ObjectHeader | undefined {
   const [, id, type, size] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? [];
   return id === undefined || type === undefined ? undefined : { id, type, size: Number(size) };
@@ -26,7 +26,7 @@ export class BatchParser {
   /** Bytes of the object that are still to come, its newline among them. */
   #left = 0;
 
-  /** @param begin called for each name that git was asked for, in order; returns what takes the object, if anything */
+  /** @param begin called for each requested name, in order; returns what receives the object, if anything */
   constructor(begin: (header: ObjectHeader | undefined) => ObjectSink | undefined) {
     this.#begin = begin;
   }

@@ -1,19 +1,20 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
+/** The hash that a repository makes its ids with. */
 export type HashName = 'sha1' | 'sha256';
 
-/** The id that Git gives an object of this type and content. */
+/** Returns the id that Git gives an object of this type and content. */
 export function objectId(type: 'blob' | 'tree', content: Buffer, algorithm: HashName): string {
   return hash(algorithm, Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]));
 }
 
-/** The id that Git gives a file of these bytes. */
+/** Returns the id that Git gives a file of these bytes. */
 export function blobId(content: Buffer, algorithm: HashName): string {
   return objectId('blob', content, algorithm);
 }
 
-/** The id that Git gives a file on disk of so many bytes, read in pieces. @throws a system error */
+/** Returns the id that Git gives a file of `size` bytes on disk, read in pieces. @throws a system error */
 export async function streamedBlobId(path: string, size: number, algorithm: HashName): Promise<string> {
   const id = createHash(algorithm).update(`blob ${size}\0`);
   for await (const piece of createReadStream(path)) id.update(piece as Buffer);

@@ -13,40 +13,40 @@ export interface GitObject {
 }
 
 /**
- * Reads objects through one `git cat-file --batch` that is kept alive: a read costs no process. It looks refs
- * up anew for every request, and finds what other processes write.
+ * Reads objects through one `git cat-file --batch` that is kept running, so that a read starts no process. It resolves
+ * refs at every request, and finds what other processes write.
  */
 export class ObjectReader {
   readonly #folder: string;
-  #process: Process | undefined;
+  #process: BatchProcess | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /**
-   * The objects that `names` (ids, refs, `<commit>:<path>`; no line breaks) stand for, undefined where there
-   * is none, or a file of more than `largestFile`, which is not taken into memory.
-   * @throws {MissingObjectError} for an id, or the tree of one: whoever has an id relies on its object
-   * @throws {GitError} when git ends before it has answered; the next call starts another.
+   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none, and
+   * for a file larger than `largestFile`, which is not read into memory.
+   * @throws {MissingObjectError} for an id, or the tree of one: an id that is known must have its object
+   * @throws {GitError} when git ends first; the next call starts another
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
     if (names.some((name) => name.includes('\n')))
-      throw new RangeError('a name of an object has no line break');
-    if (this.#process === undefined || this.#process.ended || this.#process.asked > requestsPerProcess) {
+      throw new RangeError('the name of an object has no line break');
+    if (this.#process === undefined || this.#process.ended || this.#process.requested > requestsPerProcess) {
       this.#process?.end();
-      this.#process = new Process(this.#folder);
+      this.#process = new BatchProcess(this.#folder);
     }
-    return await this.#process.ask(names);
+    return await this.#process.request(names);
   }
 
-  /** What read gives for one name. @throws {GitError} */
+  /** Returns the object of one name. @throws as read does */
   async readOne(name: string): Promise<GitObject | undefined> {
     return (await this.read([name]))[0];
   }
 
-  /** Whether there is an object of this id that can be read. @throws {GitError} */
+  /** Returns whether the object of this id exists and can be read. @throws {GitError} */
   async has(id: string): Promise<boolean> {
     try {
       return (await this.readOne(id)) !== undefined;
@@ -63,8 +63,8 @@ export class ObjectReader {
 }
 
 /**
- * Git has no such object, or could not read it, which it does not tell apart: taken for a file that is not there, a fault
- * of the disk would remove it.
+ * An object is missing or cannot be read; git does not distinguish the two. Were it taken for a file that does not exist,
+ * an error of the disk would remove the file.
  */
 export class MissingObjectError extends Error {
   constructor(name: string) {
@@ -73,12 +73,12 @@ export class MissingObjectError extends Error {
   }
 }
 
-const reliedOn = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
+const idLike = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\^\{tree\})?$/;
 
-/** A git process remembers every commit it has seen; another takes over before that matters. */
+/** A git process keeps every commit it has read in memory, so it is replaced after this many requests. */
 const requestsPerProcess = 100_000;
 
-interface Asked {
+interface ObjectRequest {
   readonly name: string;
   readonly resolve: (object: GitObject | undefined) => void;
   readonly reject: (error: Error) => void;
@@ -86,20 +86,20 @@ interface Asked {
 
 const args = [...largeInPieces, 'cat-file', '--batch'];
 
-class Process {
-  asked = 0;
+class BatchProcess {
+  requested = 0;
   ended = false;
   readonly #folder: string;
   #child: ChildProcessWithoutNullStreams;
-  readonly #waiting: Asked[] = [];
+  readonly #waiting: ObjectRequest[] = [];
 
   constructor(folder: string) {
     this.#folder = folder;
     this.#child = this.#start();
   }
 
-  async ask(names: readonly string[]): Promise<(GitObject | undefined)[]> {
-    this.asked += names.length;
+  async request(names: readonly string[]): Promise<(GitObject | undefined)[]> {
+    this.requested += names.length;
     const objects = names.map(
       async (name) =>
         await new Promise<GitObject | undefined>((resolve, reject) => {
@@ -117,7 +117,7 @@ class Process {
 
   #start(): ChildProcessWithoutNullStreams {
     const child = spawnGit({ folder: this.#folder, args });
-    // One that was replaced may still have something to say.
+    // A process that was replaced may still print.
     const now = (act: () => void): void => {
       if (child === this.#child) act();
     };
@@ -133,10 +133,10 @@ class Process {
 
   #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
     if (header === undefined || (header.type === 'blob' && header.size > largestFile)) {
-      const asked = this.#waiting.shift();
+      const request = this.#waiting.shift();
       if (header) this.#replace();
-      else if (asked && reliedOn.test(asked.name)) asked.reject(new MissingObjectError(asked.name));
-      asked?.resolve(undefined);
+      else if (request && idLike.test(request.name)) request.reject(new MissingObjectError(request.name));
+      request?.resolve(undefined);
       return undefined;
     }
     const { id, type } = header;
@@ -147,7 +147,7 @@ class Process {
     };
   }
 
-  /** Git would print all of a large object, which can take seconds: another git is asked for what is still awaited. */
+  /** Starts another git for the pending requests: this one would print all of a large object, which can take seconds. */
   #replace(): void {
     this.#child.kill('SIGKILL');
     this.#child = this.#start();

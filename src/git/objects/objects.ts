@@ -1,10 +1,10 @@
 import { BatchParser, type ObjectHeader, type ObjectSink, parseHeader } from './batch-parser.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
-/** A file may have so many bytes, wherever it is: every clone carries it for good, and the service reads no larger one. */
+/** The bytes of the largest allowed file: every clone keeps it for good, and the service reads no larger one. */
 export const largestFile = 10 * 1024 * 1024;
 
-/** Id → type and size of the objects that are here. */
+/** Returns id → type and size of those objects that exist here. */
 export async function readHeaders(
   folder: string,
   ids: readonly string[],
@@ -15,7 +15,7 @@ export async function readHeaders(
   return new Map(headers.map((header) => [header.id, header]));
 }
 
-/** Id → bytes of the objects that are here and have at most `largest` bytes. An id that is there twice is read once. */
+/** Returns id → bytes of those objects that exist here and have at most `largest` bytes. */
 export async function readObjects(
   folder: string,
   ids: readonly string[],
@@ -37,7 +37,7 @@ export async function readObjects(
   return objects;
 }
 
-/** Reads objects one after the other, each handed on in pieces, so that none has to fit into memory. */
+/** Reads objects one after the other, each in pieces, so that none has to fit into memory. */
 export async function streamObjects(
   folder: string,
   ids: readonly string[],

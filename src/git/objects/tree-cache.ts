@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { ObjectReader } from './object-reader.ts';
 
 /**
- * Keeps tree objects in memory: a batch needs those of all its folders, and while packs pile up git takes a
- * millisecond to find each. What an id stands for never changes, so nothing here can be out of date.
+ * Keeps tree objects in memory: a batch needs those of all its folders, and with many packs git takes a millisecond to
+ * find each. The object of an id never changes, so the cache is never stale.
  */
 export class TreeCache {
   readonly #objects: ObjectReader;
@@ -17,8 +17,8 @@ export class TreeCache {
   }
 
   /**
-   * The trees that `names` (of trees, or `<commit>^{tree}`) stand for, empty where there is none.
-   * @throws {GitError}
+   * Returns the trees of these names (ids of trees, or `<commit>^{tree}`), empty where there is none.
+   * @throws as ObjectReader.read does
    */
   async read(names: readonly string[]): Promise<Buffer[]> {
     const missing = names.filter((name) => !this.#trees.has(name));

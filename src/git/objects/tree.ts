@@ -1,13 +1,13 @@
 import type { HashName } from './object-id.ts';
 
-/** An entry of a Git tree: what a name in a folder stands for. */
+/** An entry of a Git tree: a file or folder. */
 export interface TreeEntry {
   /** Octal, as Git writes it: 100644, 100755, 120000 (symbolic link), 40000 (folder), 160000 (submodule). */
   readonly mode: string;
   readonly id: string;
 }
 
-/** The entries of a tree object that have one of these names, by name. */
+/** Returns the entries of a tree object that have one of these names, by name. */
 export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName): Map<string, TreeEntry> {
   const wanted = new Set(names);
   const found = new Map<string, TreeEntry>();
@@ -22,7 +22,7 @@ export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName)
 /** The mode of a symbolic link. */
 export const symbolicLink = '120000';
 
-/** All entries of a tree object, by name. */
+/** Returns all entries of a tree object, by name. */
 export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
   walk(tree, hash, (name, mode, idAt) => {
@@ -32,7 +32,7 @@ export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> 
   return entries;
 }
 
-/** Goes through the entries as they are stored, for as long as `visit` says so. Modes are made where they are asked for. */
+/** Visits the entries as they are stored while `visit` returns true. A mode is decoded only when it is called for. */
 function walk(
   tree: Buffer,
   hash: HashName,

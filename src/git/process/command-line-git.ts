@@ -1,5 +1,5 @@
 import { UserError } from '../../user-error.ts';
-import { ownershipFault } from './ownership.ts';
+import { ownershipProblem } from './ownership.ts';
 import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
 import { largeInPieces } from './settings.ts';
@@ -8,9 +8,9 @@ export interface CommandLineGitOptions
   extends Pick<GitCommand, 'input' | 'accepts'>, Pick<RunOptions, 'take'> {}
 
 /**
- * Runs git for a command of the command line and returns what it printed.
+ * Runs git for a command of the command line and returns its standard output.
  * @throws {GitError}
- * @throws {UserError} when there is no git, or the repository belongs to another user.
+ * @throws {UserError} where git is not installed, or the repository belongs to another user
  */
 export async function runCommandLineGit(
   folder: string,
@@ -22,7 +22,7 @@ export async function runCommandLineGit(
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (error.notStarted) throw new UserError('git is not on the PATH: install it');
-    const fault = ownershipFault(error.stderr);
-    throw fault === undefined ? error : new UserError(fault);
+    const problem = ownershipProblem(error.stderr);
+    throw problem === undefined ? error : new UserError(problem);
   }
 }

@@ -1,11 +1,11 @@
 import { withoutCredentials } from './credentials.ts';
 
-/** A git command that failed or was killed. Nothing in it has the credentials of an address. */
+/** A git command failed or was killed. User names and passwords of addresses are removed. */
 export class GitError extends Error {
   readonly command: string;
-  /** Its exit code; null when it was killed, negative when it could not even be started. */
+  /** The exit code; null when git was killed, negative when it could not be started. */
   readonly status: number | null;
-  /** What git wrote to standard error. */
+  /** The standard error of git. */
   readonly stderr: string;
 
   constructor(args: readonly string[], status: number | null, stderr: string) {
@@ -20,7 +20,7 @@ export class GitError extends Error {
     this.stderr = clean;
   }
 
-  /** Whether there was no git to run. */
+  /** Whether git could not be started. */
   get notStarted(): boolean {
     return this.status !== null && this.status < 0;
   }

@@ -3,11 +3,11 @@ import { Socket } from 'node:net';
 import { GitError } from './git-error.ts';
 import type { GitClient, GitCommand } from './run-git.ts';
 
-/** A command on its way to the runner, and what comes back. */
+/** A command sent to the runner. */
 export interface RunnerRequest {
   readonly id: number;
   readonly command: Omit<GitCommand, 'input'>;
-  /** How many bytes of `inputPipe` are its input, those behind the input of the request before; undefined for none. */
+  /** The size of its input, which follows that of the request before in `inputPipe`; undefined for none. */
   readonly inputBytes: number | undefined;
 }
 
@@ -17,35 +17,33 @@ export interface RunnerStop {
   readonly stop: true;
 }
 
-/**
- * The file descriptor that the runner reads inputs from. As a part of its message, one of megabytes would be copied
- * several times before anybody else had a turn.
- */
+/** The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once. */
 export const inputPipe = 4;
 
-export type RunnerAnswer =
+/** The output of a command, or its failure. */
+export type RunnerResponse =
   | { readonly id: number; readonly output: string }
   | { readonly id: number; readonly status: number | null; readonly stderr: string };
 
 /** Under `node --watch` every forked process reports the modules that it loads over the same channel. */
 type NodeMessage = Readonly<Record<`watch:${string}`, unknown>>;
 
-interface Waiting {
+interface PendingCommand {
   readonly command: GitCommand;
   readonly resolve: (output: string) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Runs git commands in a small process of its own. Starting a process copies the page tables of the one that
- * starts it and holds up its event loop meanwhile: 20 ms and more for a service of a gigabyte, 2 ms from here.
+ * Runs git commands in a small process of its own. Starting a process copies the page tables of its parent and blocks
+ * the parent's event loop: 20 ms and more in a service of a gigabyte, 2 ms in the small process.
  */
 export class GitRunner implements GitClient {
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingCommand>();
   #process: ChildProcess | undefined;
   #lastId = 0;
 
-  /** Starts the process, best while this one is small; another is started when it is needed and gone. */
+  /** Starts the process: best while this one is small. It is restarted when a command needs it and it has ended. */
   constructor() {
     this.#process = this.#start();
   }
@@ -60,7 +58,7 @@ export class GitRunner implements GitClient {
     const stop = (): void => void runner.send({ id, stop: true } satisfies RunnerStop, () => undefined);
     signal?.addEventListener('abort', stop);
     return await new Promise<string>((resolve, reject) => {
-      this.#waiting.set(id, { command, resolve, reject });
+      this.#pending.set(id, { command, resolve, reject });
       runner.channel?.ref();
       const { input, ...rest } = command;
       const bytes = typeof input === 'string' ? Buffer.from(input) : input;
@@ -73,57 +71,57 @@ export class GitRunner implements GitClient {
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
 
-  /** Ends the process, and fails what is waited for. */
+  /** Ends the process; its commands fail. */
   close(): void {
     if (this.#process === undefined) return;
     this.#process.disconnect();
-    this.#gone(this.#process);
+    this.#failAll(this.#process);
   }
 
   #start(): ChildProcess {
     const child = fork(new URL('runner-process.js', import.meta.url), {
       serialization: 'advanced',
-      // A terminal's Ctrl-C is for the service, which has commits to finish.
+      // A terminal's Ctrl-C must reach the service alone, which has commits to finish.
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
       execArgv: [],
     });
-    child.on('message', (message: RunnerAnswer | NodeMessage) => {
-      if ('id' in message) this.#take(message);
+    child.on('message', (message: RunnerResponse | NodeMessage) => {
+      if ('id' in message) this.#receive(message);
     });
-    child.on('error', () => this.#gone(child));
-    child.on('exit', () => this.#gone(child));
-    // It keeps this process running only while a command is waited for.
+    child.on('error', () => this.#failAll(child));
+    child.on('exit', () => this.#failAll(child));
+    // It keeps this process alive only while a command is pending.
     child.unref();
     child.channel?.unref();
     const pipe = pipeOf(child);
     pipe?.unref();
-    // A runner that is gone fails its commands by itself.
+    // The commands of a runner that has ended fail by themselves.
     pipe?.on('error', () => undefined);
     return child;
   }
 
-  #take(answer: RunnerAnswer): void {
-    if ('status' in answer) this.#fail(answer.id, answer.status, answer.stderr);
-    else this.#settled(answer.id)?.resolve(answer.output);
+  #receive(response: RunnerResponse): void {
+    if ('status' in response) this.#fail(response.id, response.status, response.stderr);
+    else this.#remove(response.id)?.resolve(response.output);
   }
 
-  #gone(child: ChildProcess): void {
+  #failAll(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = undefined;
-    for (const id of this.#waiting.keys()) this.#fail(id, null, 'the process that runs git has ended');
+    for (const id of this.#pending.keys()) this.#fail(id, null, 'the process that runs git has ended');
   }
 
   #fail(id: number, status: number | null, stderr: string): void {
-    const waiting = this.#settled(id);
-    waiting?.reject(new GitError(waiting.command.args, status, stderr));
+    const pending = this.#remove(id);
+    pending?.reject(new GitError(pending.command.args, status, stderr));
   }
 
-  #settled(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#process?.channel?.unref();
-    return waiting;
+  #remove(id: number): PendingCommand | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#process?.channel?.unref();
+    return pending;
   }
 }
 

@@ -2,21 +2,21 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Why git does not work in a repository that belongs to another user, and what to do about it; undefined when it
- * failed for another reason.
- * @param stderr what git said
+ * Returns why git refuses a repository that belongs to another user, and what to do about it; undefined when git failed
+ * for another reason.
+ * @param stderr the standard error of git
  */
-export function ownershipFault(stderr: string): string | undefined {
+export function ownershipProblem(stderr: string): string | undefined {
   const [, path] = /dubious ownership in repository at '(.+)'/.exec(stderr) ?? [];
   if (path === undefined) return undefined;
   const uid = process.geteuid?.() ?? 0;
   const owners = [path, join(path, '.git')].map((file) => statSync(file, { throwIfNoEntry: false })?.uid);
   const owner = owners.find((other) => other !== undefined && other !== uid) ?? uid;
   const [theirs, ours] = [nameOf(owner), nameOf(uid)];
-  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}, or give the folder away (chown -R ${uid} ${path})`;
+  return `${path} belongs to ${theirs}, and this runs as ${ours}: run it as ${theirs}, or change the owner of the folder (chown -R ${uid} ${path})`;
 }
 
-/** Such as `alice (uid 1000)`. */
+/** Returns a user such as `alice (uid 1000)`. */
 function nameOf(uid: number): string {
   const user = passwd()
     .map((line) => line.split(':'))

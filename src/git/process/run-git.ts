@@ -7,38 +7,38 @@ import { streamGit } from './spawn-git.ts';
 export interface GitCommand {
   readonly folder: string;
   readonly args: readonly string[];
-  /** For its standard input; never empty, as simple-git would leave git waiting for it. */
+  /** Its standard input; never empty, as simple-git would leave git waiting. */
   readonly input?: string | Buffer;
   /** Another index than the work tree's own. */
   readonly indexFile?: string;
-  /** An exit code other than 0 that is no failure, such as 1 for "no". */
+  /** An exit code other than 0 that is a success, such as 1 for "no". */
   readonly accepts?: number;
-  /** Whether it may take long: it runs at the lowest priority. */
+  /** Whether it runs at the lowest priority, as it may take long. */
   readonly background?: boolean;
-  /** Whether it connects to another machine: the seconds after which it is killed, with all that it has started. */
+  /** Set where it connects to another machine: the seconds after which it is killed, with the processes it started. */
   readonly timeLimit?: number;
-  /** The file that its standard output goes to, instead of being returned. */
+  /** The file that its standard output is written to, instead of being returned. */
   readonly outputFile?: string;
 }
 
 export interface RunOptions {
-  /** Kills a command that runs in the background, or on the network. */
+  /** Kills a command with `background` or `timeLimit`. */
   readonly signal?: AbortSignal | undefined;
-  /** Takes the standard output in pieces, instead of having it returned. What it throws ends git, and is thrown. */
+  /** Receives the standard output in pieces, instead of its being returned. What it throws ends git, and is thrown. */
   readonly take?: ((piece: Buffer) => void) | undefined;
 }
 
 /** Runs git. */
 export interface GitClient {
-  /** The process that the commands are children of. */
+  /** The parent process of the commands. */
   readonly pid: number | undefined;
   /** As runGit does. */
   run(command: GitCommand, signal?: AbortSignal): Promise<string>;
 }
 
 /**
- * Runs git as a child of this process. That costs a copy of this process's page tables: a process of a gigabyte
- * has a small one do it (git-runner.ts).
+ * Runs git as a child of this process. Each start copies the page tables of this process: a service of a gigabyte uses
+ * git-runner.ts.
  */
 export const directClient: GitClient = {
   pid: process.pid,
@@ -57,7 +57,7 @@ export async function runGit(command: GitCommand, options: RunOptions = {}): Pro
 
 async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitCommand): Promise<string> {
   if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
-  // simple-git wraps the error that its plugin returns, so the failure is kept beside it.
+  // simple-git wraps the error that this function returns, so the error itself is kept here.
   let failure: GitError | undefined;
   const git = simpleGit({
     baseDir: folder,

@@ -3,13 +3,13 @@ import { Socket } from 'node:net';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { messageOf } from '../../system-error.ts';
 import { GitError } from './git-error.ts';
-import { inputPipe, type RunnerAnswer, type RunnerRequest, type RunnerStop } from './git-runner.ts';
+import { inputPipe, type RunnerResponse, type RunnerRequest, type RunnerStop } from './git-runner.ts';
 import { runGit } from './run-git.ts';
 
-// The small process that git-runner.ts has git commands run in. It lives as long as the service does.
+// The small process that runs the git commands of git-runner.ts. It ends with the service.
 process.on('message', (message: RunnerRequest | RunnerStop) => {
   if ('stop' in message) stops.get(message.id)?.abort();
-  else void answer(message);
+  else void respond(message);
 });
 process.on('disconnect', () => {
   for (const stop of stops.values()) stop.abort();
@@ -20,23 +20,23 @@ const inputs = new Socket({ fd: inputPipe, writable: false });
 const stops = new Map<number, AbortController>();
 const reads = new SerialQueue();
 
-async function answer({ id, command, inputBytes }: RunnerRequest): Promise<void> {
+async function respond({ id, command, inputBytes }: RunnerRequest): Promise<void> {
   const stop = new AbortController();
   stops.set(id, stop);
-  let result: RunnerAnswer;
+  let response: RunnerResponse;
   try {
     const input = inputBytes === undefined ? {} : { input: await nextInput(inputBytes) };
-    result = { id, output: await runGit({ ...command, ...input }, { signal: stop.signal }) };
+    response = { id, output: await runGit({ ...command, ...input }, { signal: stop.signal }) };
   } catch (error) {
     const known = error instanceof GitError;
-    result = { id, status: known ? error.status : -1, stderr: known ? error.stderr : messageOf(error) };
+    response = { id, status: known ? error.status : -1, stderr: known ? error.stderr : messageOf(error) };
   }
   stops.delete(id);
-  // The service may have been killed while the command ran: then nobody waits for the answer.
-  process.send?.(result, undefined, undefined, () => undefined);
+  // The service may have been killed while the command ran: then the channel is closed.
+  process.send?.(response, undefined, undefined, () => undefined);
 }
 
-/** Inputs come one behind the other, in the order of the requests. */
+/** Returns the next input of the pipe: inputs follow each other in the order of the requests. */
 async function nextInput(bytes: number): Promise<Buffer> {
   return await reads.run(async () => await readInput(bytes));
 }

@@ -1,4 +1,4 @@
-/** Settings of every git command of ours: no code of the repository's runs, and what is written is on disk. */
+/** Settings of every git command of the service: none runs code of the repository, and what is written is on disk. */
 export const gitSettings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -13,13 +13,13 @@ export const gitSettings: readonly string[] = [
 /** A transfer of less than 1,000 bytes a second for 20 seconds has stalled. */
 export const networkSettings: readonly string[] = ['http.lowSpeedLimit=1000', 'http.lowSpeedTime=20'];
 
-/** Has git read a large object in pieces, as it may not be wanted or not fit into memory. */
+/** Has git read large objects in pieces, as one may not fit into memory. */
 export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
 
 /**
- * The environment of every git command of ours: this process's, without what would point git at another repository
- * or run a program (a service started from a Git hook has GIT_DIR set). It asks nobody for a password, and takes no
- * lock only to save time.
+ * Returns the environment of every git command: this process's, without what would point git at another repository or
+ * run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password, and takes no
+ * optional locks.
  */
 export function gitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
   // oxlint-disable-next-line node/no-process-env -- handed on as it is; no setting is read from it

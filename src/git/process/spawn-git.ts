@@ -6,8 +6,8 @@ import type { GitCommand, RunOptions } from './run-git.ts';
 import { gitEnvironment, gitSettings, networkSettings } from './settings.ts';
 
 /**
- * Starts a git that is kept alive, that prints much, or that has to be killed with all that it has started: simple-git
- * waits for the end and runs all others (run-git.ts).
+ * Starts a git that is kept running, prints much, or must be killed together with the processes it starts. simple-git
+ * runs all others to their end (run-git.ts).
  */
 export function spawnGit({
   folder,
@@ -17,13 +17,13 @@ export function spawnGit({
 }: Omit<GitCommand, 'input'>): ChildProcessWithoutNullStreams {
   const onNetwork = timeLimit !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
-  // In a group, and without a terminal, of its own: helpers such as ssh are killed with it and can't prompt.
+  // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
   const options = { cwd: folder, env: gitEnvironment(indexFile), detached: onNetwork };
   return spawn('git', [...settings, ...args], options);
 }
 
 /**
- * Runs git, and hands on its output where it is to go.
+ * Runs git and returns its output, unless a file or `take` receives it.
  * @throws {GitError} when it fails or is killed, and what `take` throws
  */
 export async function streamGit(command: GitCommand, { signal, take }: RunOptions): Promise<string> {
@@ -61,7 +61,7 @@ async function runToEnd(
   const abort = (): void => stop(new GitError(args, null, stderr));
   const timer = timeLimit === undefined ? undefined : setTimeout(abort, timeLimit * 1000);
   signal?.addEventListener('abort', abort);
-  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-mostWords)));
+  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-longestStderr)));
   child.stdout.on('data', (piece: Buffer) => {
     if (failure !== undefined) return;
     try {
@@ -70,7 +70,7 @@ async function runToEnd(
       stop(error);
     }
   });
-  // A git that has failed does not read on; its exit code tells.
+  // A git that failed no longer reads; its exit code is reported.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   await new Promise<void>((resolve, reject) => {
@@ -86,7 +86,7 @@ async function runToEnd(
   });
 }
 
-const mostWords = 10_000;
+const longestStderr = 10_000;
 
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
