@@ -77,7 +77,9 @@ export class Maintenance {
     await this.#writeGraph(repository, '--split');
   }
 
-  /** Writes the commit-graph. `--split=replace` drops pruned commits from it: git reports one it cannot find as damage. */
+  /**
+   * Writes the commit-graph. `--split=replace` drops pruned commits from it: git reports one it cannot find as damage.
+   */
   async #writeGraph(repository: Repository, split: '--split' | '--split=replace'): Promise<void> {
     await this.#runGit(repository, ['commit-graph', 'write', '--reachable', split, '--no-progress']);
   }

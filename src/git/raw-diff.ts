@@ -15,7 +15,9 @@ export interface RawDiffEntry {
   readonly status: string;
 }
 
-/** Parses `<header>\0:<modes> <ids> <status>\0<path>\0…`; a move or a copy has two paths, a merge more modes and ids. */
+/**
+ * Parses `<header>\0:<modes> <ids> <status>\0<path>\0…`; a move or a copy has two paths, a merge more modes and ids.
+ */
 export function parseRawDiff(output: string): RawDiffEntry[] {
   const entries: RawDiffEntry[] = [];
   let header = '';

@@ -18,8 +18,8 @@ export class RefConflictError extends Error {
 }
 
 /**
- * Returns the commit that a ref is at; null where the ref does not exist. Git reports a ref that it cannot read as missing,
- * and a branch taken for an empty one would lose its files.
+ * Returns the commit that a ref is at; null where the ref does not exist. Git reports a ref that it cannot read as
+ * missing, and a branch taken for an empty one would lose its files.
  * @throws {GitError}
  * @throws {Error} where the ref is there and cannot be read
  */
@@ -35,7 +35,10 @@ export async function readRef(repository: Repository, ref: string): Promise<stri
   return null;
 }
 
-/** Returns the commit that is checked out, on a branch or on none; null before the first commit. @throws as readRef does */
+/**
+ * Returns the commit that is checked out, on a branch or on none; null before the first commit.
+ * @throws as readRef does
+ */
 export async function readHead(repository: Repository): Promise<string | null> {
   const head = await readFile(join(repository.gitDir, 'HEAD'), 'utf8');
   const [, ref] = /^ref: (.+)\n$/.exec(head) ?? [];

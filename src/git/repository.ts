@@ -37,7 +37,10 @@ export interface Repository {
    */
   run(args: readonly string[], options?: GitOptions): Promise<string>;
 
-  /** Returns the branch that is checked out now, such as `refs/heads/main`. @throws {WritesUnavailableError} for none */
+  /**
+   * Returns the branch that is checked out now, such as `refs/heads/main`.
+   * @throws {WritesUnavailableError} for none
+   */
   branch(): string;
 }
 
@@ -221,7 +224,9 @@ function noRepository(catalogue: string, error: unknown): string {
   return `${catalogue} is in no Git repository that can be written to (${output}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
 }
 
-/** Reads the identity that the repository configures itself: a maintainer's personal one is not put on owners' edits. */
+/**
+ * Reads the identity that the repository configures itself: a maintainer's personal one is not put on owners' edits.
+ */
 async function readIdentity(folder: string, client: GitClient): Promise<string> {
   const read = async (key: string, fallback: string): Promise<string> =>
     (await client.run({ folder, args: ['config', '--local', '--default', fallback, '--get', key] }))

@@ -19,7 +19,9 @@ export interface IntegrationOptions {
   readonly log: Log;
 }
 
-/** Integrates the remote's branch into the checked-out one, and sets `edited` of the pages that people changed there. */
+/**
+ * Integrates the remote's branch into the checked-out one, and sets `edited` of the pages that people changed there.
+ */
 export class Integration {
   readonly #options: IntegrationOptions;
 
@@ -28,7 +30,8 @@ export class Integration {
   }
 
   /**
-   * Fast-forwards to the fetched tip of the remote's branch, merges it, or replays our commits on it if it was rewritten.
+   * Fast-forwards to the fetched tip of the remote's branch, merges it, or replays our commits on it if it was
+   * rewritten.
    * @param theirs the tip, null where the remote has no such branch
    * @throws {WritesUnavailableError} when that cannot or must not be done
    * @throws {GitError}

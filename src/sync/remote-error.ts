@@ -9,7 +9,9 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns why the remote could not be used, as a sentence for the operator, in the remote's own words if it sent any. */
+/**
+ * Returns why the remote could not be used, as a sentence for the operator, in the remote's own words if it sent any.
+ */
 export function remoteMessage(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
@@ -27,7 +29,9 @@ export function remoteMessage(error: unknown): string {
   return `${quoted}git says: ${said.join(' ').slice(0, 300)}`;
 }
 
-/** Returns the ref and the reason of a rejection; undefined for a ref that was rejected only because another one was. */
+/**
+ * Returns the ref and the reason of a rejection; undefined for a ref that was rejected only because another one was.
+ */
 function rejectionIn(line: string): string | undefined {
   const [, ref, reason] = /^! \[(?:remote )?rejected\] +\S+ -> (\S+) \((.+)\)$/.exec(line) ?? [];
   return ref === undefined || reason === 'atomic push failed' || reason === 'atomic push failure'

@@ -159,7 +159,9 @@ export class Sync implements RemoteState {
     });
   }
 
-  /** Starts no further round and waits for the running one. To be called before the committer closes, which it needs. */
+  /**
+   * Starts no further round and waits for the running one. To be called before the committer closes, which it needs.
+   */
   async pause(): Promise<void> {
     this.#schedule.stop();
     await this.#queueLast(async () => {});

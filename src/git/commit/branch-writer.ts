@@ -16,38 +16,37 @@ import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.
 import { currentFile, readTipEntries } from './tip-files.ts';
 import { OutdatedPaths } from './outdated-paths.ts';
 
-/** A move of the branch to a commit that is there already, such as a merge. */
+/** A move of the branch to an existing commit, such as a merge. */
 export interface BranchMove {
   readonly commit: string;
-  /** Refs that move with it, in one transaction: ref → commit. */
+  /** Refs that move in the same transaction: ref → commit. */
   readonly refs: ReadonlyMap<string, string>;
 }
 
 export interface BranchWriterOptions {
   readonly log: Log;
-  /** Which paths no commit of others may write to, as our own files are there. */
+  /** Whether a path is never written by a commit of others, as files of the service are there. */
   readonly isExcluded: (path: string) => boolean;
   readonly commits: CommitEvents;
 }
 
-/** What became of a batch. */
+/** The result of a batch. */
 export interface BatchResult extends BatchPlan {
-  /** Null where nothing had to change. */
+  /** Null where nothing had to be committed. */
   readonly commit: string | null;
-  /** Why a power loss may take the commit back, where the disk did not confirm it. */
-  readonly doubt: WritesUnavailableError | undefined;
+  /** Set where the disk did not confirm the commit: a power loss may undo it. */
+  readonly durabilityError: WritesUnavailableError | undefined;
 }
 
 /**
- * Moves the branch that is checked out, and index and work tree with it. Every method is to be called with the index
- * locked, one at a time.
+ * Moves the checked-out branch, and index and work tree with it. Call its methods one at a time, with the index locked.
  */
 export class BranchWriter {
   readonly repository: Repository;
   readonly intents: IntentLog;
   readonly outdated: OutdatedPaths;
   readonly #options: BranchWriterOptions;
-  /** Git's folders in which a name may not survive a power loss, as their fsync has failed. */
+  /** Folders of Git in which a name may not survive a power loss, as their fsync failed. */
   readonly #unsynced = new Set<string>();
 
   constructor(repository: Repository, options: BranchWriterOptions) {
@@ -82,7 +81,7 @@ export class BranchWriter {
     });
     const plan = planBatch(edits, new Map(files), repository.hash);
     const { changes, contents } = plan;
-    if (changes.length === 0) return { ...plan, commit: null, doubt: await this.#confirm([]) };
+    if (changes.length === 0) return { ...plan, commit: null, durabilityError: await this.#confirm([]) };
 
     const message = commitMessage(
       plan.outcomes.flatMap((outcome) => (outcome.kind === 'written' ? [outcome.subject] : [])),
@@ -100,8 +99,8 @@ export class BranchWriter {
   }
 
   /**
-   * Moves the branch to a commit that is there, and other refs with it.
-   * @param tip where the branch is
+   * Moves the branch to an existing commit, and other refs with it.
+   * @param tip the present tip of the branch
    * @throws as commitBatch does, and {WritesUnavailableError} when the disk did not confirm it
    */
   async moveBranch(tip: string, { commit, refs }: BranchMove): Promise<void> {
@@ -115,21 +114,21 @@ export class BranchWriter {
     const updates = new Map([[branch, { from: tip as string | null, to: commit }]]);
     for (const [ref, to] of refs) updates.set(ref, { from: await readRef(repository, ref), to });
     const advance = { branch, changes, contents: undefined, inspection };
-    const { doubt } = await this.#advance(advance, async () => {
+    const { durabilityError } = await this.#advance(advance, async () => {
       await updateRefs(repository, updates);
       return commit;
     });
-    if (doubt) throw doubt;
+    if (durabilityError) throw durabilityError;
   }
 
   /**
-   * The steps of a batch as of a merge. Once the branch has moved everything leads forward: what fails then is retried,
-   * and never taken for a change that was not made.
+   * Runs the steps of a batch or a merge. Once the branch has moved nothing is undone: what fails after that is
+   * retried, and never reported as a change that was not made.
    */
   async #advance(
     { branch, changes, contents, inspection }: Advance,
     moveBranch: () => Promise<string>,
-  ): Promise<Pick<BatchResult, 'doubt'> & { readonly commit: string }> {
+  ): Promise<Pick<BatchResult, 'durabilityError'> & { readonly commit: string }> {
     const { repository, intents, outdated } = this;
     failpoint('advance.before-intent');
     await intents.append(changes);
@@ -148,20 +147,23 @@ export class BranchWriter {
       throw error;
     }
     failpoint('advance.after-branch');
-    // What was asked for here is served first: the watcher then sees nothing new in the files. A merge is read from them.
+    // Own edits are served before the files are written: the watcher then sees nothing new. A merge is read from its files.
     const event = { ref: 'branch', commit, changes, contents } as const;
     if (contents) commits.publish(event);
     outdated.add(changes, await checkout.apply());
     failpoint('advance.after-checkout');
-    // A person may have been in the middle of a switch: then index and work tree are to be as on the other branch.
+    // A person may have switched branches meanwhile: then index and work tree must be as on the other branch.
     if (!isCheckedOut(repository, branch)) outdated.add(changes, 'is of a branch that is not checked out');
     await outdated.retry(changes.map(({ path }) => path));
     if (!contents) commits.publish(event);
-    const doubt = await this.#confirm([packFolder(repository), ...foldersOfRef(repository, branch)]);
-    return { commit, doubt };
+    const durabilityError = await this.#confirm([
+      packFolder(repository),
+      ...foldersOfRef(repository, branch),
+    ]);
+    return { commit, durabilityError };
   }
 
-  /** Makes names in Git's folders durable. Returns why that could not be done: until it can, nothing is answered. */
+  /** Makes names in Git's folders durable, or returns why that failed: then no change counts as saved. */
   async #confirm(folders: readonly string[]): Promise<WritesUnavailableError | undefined> {
     for (const folder of folders) this.#unsynced.add(folder);
     for (let attempt = 1; ; attempt++) {
@@ -170,20 +172,20 @@ export class BranchWriter {
         this.#unsynced.clear();
         return undefined;
       } catch (error) {
-        if (attempt === 4) return this.#doubt(error);
+        if (attempt === 4) return this.#unconfirmed(error);
         await sleep(20 * 2 ** attempt);
       }
     }
   }
 
-  #doubt(error: unknown): WritesUnavailableError {
+  #unconfirmed(error: unknown): WritesUnavailableError {
     const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
     this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
     return new WritesUnavailableError(message, { cause: error, forOwners: message });
   }
 }
 
-/** A move of the branch, and what it does to files. */
+/** A move of the branch, and its changes of files. */
 interface Advance {
   readonly branch: string;
   readonly changes: readonly FileChange[];

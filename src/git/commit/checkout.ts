@@ -17,44 +17,44 @@ import {
   type WorkFile,
 } from './work-tree.ts';
 
-/** What index and work tree have, beside a commit. */
+/** What index and work tree have at some paths. */
 export interface Inspection {
   readonly index: IndexEntries;
   /** By path; an error where the file cannot be read. */
   readonly files: ReadonlyMap<string, WorkFile | Error>;
 }
 
-/** A path that index or work tree could not follow. */
+/** A path at which index or work tree are behind the branch. */
 export interface OutdatedPath {
   readonly path: string;
   /** A clause for operators, such as "has uncommitted edits". */
   readonly reason: string;
-  /** Whether it has failed, and may work at once; a person's edits stay for as long as they please. */
+  /** Whether an update failed, and is retried at once; the edits of a person stay until the person is done. */
   readonly failed: boolean;
 }
 
-/** The way of index and work tree to changes, all but done. The index has to stay locked. */
+/** A prepared update of index and work tree. The index must stay locked. */
 export interface Checkout {
-  /** Does it: renames the files into place and swaps the index. Never throws; what could not be done is returned. */
+  /** Renames the files into place and swaps the index. Never throws; returns what could not be updated. */
   apply(): Promise<OutdatedPath[]>;
-  /** Ends the preparation; everything is as it was. */
+  /** Ends the preparation, with nothing changed. */
   discard(): Promise<void>;
 }
 
 export interface CheckoutOptions {
-  /** The blobs of a path that are ours to replace, null for no file; without it that is what the file was before. */
+  /** Returns the blobs at a path that may be replaced, null for no file; by default the one before the change. */
   readonly known?: (path: string) => ReadonlySet<string | null>;
-  /** The bytes of new files that are at hand. */
+  /** The bytes of new files, by path, where they are in memory. */
   readonly contents?: ReadonlyMap<string, Buffer>;
-  /** Which paths are not to be written, such as those of our own files. */
+  /** Whether a path is never written, such as those of the service's own files. */
   readonly isExcluded: (path: string) => boolean;
-  /** A power loss may have torn files: one that is empty, or has NUL in it, is ours to replace. */
+  /** Whether a power loss may have torn files: then one that is empty, or has NUL in it, is replaced. */
   readonly torn?: boolean;
 }
 
 /**
- * Looks at index and work tree at these paths, with the index locked.
- * @param keep whether the bytes of files are kept
+ * Reads index and work tree at these paths. The index must be locked.
+ * @param keep whether to keep the bytes of files
  * @throws {GitError}
  */
 export async function inspect(
@@ -82,8 +82,8 @@ export async function inspect(
 }
 
 /**
- * Prepares that index and work tree follow changes: the index in a copy, new files beside the work tree. Nothing of it
- * can be seen yet. What a person has edited or staged is left as it is.
+ * Prepares to update index and work tree: a copy of the index, and new files outside of the work tree, so that nothing
+ * is visible yet. What a person has edited or staged stays.
  */
 export function prepareCheckout(
   repository: Repository,
@@ -113,7 +113,7 @@ export function prepareCheckout(
   });
   const steps = safe.flatMap((change): Step[] => {
     const seen = files.get(change.path);
-    if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not looked at');
+    if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not inspected');
     else if (isSubmodule(change)) return [{ change, seen }];
     else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? [{ change, seen }] : [];
     else if (seen.id === undefined ? isFolderFor(change, seen) : isOurs(change, seen.id))
@@ -151,7 +151,7 @@ export function prepareCheckout(
   return {
     apply: async () => {
       await staging;
-      // What goes makes room for what comes: a file where a folder was.
+      // Removals come first: a file may become a folder.
       await forEach(steps, async (step, i) => {
         if (step.change.after === null) await place(step, i);
       });
@@ -169,7 +169,7 @@ export function prepareCheckout(
   };
 }
 
-/** Numbers new files, so that no name is used twice: what is left of a failure goes at the next start. */
+/** Numbers staged files, so that no name is used twice. What a failure leaves is removed at the next start. */
 let stagedFiles = 0;
 
 const edited = 'has uncommitted edits: commit or discard them';
@@ -189,7 +189,9 @@ interface Step {
   failure?: unknown;
 }
 
-/** Does `work` for one after the other. Its steps are small and synchronous, which is several times faster, so others get turns. */
+/**
+ * Runs `work` for one item after the other, with pauses, as its steps are synchronous, which is several times faster.
+ */
 async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Promise<void>): Promise<void> {
   const slice = new TimeSlice('service');
   for (const [i, item] of items.entries()) {
@@ -203,12 +205,12 @@ function isSubmodule({ before, after }: FileChange): boolean {
   return now?.mode === submodule;
 }
 
-/** Whether a folder is in the way, which may be empty by the time that the file is put there. */
+/** Returns whether a folder is in the place of the file. It may be empty by the time that the file is put there. */
 function isFolderFor({ after }: FileChange, { stat }: WorkFile): boolean {
   return after !== null && stat?.isDirectory() === true;
 }
 
-/** Whether git, and any system, takes the path for one below the work tree and outside of Git's own folder. */
+/** Returns whether the path is, for git and every system, inside the work tree and outside of Git's own folder. */
 function isSafe({ path, after }: FileChange): boolean {
   const isLink = after?.mode === symbolicLink;
   return path
@@ -220,7 +222,7 @@ function isSafe({ path, after }: FileChange): boolean {
     );
 }
 
-/** The folders on the way to a path, the last one first. */
+/** Returns the folders above a path, the deepest first. */
 function foldersOf(path: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.push(folder);
@@ -231,7 +233,7 @@ function isTorn({ content }: WorkFile): boolean {
   return content !== undefined && (content.length === 0 || content.includes(0));
 }
 
-/** Returns what throws where a folder on the way to a path is a symbolic link, which may lead anywhere. Looks at each once. */
+/** Returns a function that throws where a folder above a path is a symbolic link, which may lead anywhere. */
 function linkGuard(top: string): (path: string) => void {
   const plain = new Set<string>();
   return (path) => {

@@ -1,4 +1,4 @@
-/** Whom a change is about, and which keys it sets. */
+/** The bot of an edit, and the keys that the edit sets. */
 export interface Subject {
   /** As the bot's page has it: anything may be in it. */
   readonly name: string;
@@ -7,7 +7,7 @@ export interface Subject {
 }
 
 /**
- * The message for a commit of these changes: `Update Homer (190519304972663312): category, nsfw` for one bot,
+ * Returns the message for a commit of these edits: `Update Homer (190519304972663312): category, nsfw` for one bot,
  * `Update 57 bots` and a line for each for more; a trailer `Bot: <id>` per bot.
  */
 export function commitMessage(subjects: readonly Subject[]): string {

@@ -17,7 +17,7 @@ import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
 export interface CommitterOptions {
   readonly repositoryOpener: RepositoryOpener;
-  /** The folder for what is not in Git, which no commit of others may write to. Absolute. */
+  /** The folder for what is not in Git; commits of others never write to it. Absolute. */
   readonly var: string;
   readonly log: Log;
   /** Where each commit is published. */
@@ -25,9 +25,9 @@ export interface CommitterOptions {
 }
 
 /**
- * Commits changes of files to the branch that is checked out. Git's own index.lock is held from the look at the files to
- * the last rename, as by any Git command: when a change is answered, HEAD, index and work tree agree. While a batch is
- * being committed the next one gathers; a batch is one commit (branch-writer.ts).
+ * Commits edits of files to the checked-out branch. Git's own index.lock is held from the inspection of the files to
+ * the last rename, as by any Git command: when an edit is answered, HEAD, index and work tree agree. While a batch is
+ * being committed, edits for the next one are gathered; a batch is one commit (branch-writer.ts).
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -44,12 +44,12 @@ export class Committer {
     this.#options = options;
   }
 
-  /** The paths in which index or work tree are behind the branch, and why. */
+  /** Returns the paths at which index or work tree are behind the branch, each with the reason. */
   outdatedPaths(): OutdatedPath[] {
     return this.#writer?.outdated.list() ?? [];
   }
 
-  /** Finishes what a crash has left. Once, before the first change; where there is no repository there is nothing. */
+  /** Finishes what a crash interrupted. Call it once, before the first edit; without a repository it does nothing. */
   async recover(): Promise<void> {
     const { repositoryOpener, log } = this.#options;
     if ((await repositoryOpener.open().catch(() => undefined)) === undefined) return;
@@ -61,11 +61,12 @@ export class Committer {
   }
 
   /**
-   * Makes a change durable: resolves, when it would survive a power loss and every read returns it, with the commit that
-   * holds it; null where the text was as wanted already.
+   * Commits an edit. Resolves when it would survive a power loss and every read returns it, with the commit that has
+   * it; null where the text has the edit already.
    * @throws what `apply` throws
    * @throws {EditConflictError} while a person edits the file
-   * @throws {WritesUnavailableError} when nothing can be committed now; the message says so where the change is saved all the same
+   * @throws {WritesUnavailableError} when nothing can be committed now, or the disk did not confirm it, as the message
+   * says
    */
   async commit(edit: TextEdit): Promise<string | null> {
     if (this.#closed)
@@ -77,8 +78,8 @@ export class Committer {
   }
 
   /**
-   * Moves the branch to a commit that `prepare` makes for the tip it is given; undefined is no move. It is called again,
-   * with the index locked, when the tip has moved. Returns the new tip.
+   * Moves the branch to a commit that `prepare` makes for the present tip, and returns the new tip; undefined is no
+   * move. `prepare` is called again, with the index locked, when the tip has moved.
    * @throws what `prepare` throws
    * @throws {WritesUnavailableError} when the branch cannot be moved now
    */
@@ -99,7 +100,7 @@ export class Committer {
     return await this.#queue.run(async () => await this.#locked(work));
   }
 
-  /** Commits what was asked for, and ends. */
+  /** Commits the waiting edits and ends. */
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#waiting.length > 0) await this.#queue.run(async () => {});
@@ -115,7 +116,7 @@ export class Committer {
     this.#lastSize = batch.length;
     try {
       const edits = batch.map(({ edit }) => edit);
-      answer(batch, await this.#locked(async (writer) => await writer.commitBatch(edits)));
+      finishBatch(batch, await this.#locked(async (writer) => await writer.commitBatch(edits)));
     } catch (error) {
       const unavailable = unavailableBecause(error);
       if (this.#reasons.begins(unavailable.message))
@@ -126,9 +127,11 @@ export class Committer {
     if (this.#waiting.length > 0) void this.#queue.run(async () => await this.#commitWaiting());
   }
 
-  /** Waits while the senders of the last batch send their next change: alone, the first of them would be a batch of its own. */
+  /**
+   * Waits while the senders of the last batch send their next edit: the first one to come would be a batch of its own.
+   */
   async #gather(): Promise<void> {
-    // What comes in the same turn of the event loop is in the first batch together.
+    // Edits of the same tick of the event loop are one batch.
     await Promise.resolve();
     for (let seen = 0; this.#waiting.length < this.#lastSize && this.#waiting.length > seen;) {
       seen = this.#waiting.length;
@@ -136,11 +139,11 @@ export class Committer {
     }
   }
 
-  /** Does `work` with the index locked. What may work again is tried again. */
+  /** Runs `work` with the index locked, with retries. */
   async #locked<T>(work: (writer: BranchWriter) => Promise<T>): Promise<T> {
     const writer = await this.#open();
     const { repository } = writer;
-    // A rebase, which needs the lock itself, must not meet ours for a change that is refused anyway.
+    // A rebase needs the lock itself and must not meet ours for an edit that is refused anyway.
     repository.branch();
     try {
       return await withIndexLock(repository, lockPatience, async () => {
@@ -149,7 +152,7 @@ export class Committer {
             return await work(writer);
           } catch (error) {
             if (attempt >= attempts || !(await this.#canRetry(repository, error))) throw error;
-            this.#options.log.debug({ attempt }, `trying again: ${String(error)}`);
+            this.#options.log.debug({ attempt }, `retrying a commit: ${String(error)}`);
           }
         }
       });
@@ -158,14 +161,14 @@ export class Committer {
     }
   }
 
-  /** A branch that has moved is planned on again; so is a git that was killed, once the locks it left are gone. */
+  /** Returns whether to retry: the branch has moved, or git was killed and its locks are removed. */
   async #canRetry(repository: Repository, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
     const cause = error instanceof WritesUnavailableError ? error.cause : error;
     return await canRetry(repository, refsOf(repository), cause, this.#options.log);
   }
 
-  /** The writer to the repository, which has finished what a crash left there. */
+  /** Returns the writer of the repository, once it has finished what a crash interrupted. */
   async #open(): Promise<BranchWriter> {
     const { repositoryOpener, log, commits = new CommitEvents(log) } = this.#options;
     const repository = await repositoryOpener.open();
@@ -182,13 +185,16 @@ export class Committer {
     try {
       await withIndexLock(repository, lockPatience, async () => await writer.outdated.finish(true));
     } catch (error) {
-      log.warn({ err: error }, `files that a crash has left are finished later: ${messageOf(error)}`);
+      log.warn(
+        { err: error },
+        `could not update the files that a crash left behind the branch: ${messageOf(error)}; retrying in the background`,
+      );
     }
     this.#tidyIn(0);
     return writer;
   }
 
-  /** Has `#tidy` run in so many milliseconds, or when it is to run already. */
+  /** Schedules `#tidy` in `delay` milliseconds, unless it is scheduled. */
   #tidyIn(delay: number): void {
     if (this.#closed) return;
     this.#timer ??= setTimeout(() => {
@@ -199,7 +205,7 @@ export class Committer {
     }, delay).unref();
   }
 
-  /** Finishes what could not be finished, and shortens the intent log. False when there is something left to do. */
+  /** Retries what is behind the branch, and shortens the intent log. Returns whether nothing is left to do. */
   async #tidy(): Promise<boolean> {
     const writer = this.#writer;
     if (writer === undefined) return true;
@@ -212,35 +218,38 @@ export class Committer {
         return outdated.size === 0;
       });
     } catch (error) {
-      this.#options.log.debug({ err: error }, `index and work tree are finished later: ${messageOf(error)}`);
+      this.#options.log.debug(
+        { err: error },
+        `could not update index and work tree: ${messageOf(error)}; retrying in 5 s`,
+      );
       return false;
     }
   }
 }
 
-/** A change whose sender waits. */
+/** An edit whose sender waits. */
 interface QueuedEdit {
   readonly edit: TextEdit;
   readonly resolve: (commit: string | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function answer(batch: readonly QueuedEdit[], { outcomes, commit, doubt }: BatchResult): void {
+function finishBatch(batch: readonly QueuedEdit[], { outcomes, commit, durabilityError }: BatchResult): void {
   for (const [i, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[i];
     if (outcome?.kind === 'refused') reject(outcome.error);
-    else if (doubt) reject(doubt);
+    else if (durabilityError) reject(durabilityError);
     else resolve(outcome?.kind === 'written' ? commit : null);
   }
 }
 
-/** Changes in one commit, at most. */
+/** Edits in one commit, at most. */
 const batchSize = 1000;
 
-/** Milliseconds that a batch waits for a person's git to release index.lock. */
+/** Milliseconds to wait for a person's git to release index.lock. */
 const lockPatience = 5000;
 
-/** A batch that meets as many moves of the branch, or kills of git, is given up: people's scripts commit fast, too. */
+/** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
 const attempts = 30;
 
 /** @throws {WritesUnavailableError} */

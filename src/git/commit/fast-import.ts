@@ -8,31 +8,31 @@ import { readRef, readAfterFailure, RefConflictError } from '../refs.ts';
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
 
-/** A commit to be made. */
+/** A commit to make. */
 export interface NewCommit {
-  /** The first is the one that the files are changes to. */
+  /** The files change the tree of the first. */
   readonly parents: readonly string[];
-  /** The tree that the files are changes to, where that is not the first parent's. */
+  /** The tree that the files change, where it is not the first parent's. */
   readonly tree?: string;
-  /** Path from the top of the repository → what it becomes. */
+  /** Path from the top of the repository → the new file. */
   readonly files: ReadonlyMap<string, NewFile>;
   readonly message: string;
 }
 
-/** A commit on top of a ref, which moves to it. */
+/** A commit on a ref. */
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
   /** Where the ref is, null where it does not exist. */
   readonly onto: string | null;
-  /** Whether a response waits for it: then nothing is compressed, which maintenance makes up for with deltas. */
+  /** Whether a response waits for it: then nothing is compressed until maintenance packs it. */
   readonly urgent: boolean;
 }
 
 /**
- * Makes a commit and moves its ref to it with one `git fast-import`, without a checkout and without Git's index. Returns
- * its id; its objects and the ref are on disk, the names of new files in `importFolders` may not be yet. A commit
- * counts as made where git fails after it has moved the ref.
+ * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
+ * id. Its objects and the ref are on disk; the names of new files in `packFolder` and `foldersOfRef` may not be yet. A
+ * commit counts as made where git fails after it has moved the ref.
  * @throws {RefConflictError} when the ref is not at `onto`: nothing has changed
  * @throws {GitError} when git fails for another reason: nothing has changed
  * @throws {UnknownOutcomeError}
@@ -54,15 +54,15 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   }
 }
 
-/** The folder in which an import makes new names, beside those of its ref. */
+/** Returns the folder in which an import makes new files. */
 export function packFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
 }
 
-/** Makes a commit, durably, and returns its id. It is on no ref. @throws {GitError} */
+/** Makes a commit on no ref, durably, and returns its id. @throws {GitError} */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<string> {
   const committer = `${repository.identity} ${Math.floor(Date.now() / 1000)} +0000`;
-  // Made below a ref that is forgotten at the end: only objects are written.
+  // The ref is reset before the end of the input: only objects are written.
   const input = commitStream('refs/botshelf/writing', commit, committer, 'reset refs/botshelf/writing\n\n');
   const id = (await repository.run(fastImport, { input })).trim();
   await fsyncFolders([packFolder(repository)]);
@@ -70,8 +70,8 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
 }
 
 /**
- * Never waits for more than the `done` at the end of its input, and takes a torn input for none. Makes no deltas: they
- * would be against the file before it, which is another bot's, and maintenance would keep them instead of good ones.
+ * With `--done` git refuses an input that is cut off. With `--depth=0` it makes no deltas: they would be against the
+ * file before, which is another bot's, and maintenance would keep them instead of better ones.
  */
 export const fastImport: readonly string[] = [
   '-c',
@@ -83,7 +83,7 @@ export const fastImport: readonly string[] = [
   '--depth=0',
 ];
 
-/** What fast-import reads for a commit. It prints the commit's id at the end. */
+/** Returns the input of fast-import for a commit; git then prints the commit's id. */
 function commitStream(
   ref: string,
   { parents, tree, files, message }: NewCommit,
@@ -98,7 +98,7 @@ function commitStream(
     ...others.map((parent) => `merge ${parent}\n`),
     tree === undefined ? '' : `M 040000 ${tree} \n`,
   ];
-  // What goes makes room for what comes: a file where a folder was.
+  // Removals come first: a file may become a folder.
   const inOrder = [...files].toSorted(([, a], [, b]) => Number(b === null) - Number(a === null));
   for (const [path, file] of inOrder) {
     const name = quotePath(path);
@@ -114,12 +114,12 @@ function data(content: Buffer): (string | Buffer)[] {
   return [`data ${content.length}\n`, content, '\n'];
 }
 
-/** A path as fast-import reads it. */
+/** Returns a path in the quotes of fast-import. */
 function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
 }
 
-/** Whether a commit is the very one that was to be made. */
+/** Returns whether a commit is the wanted one. */
 function isCommit(
   content: Buffer,
   wanted: { readonly onto: string | null; readonly committer: string; readonly message: string },

@@ -8,16 +8,16 @@ import type { FileChange } from '../file-change.ts';
 /** Path → the blob that the index has there, null where it has none. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;
 
-/** The entry of a path of which the index has several versions, as a person has to merge them. */
+/** The entry of a path in conflict, of which the index has several versions. */
 export const unmerged = Symbol('unmerged');
 
-/** What the index has at these paths. Looks them up one by one, which takes as long for a thousand as for one. @throws {GitError} */
+/** Returns what the index has at these paths. A thousand take as long as one. @throws {GitError} */
 export async function readIndex(repository: Repository, paths: readonly string[]): Promise<IndexEntries> {
   if (paths.length === 0) return new Map();
   const input = paths.map((path) => `:0:${path}\0`).join('');
   const output = await repository.run(['cat-file', '-z', '--batch-check=%(objectname)'], { input });
   const lines = output.split('\n');
-  // A name with a newline spoils the lines, as git repeats it: then each is asked for alone.
+  // Git repeats a name with a newline, which breaks the lines: then each path is read alone.
   if (lines.length !== paths.length + 1 && paths.length > 1) {
     const entries = new Map<string, string | null | typeof unmerged>();
     for (const path of paths)
@@ -44,8 +44,8 @@ async function listUnmerged(repository: Repository): Promise<string[]> {
 }
 
 /**
- * Makes a copy of the index in which these files are as they become, and which `swapIndex` puts in the index's place.
- * To be called with the index locked. Entries lack the times of their files, so that git compares contents.
+ * Makes a copy of the index that has these changes; `swapIndex` puts it in the place of the index. The index must be
+ * locked. Entries lack the times of their files, so that git compares contents.
  * @throws {GitError} and system errors
  */
 export async function copyIndex(
@@ -54,13 +54,13 @@ export async function copyIndex(
 ): Promise<void> {
   const index = join(repository.gitDir, 'index');
   const copy = copyOf(repository);
-  // Only a git of ours that was killed can have left them.
+  // Only a killed git of this service can have left them.
   await Promise.all([copy, `${copy}.lock`].map(async (path) => await rm(path, { force: true })));
   const size = await copyWithTime(index, copy);
-  // Of a large index git rewrites all for every change, unless it is split in a large part and a small one.
+  // Git rewrites all of a large index for every change, unless it is split in a large part and a small one.
   const split = size > largestWhole ? ['--split-index'] : [];
   const none = { mode: '0', id: '0'.repeat(repository.hash === 'sha1' ? 40 : 64) };
-  // What goes makes room for what comes: a file where a folder was.
+  // Removals come first: a file may become a folder.
   const inOrder = changes.toSorted((a, b) => Number(b.after === null) - Number(a.after === null));
   const input = inOrder.map(({ path, after }) => {
     const { mode, id } = after ?? none;
@@ -85,8 +85,8 @@ function copyOf({ staging }: Repository): string {
 }
 
 /**
- * Copies the index, if there is one, and returns its bytes. The copy must not look younger than the index: git takes
- * files that are as old as it, or younger, for possibly changed, and would trust them otherwise.
+ * Copies the index, if there is one, and returns its size. The copy must not be newer than the index: git compares the
+ * contents only of files that are as old as the index, or newer.
  */
 async function copyWithTime(index: string, copy: string): Promise<number> {
   try {

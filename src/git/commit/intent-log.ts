@@ -8,7 +8,7 @@ import type { FileChange } from '../file-change.ts';
 
 /**
  * The write-ahead log of index and work tree: which files are about to change, on disk before the branch moves. After a
- * crash it says exactly which paths are ours to bring to the tip. A line a batch, JSON. Used by one caller at a time.
+ * crash it names exactly the paths to update to the tip. One line of JSON for each batch. For one caller at a time.
  */
 export class IntentLog {
   readonly #path: string;
@@ -16,9 +16,9 @@ export class IntentLog {
   #file: FileHandle | undefined;
   /** Bytes of whole lines. */
   #size = 0;
-  /** Whether there may be something behind the last whole line. */
+  /** Whether something may follow the last whole line. */
   #torn = true;
-  /** What was appended and is not on disk in the work tree for sure. */
+  /** Appended changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
   constructor({ gitDir, folder }: Repository) {
@@ -31,7 +31,10 @@ export class IntentLog {
     return this.#size;
   }
 
-  /** What a crash has left. Once, before the first change; a torn line was not acted upon. @throws a system error */
+  /**
+   * Returns what a crash left. Call it once, before the first append. A torn line was never acted on.
+   * @throws a system error
+   */
   async read(): Promise<FileChange[]> {
     await mkdir(dirname(this.#path)).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
@@ -42,12 +45,12 @@ export class IntentLog {
     return text.toString('utf8', 0, this.#size).split('\n').flatMap(parseLine);
   }
 
-  /** @throws a system error when it cannot be made durable: then the branch must not move. */
+  /** Appends a batch durably. @throws a system error: then the branch must not move */
   async append(changes: readonly FileChange[]): Promise<void> {
     const file = (this.#file ??= await open(this.#path, 'a'));
     const entries = changes.map(({ path, before, after }) => ({ path, before, after }));
     const line = Buffer.from(`${JSON.stringify(entries)}\n`);
-    // What a full disk has left of a line would take the next one with it.
+    // A full disk may have left a part of a line, which would corrupt the next one.
     if (this.#torn) await truncate(this.#path, this.#size);
     this.#torn = true;
     await file.appendFile(line);
@@ -57,14 +60,14 @@ export class IntentLog {
     this.#changes.push(...entries);
   }
 
-  /** Makes the files of what was appended durable. Returns how many changes that were. @throws a system error */
+  /** Makes the files of the appended changes durable, and returns how many changes. @throws a system error */
   async syncFiles(): Promise<number> {
     const changes = [...this.#changes];
     await fsyncFiles([...new Set(changes.map(({ path }) => join(this.#top, path)))]);
     return changes.length;
   }
 
-  /** Leaves out the oldest `synced` changes, but for those in `keep`. @throws a system error */
+  /** Rewrites the log without the oldest `synced` changes, but with those in `keep`. @throws a system error */
   async shorten(synced: number, keep: readonly FileChange[]): Promise<void> {
     const changes = this.#changes.slice(synced);
     const text = [keep, changes]

@@ -17,7 +17,10 @@ interface Entry extends Omit<OutdatedPath, 'path'> {
   readonly logged: string | undefined;
 }
 
-/** The paths at which index or work tree are behind the branch: after a failure or a crash, or as a person edits the file. */
+/**
+ * The paths at which index or work tree are behind the branch: after a failure or a crash, or as a person edits the
+ * file.
+ */
 export class OutdatedPaths {
   readonly #entries = new Map<string, Entry>();
   readonly #repository: Repository;

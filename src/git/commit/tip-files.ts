@@ -9,8 +9,8 @@ import type { GitFile } from '../file-change.ts';
 import { unmerged } from './git-index.ts';
 
 /**
- * What the commit `tip` has at these paths, null being the empty history. Goes down from the top, level by level, so
- * that git opens each folder on the way once.
+ * Returns what a commit has at these paths. It goes down level by level, so that git opens each folder once.
+ * @param tip null for the empty history
  * @throws {GitError}
  */
 export async function readTipEntries(
@@ -41,7 +41,10 @@ export async function readTipEntries(
   return entries;
 }
 
-/** The file at a path that changes are planned on; refused where a person is at it, or it can't be edited. */
+/**
+ * Returns the file that edits are planned on. It is refused where a person has edited it, or it cannot be edited.
+ * @param failure why the file is behind the branch
+ */
 export function currentFile(
   path: string,
   file: GitFile | null,
@@ -49,13 +52,13 @@ export function currentFile(
   failure: string | undefined,
 ): CurrentFile {
   const refuse = (why: string): CurrentFile => {
-    const forOwners = `${path} cannot be changed now: a maintainer has to mend it, the log of the service says why`;
+    const forOwners = `${path} cannot be changed now: a maintainer has to fix it, the log of the service says why`;
     return { file, text: null, refusal: new WritesUnavailableError(why, { forOwners }) };
   };
   const seen = files.get(path);
   if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);
   if (seen === undefined || seen instanceof Error)
-    return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not looked at'})`);
+    return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not inspected'})`);
   const before = file?.id ?? null;
   const entry = index.get(path) ?? null;
   if (entry === unmerged || entry !== before || seen.id !== before) {
@@ -63,10 +66,10 @@ export function currentFile(
     return { file, text: null, refusal: new EditConflictError(path, state) };
   }
   if (file === null) return { file, text: null };
-  if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: make it one`);
+  if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: replace it with one`);
   if (seen.content === undefined) return refuse(`${path} has more than ${largestFile / 1024 / 1024} MiB`);
   const text = seen.content.toString();
-  if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: mend it`);
+  if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: convert it`);
   return { file, text };
 }
 

@@ -21,16 +21,16 @@ import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
 import type { FileChange, GitFile } from '../file-change.ts';
 
-/** What the work tree has at a path. */
+/** A path of the work tree. */
 export interface WorkFile {
-  /** The blob that a regular file or a link would be; null where there is nothing; undefined for a folder and the like. */
+  /** The blob that a regular file or a link would be; null where there is nothing; undefined for anything else. */
   readonly id: string | null | undefined;
   readonly stat: Stats | undefined;
   /** The bytes of a regular file of at most `largestFile`. */
   readonly content: Buffer | undefined;
 }
 
-/** Reads a file of the work tree. Synchronous where it is small, which is several times faster. @throws a system error */
+/** Reads a path of the work tree, small files synchronously, which is several times faster. @throws a system error */
 export async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
   const stat = statOf(absolute);
   if (stat === undefined) return { id: null, stat, content: undefined };
@@ -44,7 +44,7 @@ export async function readWorkFile(absolute: string, hash: HashName): Promise<Wo
   return { id: blobId(content, hash), stat, content };
 }
 
-/** Writes what a file becomes to `staged`, with the mode that it is to have, not yet durably. @throws a system error */
+/** Writes the new file to `staged`, with its mode, not yet durably. @throws a system error */
 export async function stageFile(
   repository: Repository,
   staged: string,
@@ -61,8 +61,8 @@ export async function stageFile(
 }
 
 /**
- * Brings a file to what it becomes, atomically. False when it is no longer as it was seen: a person was faster.
- * @param staged where the new file lies
+ * Replaces or removes a file atomically. Returns false where a person has changed it since it was read.
+ * @param staged the path of the new file
  * @throws a system error
  */
 export async function placeFile(
@@ -90,10 +90,10 @@ export async function placeFile(
   return true;
 }
 
-/** The mode of a submodule: an empty folder to those who do not fetch it. */
+/** The mode of a submodule, which is an empty folder until it is fetched. */
 export const submodule = '160000';
 
-/** Makes or removes the folder of a submodule. Where something else is there, that stays. */
+/** Makes or removes the folder of a submodule. Anything else in its place stays. */
 export function placeSubmodule(absolute: string, after: GitFile | null): void {
   try {
     if (after) mkdirSync(absolute, { recursive: true });
@@ -103,12 +103,12 @@ export function placeSubmodule(absolute: string, after: GitFile | null): void {
   }
 }
 
-/** Whether a file that has its bytes already is to be made executable, or no longer so. */
+/** Returns whether a file that has the new bytes needs another mode. */
 export function needsMode(change: FileChange, { stat }: WorkFile): boolean {
   return stat?.isFile() === true && modeOf(change, stat) !== (stat.mode & 0o7777);
 }
 
-/** The file's own mode, but for a change that the commit has made. */
+/** Returns the file's own mode, changed only where the commit changes it. */
 function modeOf({ before, after }: FileChange, stat: Stats): number {
   const mode = stat.mode & 0o7777;
   if (!before || !after || before.mode === after.mode) return mode;
@@ -130,7 +130,7 @@ function removeFile(absolute: string, top: string): void {
   }
 }
 
-/** Git's folder may be on another file system than the work tree. */
+/** Renames a file; copies it first where Git's folder is on another file system than the work tree. */
 function moveInto(staged: string, absolute: string): void {
   try {
     renameSync(staged, absolute);
@@ -142,7 +142,7 @@ function moveInto(staged: string, absolute: string): void {
   }
 }
 
-/** Reading it means setting it: done once, before there are others to mind. */
+/** Read once, as reading it sets it for a moment. */
 const umask = process.umask();
 
 function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
@@ -155,7 +155,7 @@ function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
   );
 }
 
-/** Undefined where nothing is, or can be. @throws a system error */
+/** Returns the stat of a path; undefined where nothing is, or can be. @throws a system error */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

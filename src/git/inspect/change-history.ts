@@ -3,14 +3,14 @@ import { parseRawDiff } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
-/** A version of a file that a commit brought. */
+/** A version of a file that a commit adds. */
 export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
   readonly commit: string;
-  /** The id of its object; of a submodule, of a commit that need not be here. */
+  /** The id of its object; for a submodule that of a commit, which need not be here. */
   readonly blob: string;
 }
 
-/** All that a change brings into the history, also what it has taken away again. */
+/** All that a change adds to the history, also what it later removes. */
 export interface ChangeHistory {
   /** Newest first. */
   readonly commits: readonly string[];
@@ -18,9 +18,9 @@ export interface ChangeHistory {
 }
 
 /**
- * The commits of a range and the file versions that they brought below `folder`. What a merge took from a
- * parent is that parent's.
- * @throws {OutputLimitError} when it takes more than `most` bytes to tell.
+ * Returns the commits of a range and the file versions that they add below `folder`. What a merge takes from a parent
+ * counts as that parent's.
+ * @throws {OutputLimitError} when git prints more than `most` bytes
  */
 export async function changeHistory(
   folder: string,
@@ -39,7 +39,7 @@ export async function changeHistory(
   return { commits, versions };
 }
 
-/** Git printed more than it was allowed to. */
+/** Git printed more than the limit. */
 export class OutputLimitError extends Error {
   constructor(most: number) {
     super(`git printed more than ${most} bytes`);

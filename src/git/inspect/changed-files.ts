@@ -3,9 +3,9 @@ import type { RevisionRange } from './revision-range.ts';
 import type { GitFile } from '../file-change.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
-/** A file that is not as it was in a revision. Paths are relative to the folder asked about, with `/`. */
+/** A file that differs from a revision. Paths are relative to the folder of the query, with `/`. */
 export interface ChangedFile {
-  /** Where it is now, or where it was when it is gone. */
+  /** Where it is now; where it was if it is gone. */
   readonly path: string;
   /** Where it was; null when it is new. */
   readonly previousPath: string | null;
@@ -13,14 +13,14 @@ export interface ChangedFile {
   readonly kind: 'file' | 'symlink' | 'submodule' | 'gone';
   /** The Git blob id of its bytes as they were; null when it is new. */
   readonly previousBlob: string | null;
-  /** The Git blob id of what it is now; null when it is gone, or lies in the working tree and Git does not know. */
+  /** The Git blob id of what it is now; null when it is gone, or is only in the work tree. */
   readonly blob: string | null;
 }
 
 /**
- * What differs below `folder` between what a range is compared with and the working tree, committed or not. Below
- * `watched`, a folder in it, files that Git does not know yet are told of too. A file counts as moved when four fifths
- * of it are the same.
+ * Returns what differs below `folder` between what a range is compared with and the work tree, committed or not; below
+ * `watched`, a folder in it, also files that are not tracked. A file counts as moved when four fifths of it are the
+ * same.
  */
 export async function changesInWorkTree(
   folder: string,
@@ -41,7 +41,7 @@ export async function changesInWorkTree(
   return [...files.values()];
 }
 
-/** What differs below `folder` between two commits or trees. Neither the working tree nor the index is looked at. */
+/** Returns what differs below `folder` between two commits or trees. Work tree and index are not read. */
 export async function changesInTrees(folder: string, before: string, after: string): Promise<ChangedFile[]> {
   const diff = await runCommandLineGit(folder, ['diff', ...diffOptions, before, after, '--']);
   return [...changesIn(diff).values()];
@@ -61,7 +61,7 @@ const diffOptions = [
   '-l1000',
 ];
 
-/** The last word on a path counts. */
+/** Returns the changed files by path; the last entry of a path counts. */
 function changesIn(diff: string): Map<string, ChangedFile> {
   return new Map(
     parseRawDiff(diff).map(({ path, previousPath, before, after, status }) => {
@@ -78,7 +78,7 @@ function changesIn(diff: string): Map<string, ChangedFile> {
   );
 }
 
-/** What a file of a Git tree or of the working tree is. */
+/** Returns the kind of a file of a Git tree or of the work tree. */
 export function kindOf(file: GitFile | null): ChangedFile['kind'] {
   return file === null ? 'gone' : (kinds[file.mode] ?? 'file');
 }

@@ -2,8 +2,9 @@ import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 
 /**
- * Hands `take` each line in `folder` below `root` that has one of `words`, with its file's path relative to `root`:
- * of a commit, or of the working tree when `commit` is null, with the files that Git does not know.
+ * Calls `take` with each line in `folder` below `root` that has one of `words`, and its file's path relative to `root`.
+ * @param commit null for the work tree, with the files that are not tracked
+ * @throws {GitError}
  */
 export async function grepLines(
   root: string,
@@ -38,7 +39,7 @@ export async function grepLines(
 
 const newline = 0x0a;
 
-/** Whatever a person has configured, the output is `path NUL line`. */
+/** Makes the output `path NUL line`, whatever is configured. */
 const options = [
   '--no-color',
   '--no-line-number',

@@ -2,7 +2,7 @@ import type { Repository } from '../repository.ts';
 import { parseTree } from '../objects/tree.ts';
 
 /**
- * The regular files of a folder as they are in the last commit, by name: those that `wanted` says.
+ * Returns the regular files of a folder in the last commit, by name: those that `wanted` accepts.
  * @param folder from the catalogue's folder, without a slash at its end
  * @throws {GitError}
  */

@@ -3,25 +3,25 @@ import { mergeResult } from './merge-result.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 
-/** What a change goes from and to. Commit ids, and tree ids where it says so. */
+/** The revisions of a change: commit ids, and tree ids where that is said. */
 export interface RevisionRange {
   /** The revision that the change is made for. */
   readonly base: string;
-  /** The last commit of the change: what it has and `base` lacks comes into the history. */
+  /** The last commit of the change: what it has and `base` lacks is added to the history. */
   readonly head: string;
   /** What the change is compared with. */
   readonly before: string;
-  /** What the change comes to, a commit or a tree; null for the working tree. */
+  /** The result of the change, a commit or a tree; null for the work tree. */
   readonly after: string | null;
-  /** The paths that Git cannot merge, relative to the folder asked about. */
+  /** The paths that Git cannot merge, relative to the folder of the query. */
   readonly conflicts: readonly string[];
 }
 
 /**
- * The range from `base` to what merging `head` into it would give: with several merge bases, what `head` changed
- * since one of them can hide what the merge brings. With conflicts it is what `head` changed since it branched off.
- * Without `head` it goes from where HEAD branched off to the working tree.
- * @throws {UserError} when there is no such revision here, no repository, no git or one that is too old.
+ * Returns the range from `base` to the result of merging `head` into it: with several merge bases, what `head` changed
+ * since one of them can hide what the merge adds. With conflicts it is what `head` changed since it branched off.
+ * Without `head` it goes from where HEAD branched off to the work tree.
+ * @throws {UserError} where the revision or the repository does not exist here, or git is missing or too old
  */
 export async function revisionRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
   const target = await commitOf(folder, base);
@@ -52,7 +52,7 @@ async function mergeBases(
     if (!(error instanceof GitError)) throw error;
     if (await isShallow(folder)) throw new UserError(shallowMessage(base));
     throw new UserError(
-      `${head} and ${JSON.stringify(base)} have no commit in common: give a revision that this branch came from`,
+      `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`,
     );
   }
 }
@@ -61,18 +61,18 @@ function severalBasesMessage(base: string): string {
   return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
-/** The user's word is an argument only here, behind the end of the options; from then on ids are. */
+/** Resolves a revision. Only here an argument of the user goes to git, after the end of options; later ones are ids. */
 async function commitOf(folder: string, revision: string): Promise<string> {
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
     return (await runCommandLineGit(folder, args)).trim();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw await revisionFault(folder, revision, error);
+    throw await revisionError(folder, revision, error);
   }
 }
 
-async function revisionFault(folder: string, revision: string, failure: GitError): Promise<UserError> {
+async function revisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
   const shallow = await isShallow(folder);
   if (shallow === undefined) {
     return new UserError(
@@ -81,7 +81,7 @@ async function revisionFault(folder: string, revision: string, failure: GitError
   }
   if (shallow) return new UserError(shallowMessage(revision));
   return new UserError(
-    `${JSON.stringify(revision)} is no commit here: fetch it first, or give another revision such as origin/main`,
+    `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`,
   );
 }
 
@@ -89,7 +89,7 @@ function shallowMessage(revision: string): string {
   return `this clone is shallow and lacks what it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
 }
 
-/** Undefined where there is no repository that can be read. */
+/** Returns whether the clone is shallow; undefined where no repository can be read. */
 async function isShallow(folder: string): Promise<boolean | undefined> {
   try {
     return (await runCommandLineGit(folder, ['rev-parse', '--is-shallow-repository'])).trim() === 'true';

@@ -2,23 +2,24 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 
-/** A git that runs on this machine. */
+/** A git process on this machine. */
 export interface GitProcess {
   readonly pid: number;
   readonly parent: number;
   readonly args: readonly string[];
 }
 
-/** The git processes that work in a repository, whoever started them. */
+/** The git processes that run in a repository. */
 export interface GitProcesses {
   readonly seen: readonly GitProcess[];
   /**
-   * Whether there may be others: in another container, of another user, or of all users where there is no /proc. That
-   * none is seen then says nothing.
+   * Whether there may be others that cannot be seen: in another container, of another user, or all of them where there
+   * is no /proc.
    */
   readonly othersHidden: boolean;
 }
 
+/** Returns the git processes whose working folder is in the repository, whoever started them. */
 export async function gitProcessesIn(
   repository: Pick<Repository, 'folder' | 'gitDir' | 'commonDir'>,
 ): Promise<GitProcesses> {
@@ -32,7 +33,7 @@ export async function gitProcessesIn(
   };
 }
 
-/** Whether /proc has the processes of every user, and those of every container. */
+/** Returns whether /proc has the processes of every user and every container. */
 async function allAreShown(): Promise<boolean> {
   try {
     const namespace = await readlink('/proc/self/ns/pid');
@@ -43,7 +44,7 @@ async function allAreShown(): Promise<boolean> {
   }
 }
 
-/** Linux gives the process namespace that it starts with this number. */
+/** The number of the process namespace that Linux starts with. */
 const firstNamespace = 'pid:[4026531836]';
 
 async function inspect(pid: string, folders: readonly string[]): Promise<GitProcess | 'hidden' | undefined> {

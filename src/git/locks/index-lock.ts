@@ -7,19 +7,23 @@ import { failpoint } from '../../failpoint.ts';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 
-type Place = Pick<Repository, 'gitDir' | 'staging'>;
+type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
 
 /**
- * Does `work` while no other git can change index, work tree or HEAD, as every Git command that does holds the same
- * lock. Waits for whoever holds it; a lock of another is never removed.
+ * Runs `work` with Git's index.lock, which every Git command that changes index, work tree or HEAD takes. A lock of
+ * another process is waited for and never removed.
  * @param patience milliseconds to wait
- * @throws {WritesUnavailableError} when it was held for all that time; nothing was done
+ * @throws {WritesUnavailableError} when another process held it all that time; `work` was not run
  * @throws a system error
  */
-export async function withIndexLock<T>(place: Place, patience: number, work: () => Promise<T>): Promise<T> {
-  const lock = join(place.gitDir, 'index.lock');
+export async function withIndexLock<T>(
+  folders: LockFolders,
+  patience: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = join(folders.gitDir, 'index.lock');
   const deadline = performance.now() + patience;
-  while (!(await take(lock, place.staging))) {
+  while (!(await take(lock, folders.staging))) {
     if (performance.now() >= deadline) throw new WritesUnavailableError(held, { retryAfter: 5 });
     await sleep(5);
   }
@@ -31,15 +35,15 @@ export async function withIndexLock<T>(place: Place, patience: number, work: () 
   }
 }
 
-/** Removes the lock of a service that was killed, which its content tells from a person's. True when there was one. */
-export async function removeStaleIndexLock({ gitDir }: Place): Promise<boolean> {
+/** Removes the lock of a killed service, known by its content, and returns whether there was one. */
+export async function removeStaleIndexLock({ gitDir }: LockFolders): Promise<boolean> {
   const lock = join(gitDir, 'index.lock');
   if (!(await isOurs(lock))) return false;
   await rm(lock, { force: true });
   return true;
 }
 
-/** Begins our index.lock from the instant it exists; those of git are empty or hold an index. */
+/** The first bytes of our index.lock, from the moment it exists; those of git are empty or hold an index. */
 const mark = 'botshelf';
 
 const held =
@@ -53,7 +57,7 @@ async function take(lock: string, staging: string): Promise<boolean> {
       return true;
     } catch (error) {
       const code = codeOf(error);
-      // One with our mark is left of a release that failed: batches run one at a time, and one service a clone.
+      // One with our mark was left by a failed release: batches run one at a time, and one service runs on a clone.
       if (code === 'EEXIST') return await isOurs(lock);
       if (code !== 'ENOENT') throw error;
     }

@@ -17,7 +17,7 @@ export interface InstanceLock {
 
 /** Another service runs on this clone. */
 export class AlreadyRunningError extends UserError {
-  /** @param holder what the other one says about itself, such as `process 7 on web-1` */
+  /** @param holder the name that the other one sends, such as `process 7 on web-1` */
   constructor(folder: string, holder: string) {
     super(
       `another botshelf, ${holder}, runs on ${folder}: stop it first, or give this one a clone and BOTSHELF_VAR of its own`,
@@ -28,11 +28,11 @@ export class AlreadyRunningError extends UserError {
 
 /**
  * Takes the lock of `folder`, creating the folder where there is none. The lock is a folder with a listening Unix
- * socket in it: the kernel knows whether anybody listens, also in another container or process namespace. The name of a
- * socket is used once, so removing a dead one can never remove a live one, and the folder can only be renamed to
- * the name of the lock while that is free or empty: of several starters one succeeds.
- * @param shown what it is the lock of, for people
- * @throws {AlreadyRunningError} while a living process has it
+ * socket in it: the kernel knows whether a process listens, also in another container or process namespace. The name of
+ * a socket is used once, so that removing a stale one never removes a live one, and the folder can be renamed to the
+ * name of the lock only while that is free or empty: of several starting services one succeeds.
+ * @param shown the folder to name in errors
+ * @throws {AlreadyRunningError} while a running process has it
  * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
@@ -63,9 +63,9 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 }
 
 /**
- * Takes the lock of the clone itself: two services whose folders for what is not in Git differ would each clear what
- * the other has under way. Undefined where there is no repository, or none that this process can write to.
- * @throws {AlreadyRunningError} while a living process has it
+ * Takes the lock of the clone itself: of two services with different BOTSHELF_VAR each would remove the locks of the
+ * other as stale. Undefined where there is no repository, or none that this process can write to.
+ * @throws {AlreadyRunningError} while a running process has it
  * @throws {UserError} where the file system has no sockets
  * @throws a system error
  */
@@ -89,7 +89,7 @@ export async function takeCloneLock(
   }
 }
 
-/** Listens on a socket of this name, and tells everybody who connects which process this is. */
+/** Listens on a socket of this name, and sends everybody who connects the name of this process. */
 async function listenIn(folder: string, name: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -111,10 +111,10 @@ async function listenIn(folder: string, name: string): Promise<Server> {
   return server;
 }
 
-/** What a file system says that has files and folders, but no sockets. */
+/** The errors of a file system without sockets. */
 const noSockets = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
 
-/** Whether `from` is at `to` now; false while something is in there. */
+/** Renames `from` to `to`, and returns whether that was done; false while there are files in `to`. */
 async function renamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -129,7 +129,7 @@ function isTaken(error: unknown): boolean {
   return codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST';
 }
 
-/** @throws {AlreadyRunningError} when somebody listens there. */
+/** @throws {AlreadyRunningError} when a process listens on one of the sockets */
 async function removeStaleSockets(lock: string, shown: string): Promise<void> {
   for (const name of await namesIn(lock)) {
     const holder = await withAddress(lock, name, holderAt);
@@ -147,17 +147,17 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Who listens at a socket; undefined when nobody does. Who may not be asked, or does not answer, listens. */
+/** Returns who listens on a socket; undefined for nobody. A process that does not answer counts as listening. */
 async function holderAt(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
-    const socket = connect(path).setEncoding('utf8').setTimeout(answerTime);
+    const socket = connect(path).setEncoding('utf8').setTimeout(answerLimit);
     socket.on('data', (text) => (said += text));
     socket.on('timeout', () => socket.destroy());
     socket.on('error', (error) => {
       const code = codeOf(error) ?? '';
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
-      // It ended while it was asked.
+      // It ended during the connection.
       else if (code === 'ECONNRESET') resolve(holderAt(path));
       else resolve(`a process that does not answer (${error.message})`);
     });
@@ -166,12 +166,12 @@ async function holderAt(path: string): Promise<string | undefined> {
 }
 
 /** Milliseconds. */
-const answerTime = 1000;
+const answerLimit = 1000;
 
 /**
- * Runs `work` with a path of a socket that is short enough for an address: where the folder's own path is too long,
- * it goes through a descriptor of the folder.
- * @throws what `work` does
+ * Runs `work` with a path of a socket that fits into an address: where the folder's own path is too long, it is one
+ * through a descriptor of the folder.
+ * @throws what `work` throws
  */
 async function withAddress<T>(folder: string, name: string, work: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, name);
@@ -184,5 +184,5 @@ async function withAddress<T>(folder: string, name: string, work: (path: string)
   }
 }
 
-/** Bytes that Linux (107) and macOS (103) both have room for. */
+/** Bytes. Linux allows 107, macOS 103. */
 const longestAddress = 103;

@@ -9,7 +9,8 @@ import { type GitProcess, gitProcessesIn } from './git-processes.ts';
 import type { Repository } from '../repository.ts';
 
 /**
- * Returns whether a git command that failed can be retried: git was killed, or it met stale locks, which are removed now.
+ * Returns whether a git command that failed can be retried: git was killed, or it met stale locks, which are removed
+ * now.
  * @throws a system error
  */
 export async function canRetry(

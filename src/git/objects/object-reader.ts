@@ -25,8 +25,8 @@ export class ObjectReader {
   }
 
   /**
-   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none, and
-   * for a file larger than `largestFile`, which is not read into memory.
+   * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none,
+   * and for a file larger than `largestFile`, which is not read into memory.
    * @throws {MissingObjectError} for an id, or the tree of one: an id that is known must have its object
    * @throws {GitError} when git ends first; the next call starts another
    */
@@ -63,8 +63,8 @@ export class ObjectReader {
 }
 
 /**
- * An object is missing or cannot be read; git does not distinguish the two. Were it taken for a file that does not exist,
- * an error of the disk would remove the file.
+ * An object is missing or cannot be read; git does not distinguish the two. Were it taken for a file that does not
+ * exist, an error of the disk would remove the file.
  */
 export class MissingObjectError extends Error {
   constructor(name: string) {
@@ -147,7 +147,9 @@ class BatchProcess {
     };
   }
 
-  /** Starts another git for the pending requests: this one would print all of a large object, which can take seconds. */
+  /**
+   * Starts another git for the pending requests: this one would print all of a large object, which can take seconds.
+   */
   #replace(): void {
     this.#child.kill('SIGKILL');
     this.#child = this.#start();

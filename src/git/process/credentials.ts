@@ -1,6 +1,6 @@
 /**
- * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in its
- * errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
+ * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in
+ * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
  * passwords with characters that should be encoded: too much is removed rather than too little.
  */
 export function withoutCredentials(text: string): string {

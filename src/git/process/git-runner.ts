@@ -17,7 +17,9 @@ export interface RunnerStop {
   readonly stop: true;
 }
 
-/** The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once. */
+/**
+ * The file descriptor that the runner reads inputs from: in a message, megabytes would be copied several times at once.
+ */
 export const inputPipe = 4;
 
 /** The output of a command, or its failure. */

@@ -5,7 +5,9 @@ import type { Repository } from '../../git/repository.ts';
 import { type PageData, readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
-/** Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch. */
+/**
+ * Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
+ */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
 /** A commit that changed a page. */

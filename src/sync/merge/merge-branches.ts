@@ -76,7 +76,9 @@ function isSame(a: GitFile | null, b: GitFile | null): boolean {
   return a?.id === b?.id && a?.mode === b?.mode;
 }
 
-/** Merges without a checkout. Returns the merged tree, with conflict markers in it, and the versions of each conflict. */
+/**
+ * Merges without a checkout. Returns the merged tree, with conflict markers in it, and the versions of each conflict.
+ */
 async function mergeTrees(
   repository: Repository,
   ours: string,

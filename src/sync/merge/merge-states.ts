@@ -66,8 +66,8 @@ function mergeShard(path: string, known: string, other: string): string {
 }
 
 /**
- * Returns whether two diverged histories are one that was pruned on one side: then both have, after the point where they
- * diverged, commits of the same tree, time and subject.
+ * Returns whether two diverged histories are one that was pruned on one side: then both have, after the point where
+ * they diverged, commits of the same tree, time and subject.
  */
 async function isPruned(repository: Repository, ours: string, theirs: string): Promise<boolean> {
   const base = await mergeBase(repository, ours, theirs);

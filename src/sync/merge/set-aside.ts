@@ -18,7 +18,9 @@ export function setAsideMessage({ path, what, of, because }: SetAsideChange): st
   return `set aside ${JSON.stringify(what)} ${whose} in ${JSON.stringify(path)}, as ${because}; it stays in the history`;
 }
 
-/** Returns a commit message: `<verb> the bot 312` or `<verb> 57 bots`, what was set aside, and a trailer for each bot. */
+/**
+ * Returns a commit message: `<verb> the bot 312` or `<verb> 57 bots`, what was set aside, and a trailer for each bot.
+ */
 export function mergeMessage(
   verb: string,
   bots: readonly BotId[],

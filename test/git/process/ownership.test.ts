@@ -32,7 +32,7 @@ function cloneOfOthers(): { folder: string; env: Readonly<Record<string, string>
 }
 
 const whoAndWhat =
-  /^(\S+) belongs to .*uid \d+\)?, and this runs as .*uid (\d+)\)?: run it as .*uid \d+\)?, or give the folder away \(chown -R \2 \1\)$/;
+  /^(\S+) belongs to .*uid \d+\)?, and this runs as .*uid (\d+)\)?: run it as .*uid \d+\)?, or change the owner of the folder \(chown -R \2 \1\)$/;
 
 describe('a clone that belongs to another user', () => {
   it('is refused by the commands in one line: whose it is, who runs this, and what to do', async () => {
