@@ -20,36 +20,36 @@ import { type Watch, watchFolders } from './watch/watcher.ts';
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
-  /** Of the repository that the folder is in: what ids Git gives its files. SHA-1 where it is in none. */
+  /** The hash of the repository that the folder is in, for the blob ids of files; SHA-1 by default. */
   readonly hash?: HashName;
   readonly log: Log;
-  /** Where the index is kept between runs; null for nowhere. */
+  /** The file that keeps the index between runs; null for none. */
   readonly snapshot: string | null;
   readonly cachedImages?: ImageLookup;
-  /** How long a round over all folders takes while the watcher works; a tenth of it while it does not. */
+  /** The time for a round over all folders while the watcher works; a tenth of it while it does not. */
   readonly roundSeconds?: number;
 }
 
-/** What an operator wants to know of a catalogue; a fault is a sentence, null where there is none. */
+/** The state of a catalogue for operators; a fault is one sentence, or null. */
 export interface CatalogueStatus {
-  /** Whether every file has been looked at since the start. */
+  /** Whether every file has been compared or read since the start. */
   readonly ready: boolean;
-  /** Why changes are found by rounds over all folders only. */
+  /** Why only rounds over all folders find changes. */
   readonly watcherFault: string | null;
-  /** Why `bots/` cannot be read at all. What was served before stays served. */
+  /** Why `bots/` cannot be read. The bots that were served stay served. */
   readonly folderFault: string | null;
 }
 
 /**
- * The catalogue of a folder, live. The files are the truth: a hint from the watcher, a slow round and a
- * reload after our own write all do the same, look at what is there and read what is not as it was.
+ * The catalogue of a folder, kept up to date. The files are the truth: a hint from the watcher, a slow round over all
+ * folders and a commit of the service itself all compare the files with the last read, and read those that differ.
  */
 export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #faults: FaultList;
   readonly #scanner: Scanner;
   readonly #listeners: ((id: BotId) => void)[] = [];
-  readonly #lookListeners: ((id: BotId) => void)[] = [];
+  readonly #readListeners: ((id: BotId) => void)[] = [];
   readonly #closing = new AbortController();
   #watch: Watch | undefined;
   #ready = false;
@@ -70,8 +70,8 @@ export class Catalogue {
       onChange: (id) => {
         for (const listener of this.#listeners) listener(id);
       },
-      onLook: (id) => {
-        for (const listener of this.#lookListeners) listener(id);
+      onRead: (id) => {
+        for (const listener of this.#readListeners) listener(id);
       },
       onFault: (error) => this.#noteFolder(error),
     });
@@ -90,25 +90,25 @@ export class Catalogue {
     return this.#faults.all();
   }
 
-  /** What is wrong with a bot's files. */
+  /** The faults of a bot's files. */
   faultsOf(id: BotId): readonly Fault[] {
     return this.#faults.of(id);
   }
 
-  /** Calls back with each bot that is served anew, differently, or no more. */
+  /** Calls back with each bot that is new, differs, or is no longer served. */
   onChange(listener: (id: BotId) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Calls back with each bot whose files were read again, whatever came of it. */
-  onLook(listener: (id: BotId) => void): void {
-    this.#lookListeners.push(listener);
+  /** Calls back with each bot whose files were read again, whether it changed or not. */
+  onRead(listener: (id: BotId) => void): void {
+    this.#readListeners.push(listener);
   }
 
   /**
-   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher may take a
-   * moment more, and finds what happened before it was up.
-   * @throws {Error} when there is no `bots/` folder that can be read.
+   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher may start a moment later,
+   * and then finds what it missed.
+   * @throws {Error} when `bots/` cannot be read
    */
   async load(): Promise<void> {
     listTop(this.#options.root);
@@ -116,9 +116,9 @@ export class Catalogue {
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
     this.#watch = watchFolders(`${this.#options.root}/${botsFolder}`, {
-      onHint: (folder, name) => this.#scanner.plan(folder, name, coalescing),
+      onHint: (folder, name) => this.#scanner.schedule(folder, name, coalescing),
       onStray: () => void this.#allFolders(),
-      onMiss: () => void this.#withAll((folder) => this.#scanner.look(folder)),
+      onMiss: () => void this.#withAll((folder) => this.#scanner.scan(folder)),
       onFault: (fault) => this.#noteWatcher(fault),
     });
     this.#unpacking = this.#withAll((folder) => this.#scanner.unpack(folder));
@@ -126,30 +126,30 @@ export class Catalogue {
   }
 
   /**
-   * Resolves when every bot that was restored is at hand, so that asking for all of them holds nobody up. False
-   * when the catalogue was closed before.
+   * Resolves when every restored bot is unpacked, so that reading all of them delays no request; with false when the
+   * catalogue was closed before.
    */
   async unpacked(): Promise<boolean> {
     await this.#unpacking;
     return !this.#closing.signal.aborted;
   }
 
-  /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
+  /** Reads these bots again at once: for a caller that has changed what their records are made of. */
   reload(ids: Iterable<BotId>): void {
     this.#scanner.reload(ids);
   }
 
-  /** Reads the bots of these files anew at once, also where a file is new: for a writer that has put them there whole. */
-  arrived(places: Iterable<PagePlace>): void {
-    this.#scanner.arrived(places);
+  /** Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole. */
+  read(places: Iterable<PagePlace>): void {
+    this.#scanner.read(places);
   }
 
-  /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
+  /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     this.#scanner.put(files);
   }
 
-  /** Stops watching and keeps the index for the next start. */
+  /** Stops watching, and saves the index for the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#scanner.close();
@@ -157,24 +157,24 @@ export class Catalogue {
     if (this.#ready && this.#snapshotIsStale) await this.saveSnapshot();
   }
 
-  /** Whether a start with the snapshot would have more than one bot in a hundred to read anew. */
+  /** Whether a start with the snapshot would have to read more than one bot in a hundred. */
   get #snapshotIsStale(): boolean {
     return this.bots.version - this.#savedVersion > this.bots.size / 100;
   }
 
-  /** Writes the snapshot. A failure is logged and costs the next start some seconds, no more. */
+  /** Writes the snapshot. A failure is logged, and the next start takes some seconds longer. */
   async saveSnapshot(): Promise<void> {
     const { snapshot, log } = this.#options;
     if (snapshot === null) return;
     this.#savedVersion = this.bots.version;
     try {
-      await writeSnapshot(snapshot, this.#scanner.toKeep());
+      await writeSnapshot(snapshot, this.#scanner.snapshot());
     } catch (error) {
-      log.warn({ err: error, snapshot }, 'the index could not be kept: the next start reads every file');
+      log.warn({ err: error, snapshot }, 'could not save the index: the next start reads every file');
     }
   }
 
-  /** Takes over what an earlier run kept, and looks where it is not so any more; false when nothing can be trusted. */
+  /** Restores the snapshot and scans the folders that differ from it. Returns false when there is none to trust. */
   async #restore(): Promise<boolean> {
     const { snapshot, root } = this.#options;
     if (snapshot === null || !existsSync(snapshot)) return false;
@@ -191,7 +191,7 @@ export class Catalogue {
         .map(({ folder }) => folder),
     );
     await this.#withAll((folder) => {
-      if (!same.has(folder)) this.#scanner.look(folder, false);
+      if (!same.has(folder)) this.#scanner.scan(folder, false);
     });
     return true;
   }
@@ -199,7 +199,7 @@ export class Catalogue {
   /** Reads every folder for the first time, on all cores. */
   async #readAll(): Promise<void> {
     const { root, hash = 'sha1' } = this.#options;
-    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#scanner.take(reading));
+    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#scanner.add(reading));
   }
 
   /** Does something with every folder that exists or existed, in slices of time. */
@@ -207,7 +207,7 @@ export class Catalogue {
     await forEachInSlices(this.#allFolders(), work, 'service', this.#closing.signal);
   }
 
-  /** Looks at one folder after the other for ever, slowly: what no hint told is found here. */
+  /** Scans one folder after the other until the catalogue closes: this finds changes that no hint reported. */
   async #goRound(): Promise<void> {
     const { signal } = this.#closing;
     const round = (this.#options.roundSeconds ?? 60) * 1000;
@@ -217,13 +217,13 @@ export class Catalogue {
         const time = this.#watcherFault === null ? round : round / 10;
         await sleep(time / folders.length, undefined, { ref: false, signal }).catch(() => {});
         if (signal.aborted) return;
-        if (folder !== undefined) this.#scanner.look(folder);
+        if (folder !== undefined) this.#scanner.scan(folder);
       }
       if (this.#snapshotIsStale) await this.saveSnapshot();
     }
   }
 
-  /** The folders on disk and those that were there before; what else lies in `bots/` is a fault. */
+  /** Returns the folders on disk and those that were there before; reports anything else in `bots/` as a fault. */
   #allFolders(): Set<string> {
     try {
       const names = listTop(this.#options.root);
@@ -244,7 +244,7 @@ export class Catalogue {
   #noteFolder(error: unknown): void {
     const fault = error === null ? null : `${botsFolder}/ cannot be read: ${messageOf(error)}`;
     if (fault !== null && fault !== this.#folderFault) {
-      this.#options.log.error({ fault }, 'the catalogue cannot be read: what was served stays served');
+      this.#options.log.error({ fault }, 'cannot read the catalogue: the bots that were served stay served');
     }
     this.#folderFault = fault;
   }
@@ -253,14 +253,14 @@ export class Catalogue {
     if (fault !== null && fault !== this.#watcherFault) {
       this.#options.log.warn(
         { fault },
-        'the watcher does not work: changes are found by rounds over all folders',
+        'the watcher does not work: only rounds over all folders find changes',
       );
     }
     this.#watcherFault = fault;
   }
 }
 
-/** Milliseconds a hint waits for the others that come with it: one save is two or three events. */
+/** Milliseconds that a hint waits for others: one save makes two or three. */
 const coalescing = 5;
 
 function isTopPath(key: string): boolean {

@@ -8,14 +8,14 @@ import type { CommitListener } from '../git/commit-events.ts';
  * once, as its response waits for it; the files of a merge, which may be thousands, some at a time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
-export function showCommits(catalogue: Pick<Catalogue, 'put' | 'arrived'>, prefix: string): CommitListener {
+export function showCommits(catalogue: Pick<Catalogue, 'put' | 'read'>, prefix: string): CommitListener {
   const waiting: PagePlace[] = [];
   let isReading = false;
   const readWaiting = async (): Promise<void> => {
     isReading = true;
     const slice = new TimeSlice('service');
     while (waiting.length > 0) {
-      catalogue.arrived(waiting.splice(0, filesAtOnce));
+      catalogue.read(waiting.splice(0, filesAtOnce));
       if (slice.isOver) await slice.next();
     }
     isReading = false;

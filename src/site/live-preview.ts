@@ -10,9 +10,9 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 export class LivePreview {
   readonly #streams = new Set<PassThrough>();
 
-  constructor(catalogue: Pick<Catalogue, 'bots' | 'faultsOf' | 'onLook'>) {
+  constructor(catalogue: Pick<Catalogue, 'bots' | 'faultsOf' | 'onRead'>) {
     const shown = new Map<BotId, string>();
-    catalogue.onLook((id) => {
+    catalogue.onRead((id) => {
       const state = JSON.stringify([catalogue.bots.get(id)?.digest, catalogue.faultsOf(id)]);
       if (shown.get(id) === state) return;
       shown.set(id, state);

@@ -183,7 +183,7 @@ describe('while nothing can be written', () => {
     const { parts } = (await requester(service)('/readyz')).json;
     match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
     strictEqual(await service.end('SIGTERM'), 1);
-    service.expectLog(/the index could not be kept/);
+    service.expectLog(/could not save the index/);
     service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);
   });
 });

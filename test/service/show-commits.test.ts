@@ -9,7 +9,7 @@ const commit = 'a'.repeat(40);
 describe('the subscriber that shows commits', () => {
   it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
     const shown: [PagePlace, Buffer][] = [];
-    const show = showCommits({ put: (files) => void shown.push(...files), arrived: () => {} }, 'shop/');
+    const show = showCommits({ put: (files) => void shown.push(...files), read: () => {} }, 'shop/');
     const bytes = Buffer.from('new');
     const contents = new Map([
       ['shop/bots/007/7.en.md', bytes],
@@ -23,7 +23,7 @@ describe('the subscriber that shows commits', () => {
 
   it('has all files of a merge read, some at a time', async () => {
     const read: number[] = [];
-    const show = showCommits({ put: () => {}, arrived: (places) => void read.push([...places].length) }, '');
+    const show = showCommits({ put: () => {}, read: (places) => void read.push([...places].length) }, '');
     const changes = Array.from({ length: 40 }, (_, i): FileChange => ({
       path: `bots/007/${i}007.en.md`,
       before: null,

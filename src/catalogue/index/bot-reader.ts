@@ -8,18 +8,18 @@ import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/schema.ts';
 import { checkFiles, type ReadablePage } from '../page/rules.ts';
 
-/** What a bot's files came to: what is served from now on, and what is wrong with them. */
+/** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */
 export interface BotReading {
   readonly bot: IndexedBot | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** The places of our own copies of a bot's pictures. */
+/** Returns the paths of our own copies of a bot's pictures. */
 export type ImageLookup = (images: FullImages) => CachedImages;
 
 /**
- * Reads a bot from all of its files. A faulty file speaks with its last good version, taken from
- * `previous`; where the files together make no bot, the previous one stays whole.
+ * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where the
+ * files together make no bot, the whole previous one is served.
  */
 export function readBot(
   id: BotId,

@@ -1,9 +1,6 @@
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 
-/**
- * Does small pieces of work by name, each when it is due, without ever holding the event loop for long: after
- * a few milliseconds the others get their turn. A name that is due already is not put down twice.
- */
+/** Does small pieces of work by name, each after a delay, and one slice of time after the other. */
 export class DelayQueue {
   readonly #due = new Map<string, number>();
   readonly #work: (name: string) => void;
@@ -14,16 +11,12 @@ export class DelayQueue {
     this.#work = work;
   }
 
-  /** How many names are waiting, due or not. */
+  /** How many names wait. */
   get size(): number {
     return this.#due.size;
   }
 
-  get idle(): boolean {
-    return this.#due.size === 0;
-  }
-
-  /** Puts `name` down for `delay` milliseconds from now, or leaves it where it is due before. */
+  /** Adds a name that is due in `delay` milliseconds. A name that waits already keeps the earlier time. */
   add(name: string, delay: number): void {
     if (this.#closed) return;
     const due = performance.now() + delay;

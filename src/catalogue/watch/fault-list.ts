@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import { compareFaults, type Fault } from '../page/fault.ts';
 
-/** What is wrong in a catalogue now, by the bot or by the path that is no bot's. */
+/** The faults in a catalogue, by the id of a bot or by a path that belongs to no bot. */
 export class FaultList {
   readonly #faults = new Map<string, readonly Fault[]>();
   readonly #log: Log;
@@ -28,7 +28,7 @@ export class FaultList {
     return this.#faults.keys();
   }
 
-  /** Notes what is wrong with a bot or a path, and says once what was not before. */
+  /** Replaces the faults of a bot or a path, and logs those that are new. */
   report(key: string, faults: readonly Fault[]): void {
     const before = this.#faults.get(key) ?? [];
     if (faults.length > 0) this.#faults.set(key, faults);

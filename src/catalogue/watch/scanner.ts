@@ -1,17 +1,17 @@
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import { DelayQueue } from './delay-queue.ts';
-import { unpackBots } from '../load/packed-bots.ts';
-import { type BotIndex, type IndexedBot, MutableBotIndex } from '../index/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { type ImageLookup, readBot } from '../index/bot-reader.ts';
-import { fileFault } from '../page/fault.ts';
-import type { FaultList } from './fault-list.ts';
-import { fingerprintOf, groupByBot, isFolder, listFolder, type FileStat, statOf } from '../load/folder.ts';
+import { type FileStat, groupByBot, isFolder, listFolder, statOf } from '../load/folder.ts';
 import type { FolderReading } from '../load/folder-reader.ts';
+import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
+import { fileFault } from '../page/fault.ts';
 import { botsFolder, fileName, folderOf, type PagePlace, placeAt } from '../page/layout.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
-import { clockTick, StatCache } from './stat-cache.ts';
-import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
+import { DelayQueue } from './delay-queue.ts';
+import type { FaultList } from './fault-list.ts';
+import { ServedBots } from './served-bots.ts';
+import { clockTick } from './stat-cache.ts';
 
 export interface ScannerOptions {
   /** The folder that holds `bots/`. */
@@ -20,115 +20,90 @@ export interface ScannerOptions {
   readonly hash: HashName;
   readonly faults: FaultList;
   readonly cachedImages: ImageLookup | undefined;
-  /** Told of each bot that is served anew, differently, or no more. */
+  /** Called with each bot that is new, differs, or is no longer served. */
   onChange(id: BotId): void;
-  /** Told of each bot whose files were read, whatever came of it. */
-  onLook(id: BotId): void;
-  /** Told that a folder cannot be listed. */
+  /** Called with each bot whose files were read, whether it changed or not. */
+  onRead(id: BotId): void;
+  /** Called when a folder cannot be listed. */
   onFault(error: unknown): void;
 }
 
-/**
- * What was seen of every folder, and what is served of it. To look at a folder or a file is to compare it with what
- * was seen, and to read the bots of which anything differs.
- */
+/** Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ. */
 export class Scanner {
   readonly #options: ScannerOptions;
-  readonly #index = new MutableBotIndex();
-  readonly #folders = new Map<string, StatCache>();
-  readonly #delayQueue = new DelayQueue((path) => this.#lookAt(path));
+  readonly #served = new ServedBots();
+  readonly #delayQueue = new DelayQueue((path) => this.#scanPath(path));
 
   constructor(options: ScannerOptions) {
     this.#options = options;
   }
 
   get bots(): BotIndex {
-    return this.#index;
+    return this.#served.index;
   }
 
-  /** The folders that something was seen in. */
+  /** The folders that have files, as far as is known. */
   folders(): Iterable<string> {
-    return this.#folders.keys();
+    return this.#served.folders();
   }
 
-  /** Takes over what an earlier run has seen. A folder is unpacked when it is first needed. */
+  /** Adds a folder of a snapshot, which is unpacked when it is first needed. */
   restore(packed: PackedFolder): void {
-    const { folder, size } = packed;
-    this.#folders.set(folder, new StatCache());
-    this.#index.expect(folder, size, () => this.#unpack(packed));
+    this.#served.restore(packed, () => this.#delayQueue.add(packed.folder, 0));
   }
 
   /** Unpacks a folder that was restored and not needed yet. */
   unpack(folder: string): void {
-    this.#index.fill(folder);
+    this.#served.unpack(folder);
   }
 
-  /** Takes over a folder that another thread has read. */
-  take({ folder, at, stats, bots, faults }: FolderReading): void {
-    const seen = this.#seenIn(folder);
-    for (const [name, stat] of stats)
-      if (seen.settle(name, stat, at)) this.#delayQueue.add(folder, clockTick);
-    for (const bot of unpackBots(bots)) this.#index.set(bot);
-    for (const [key, found] of faults) this.#options.faults.report(key, found);
+  /** Adds a folder that a thread has read. */
+  add(reading: FolderReading): void {
+    if (this.#served.add(reading)) this.#delayQueue.add(reading.folder, clockTick);
+    for (const [key, faults] of reading.faults) this.#options.faults.report(key, faults);
   }
 
-  /** Every folder as it is served. One in which something is wrong, or was seen just now, is looked at by whoever restores it. */
-  *toKeep(): Generator<SnapshotFolder> {
-    const faulty = new Set([...this.#options.faults.keys()].map(folderOfKey));
-    const byFolder = new Map<string, IndexedBot[]>();
-    for (const bot of this.#index.all()) {
-      const bots = byFolder.get(folderOf(bot.id));
-      if (bots) bots.push(bot);
-      else byFolder.set(folderOf(bot.id), [bot]);
-    }
-    for (const [folder, bots] of byFolder) {
-      const seen = this.#seenIn(folder);
-      const entries = bots.map((bot) => {
-        const stats = bot.files.flatMap(({ locale }) => seen.stat(fileName({ id: bot.id, locale })) ?? []);
-        const isSure = stats.length === bot.files.length && !this.#options.faults.has(bot.id);
-        return { bot, stats: isSure ? stats : [] };
-      });
-      const stats = faulty.has(folder) ? undefined : seen.stats();
-      yield { folder, fingerprint: stats ? fingerprintOf(stats) : '', entries };
-    }
+  /** Yields every folder as it is served. */
+  snapshot(): Iterable<SnapshotFolder> {
+    return this.#served.snapshot(this.#options.faults);
   }
 
-  /** Reads these bots anew at once and believes what is there: for a writer that has replaced their files. */
+  /** Reads these bots again at once: for a caller that has changed what their records are made of. */
   reload(ids: Iterable<BotId>): void {
-    for (const id of ids) this.#lookAtFilesOf(id, 'anew');
+    for (const id of ids) this.#scanBot(id, 'reload');
   }
 
-  /** Looks at the bots of these files, which are whole, at once; they may be new, or known already. */
-  arrived(places: Iterable<PagePlace>): void {
+  /** Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole. */
+  read(places: Iterable<PagePlace>): void {
     const bots = new Set<BotId>();
     for (const place of places) {
-      this.#seenIn(folderOf(place.id)).expect(fileName(place));
+      this.#served.statsIn(folderOf(place.id)).addUnread(fileName(place));
       bots.add(place.id);
     }
-    for (const id of bots) this.#lookAtFilesOf(id, 'whole');
+    for (const id of bots) this.#scanBot(id, 'whole');
   }
 
-  /** Serves these bytes as those of their files, at once: for a writer that has committed them. */
+  /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     for (const [place, bytes] of files) {
-      this.#seenIn(folderOf(place.id)).expect(fileName(place));
+      this.#served.statsIn(folderOf(place.id)).addUnread(fileName(place));
       const places = this.#placesOf(place.id);
       const contents = new Map([[fileName(place), bytes]]);
-      this.#lookAtBot(place.id, places, this.#stampsOf(places), 'anew', contents);
+      this.#readBot(place.id, places, this.#statsOf(places), 'reload', contents);
     }
   }
 
-  /** Puts down a file to look at, or its folder: a name is cheaper, but of many names the folder is. */
-  plan(folder: string, name: string | undefined, delay: number): void {
-    const one = name !== undefined && this.#delayQueue.size < manyNames;
-    this.#delayQueue.add(one ? `${folder}/${name}` : folder, delay);
+  /** Schedules the scan of a file, or of its folder where none is named or many files wait. */
+  schedule(folder: string, name: string | undefined, delay: number): void {
+    const isFile = name !== undefined && this.#delayQueue.size < manyNames;
+    this.#delayQueue.add(isFile ? `${folder}/${name}` : folder, delay);
   }
 
   /**
-   * Compares a folder with what was seen of it, and reads the bots of which anything differs.
-   * @param settle - whether a file that may still be in the making is left alone for a moment
+   * Scans a folder.
+   * @param waits whether a file that may still be half written is read a moment later
    */
-  look(folder: string, settle = true): void {
+  scan(folder: string, waits = true): void {
     let stats: ReadonlyMap<string, FileStat>;
     try {
       stats = listFolder(this.#options.root, folder);
@@ -136,81 +111,59 @@ export class Scanner {
       this.#options.onFault(error);
       return;
     }
-    const seen = this.#seenIn(folder);
-    const changed = seen.changed(stats);
+    const cache = this.#served.statsIn(folder);
+    const changed = cache.changed(stats);
     if (changed.size > 0) {
-      const names = new Set([...seen.names, ...stats.keys()]);
+      const names = new Set([...cache.names, ...stats.keys()]);
       const { bots, misplaced } = groupByBot(folder, [...names].toSorted());
       for (const [name, { rule, message }] of misplaced) {
         const path = `${botsFolder}/${folder}/${name}`;
-        seen.settle(name, stats.get(name), Number.POSITIVE_INFINITY);
+        cache.record(name, stats.get(name), Number.POSITIVE_INFINITY);
         this.#options.faults.report(path, stats.has(name) ? [fileFault(path, rule, message)] : []);
       }
       for (const [id, places] of bots) {
         if (places.some((place) => changed.has(fileName(place))))
-          this.#lookAtBot(id, places, stats, settle ? 'hint' : 'whole');
+          this.#readBot(id, places, stats, waits ? 'hint' : 'whole');
       }
     }
-    if (seen.isEmpty) this.#folders.delete(folder);
+    this.#served.dropIfEmpty(folder);
   }
 
   close(): void {
     this.#delayQueue.close();
   }
 
-  #unpack(packed: PackedFolder): IndexedBot[] {
-    const seen = this.#seenIn(packed.folder);
-    try {
-      return packed.unpack().map(({ bot, stats }) => {
-        for (const [i, { locale }] of bot.files.entries()) {
-          const stat = stats[i];
-          const name = fileName({ id: bot.id, locale });
-          if (stat) seen.settle(name, stat, Number.POSITIVE_INFINITY);
-          else seen.expect(name);
-        }
-        return bot;
-      });
-    } catch {
-      this.#delayQueue.add(packed.folder, 0);
-      return [];
-    }
-  }
-
-  #lookAt(path: string): void {
+  #scanPath(path: string): void {
     const [folder = ''] = path.split('/');
     const place = placeAt(`${botsFolder}/${path}`);
-    if (place && isFolder(this.#options.root, folder)) this.#lookAtFile(folder, place);
-    else this.look(folder);
+    if (place && isFolder(this.#options.root, folder)) this.#scanFile(folder, place);
+    else this.scan(folder);
   }
 
-  /** Compares a file with what was seen of it, and reads its bot where it differs. */
-  #lookAtFile(folder: string, place: PagePlace): void {
-    const seen = this.#seenIn(folder);
+  #scanFile(folder: string, place: PagePlace): void {
+    const cache = this.#served.statsIn(folder);
     const name = fileName(place);
     const stat = statOf(this.#options.root, place);
-    if (seen.isRecent(name, stat, Date.now())) {
-      this.plan(folder, name, clockTick);
-    } else if (seen.differs(name, stat)) {
-      this.#lookAtFilesOf(place.id, 'hint', place);
-    }
-    if (seen.isEmpty) this.#folders.delete(folder);
+    if (cache.isRecent(name, stat, Date.now())) this.schedule(folder, name, clockTick);
+    else if (cache.differs(name, stat)) this.#scanBot(place.id, 'hint', place);
+    this.#served.dropIfEmpty(folder);
   }
 
-  /** Looks at a bot by the files of it that were seen, and this one. */
-  #lookAtFilesOf(id: BotId, reason: Reason, also?: PagePlace): void {
+  /** Reads a bot from its known files, and from one more. */
+  #scanBot(id: BotId, reason: Reason, also?: PagePlace): void {
     const places = this.#placesOf(id, also);
-    this.#lookAtBot(id, places, this.#stampsOf(places), reason);
+    this.#readBot(id, places, this.#statsOf(places), reason);
   }
 
-  /** Where the files of a bot are that were seen, and this one. */
+  /** The places of the known files of a bot, and one more. */
   #placesOf(id: BotId, also?: PagePlace): PagePlace[] {
     const folder = folderOf(id);
-    const seen = [...this.#seenIn(folder).names].filter((name) => name.startsWith(`${id}.`));
-    const names = new Set(also ? [...seen, fileName(also)] : seen);
+    const known = [...this.#served.statsIn(folder).names].filter((name) => name.startsWith(`${id}.`));
+    const names = new Set(also ? [...known, fileName(also)] : known);
     return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
   }
 
-  #stampsOf(places: readonly PagePlace[]): Map<string, FileStat> {
+  #statsOf(places: readonly PagePlace[]): Map<string, FileStat> {
     const stats = new Map<string, FileStat>();
     for (const place of places) {
       const stat = statOf(this.#options.root, place);
@@ -219,55 +172,50 @@ export class Scanner {
     return stats;
   }
 
-  /** Reads a bot and serves what came of it; later, when one of its files may still be in the making. */
-  #lookAtBot(
+  /** Reads a bot and serves the result; later, when one of its files may still be half written. */
+  #readBot(
     id: BotId,
     places: readonly PagePlace[],
     stats: ReadonlyMap<string, FileStat>,
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
-    const seen = this.#seenIn(folderOf(id));
-    const previous = this.#index.get(id);
+    const { root, hash, faults: faultList, cachedImages } = this.#options;
+    const cache = this.#served.statsIn(folderOf(id));
+    const previous = this.bots.get(id);
     const now = Date.now();
-    const settle = (name: string, stat: FileStat | undefined): void => {
-      if (seen.settle(name, stat, now)) this.plan(folderOf(id), name, clockTick);
+    const record = (name: string, stat: FileStat | undefined): void => {
+      if (cache.record(name, stat, now)) this.schedule(folderOf(id), name, clockTick);
     };
-    if (reason !== 'anew' && previous && this.#isAsServed(previous, places)) {
-      for (const name of places.map(fileName)) settle(name, stats.get(name));
-      this.#options.onLook(id);
+    if (reason !== 'reload' && previous && this.#isAsServed(previous, places)) {
+      for (const name of places.map(fileName)) record(name, stats.get(name));
+      this.#options.onRead(id);
       return;
     }
     const reads = places.map((place) => {
       const name = fileName(place);
+      const stat = stats.get(name);
       const bytes = contents?.get(name);
-      const { root, hash } = this.#options;
       const file = bytes ? pageFileOf(place, bytes, hash) : readPageFile(root, place, hash);
       const served = previous?.files.find(({ locale }) => locale === place.locale);
-      return {
-        name,
-        file,
-        stat: stats.get(name),
-        wait: seen.quietFor(name, stats.get(name), file, served, now),
-      };
+      return { name, stat, file, wait: cache.waitFor(name, stat, file, served, now) };
     });
     const wait = reason === 'hint' ? Math.max(...reads.map((read) => read.wait)) : 0;
     if (wait > 0) {
-      for (const { name, stat } of reads) seen.postpone(name, stat, now);
-      this.plan(folderOf(id), reads[0]?.name, wait);
+      for (const { name, stat } of reads) cache.postpone(name, stat, now);
+      this.schedule(folderOf(id), reads[0]?.name, wait);
       return;
     }
-    for (const { name, stat } of reads) settle(name, stat);
+    for (const { name, stat } of reads) record(name, stat);
 
     const files = reads.flatMap(({ file }) => file ?? []);
-    const { bot, faults } =
-      files.length > 0 ? readBot(id, files, previous, this.#options.cachedImages) : nothing;
-    this.#options.faults.report(id, faults);
-    this.#serve(id, bot);
-    this.#options.onLook(id);
+    const { bot, faults } = files.length > 0 ? readBot(id, files, previous, cachedImages) : nothing;
+    faultList.report(id, faults);
+    if (this.#served.replace(id, bot)) this.#options.onChange(id);
+    this.#options.onRead(id);
   }
 
-  /** Whether a bot's files are byte for byte the ones that are served, which is found out sooner than what is in them. */
+  /** Whether a bot's files are byte for byte the ones that are served. Takes less time than parsing them. */
   #isAsServed({ id, files }: IndexedBot, places: readonly PagePlace[]): boolean {
     const { root, hash, faults } = this.#options;
     if (faults.has(id) || files.length !== places.length) return false;
@@ -276,46 +224,15 @@ export class Scanner {
       return served !== undefined && isBlob(root, place, served.sha, hash);
     });
   }
-
-  #serve(id: BotId, bot: IndexedBot | undefined): void {
-    const previous = this.#index.get(id);
-    if (bot === previous || (bot && previous && isSame(bot, previous))) return;
-    if (bot) this.#index.set(bot);
-    else this.#index.delete(id);
-    this.#options.onChange(id);
-  }
-
-  #seenIn(folder: string): StatCache {
-    this.#index.fill(folder);
-    let seen = this.#folders.get(folder);
-    if (seen === undefined) this.#folders.set(folder, (seen = new StatCache()));
-    return seen;
-  }
 }
 
 /**
- * Why a bot is looked at: something may have changed, and may still be in the making; its files are whole; what is made
- * of them may be another.
+ * Why a bot is read: a file may have changed, and may still be half written; its files are whole; or its record may
+ * differ although its files do not.
  */
-type Reason = 'hint' | 'whole' | 'anew';
+type Reason = 'hint' | 'whole' | 'reload';
 
 const nothing = { bot: undefined, faults: [] };
 
-/** Names waiting to be looked at above which their folders are. */
+/** With so many files scheduled, whole folders are scanned instead. */
 const manyNames = 1000;
-
-/** The folder of a bot's id, or of a path. */
-function folderOfKey(key: string): string {
-  return key.split('/')[1] ?? folderOf(key as BotId);
-}
-
-function isSame(a: IndexedBot, b: IndexedBot): boolean {
-  return (
-    a.digest === b.digest &&
-    a.files.length === b.files.length &&
-    a.files.every(({ locale, main, sha }, i) => {
-      const other = b.files[i];
-      return other?.locale === locale && other.main === main && other.sha === sha;
-    })
-  );
-}

@@ -3,13 +3,13 @@ import { sameStat, type FileStat } from '../load/folder.ts';
 import type { PageFile } from '../page/page-file.ts';
 
 /**
- * What is remembered of one folder: the stat that each file had when it was last read, and which of them
- * must be read again although the stat is the same.
+ * The stat that each file of one folder had when it was last read, and which of them must be read again although the stat
+ * is the same.
  */
 export class StatCache {
-  readonly #files = new Map<string, Seen>();
+  readonly #files = new Map<string, CachedStat>();
 
-  /** The names that were there, also those that went missing a moment ago. */
+  /** The names of the files, also of those that went missing a moment ago. */
   get names(): Iterable<string> {
     return this.#files.keys();
   }
@@ -18,7 +18,7 @@ export class StatCache {
     return this.#files.size === 0;
   }
 
-  /** The names of which anything differs from what is on disk now. */
+  /** The names of files whose state on disk differs. */
   changed(stats: ReadonlyMap<string, FileStat>): Set<string> {
     const names = new Set<string>();
     for (const [name, stat] of stats) {
@@ -28,26 +28,26 @@ export class StatCache {
     return names;
   }
 
-  /** Whether a file is not as it was seen, or may not be. */
+  /** Whether a file differs from its last read, or may differ. */
   differs(name: string, stat: FileStat | undefined): boolean {
-    const seen = this.#files.get(name);
-    if (seen === undefined || stat === undefined) return seen !== undefined || stat !== undefined;
-    return seen.unsure === true || !sameStat(seen, stat);
+    const known = this.#files.get(name);
+    if (known === undefined || stat === undefined) return known !== undefined || stat !== undefined;
+    return known.unsure === true || !sameStat(known, stat);
   }
 
-  /** Whether a file was read a moment ago, and by its stat not changed since: it is too early to be sure. */
+  /** Whether a file was read a moment ago and has the same stat: it is too early to tell whether it has changed since. */
   isRecent(name: string, stat: FileStat | undefined, now: number): boolean {
-    const seen = this.#files.get(name);
-    if (seen?.unsure !== true || seen.missingSince !== undefined || stat === undefined) return false;
-    return sameStat(seen, stat) && isWithinTick(stat, now);
+    const known = this.#files.get(name);
+    if (known?.unsure !== true || known.missingSince !== undefined || stat === undefined) return false;
+    return sameStat(known, stat) && isWithinTick(stat, now);
   }
 
   /**
-   * How many milliseconds from `now` a file should be left alone before what is there is believed.
-   * A file that ends as the one served did is complete, as is one that was quiet for a while; any other may
-   * be half written. A file that is gone may be in the middle of being replaced.
+   * How many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as the served
+   * one does is complete, as is one that has not changed for a while; any other may be half written. A file that is gone
+   * may be about to be replaced.
    */
-  quietFor(
+  waitFor(
     name: string,
     stat: FileStat | undefined,
     file: PageFile | undefined,
@@ -62,7 +62,7 @@ export class StatCache {
     return file.tail === served?.tail || age < 0 ? 0 : quiet - age;
   }
 
-  /** Notes that a file was read, or found missing, at `now`, and not believed yet. */
+  /** Records that a file was found at `now`, or was missing, and has to be read later. */
   postpone(name: string, stat: FileStat | undefined, now: number): void {
     if (stat) this.#files.set(name, { ...stat, unsure: true });
     else
@@ -74,10 +74,10 @@ export class StatCache {
   }
 
   /**
-   * Notes that a file was read, or found missing, at `now`. True when it changed so recently that a second
-   * change may have left the same stat: then it is read once more.
+   * Records that a file was read at `now`, or was missing. Returns true when it changed so recently that a second change
+   * may leave the same stat: the caller has to read it once more.
    */
-  settle(name: string, stat: FileStat | undefined, now: number): boolean {
+  record(name: string, stat: FileStat | undefined, now: number): boolean {
     if (stat === undefined) {
       this.#files.delete(name);
       return false;
@@ -87,24 +87,24 @@ export class StatCache {
     return unsure;
   }
 
-  /** Notes a file of which only the name is known: it is read at the next look, and missed when it is gone. */
-  expect(name: string): void {
+  /** Adds a file of which only the name is known: the next scan reads it, or finds that it is gone. */
+  addUnread(name: string): void {
     this.#files.set(name, { ...never, unsure: true });
   }
 
-  /** The stats of all files; undefined while there is one that cannot be recognised by its stat. */
+  /** The stats of all files; undefined while a file has to be read again whatever its stat. */
   stats(): ReadonlyMap<string, FileStat> | undefined {
     return [...this.#files.values()].some(({ unsure }) => unsure) ? undefined : this.#files;
   }
 
-  /** The stat by which a file can be recognised without reading it, if there is one. */
+  /** The stat of a file; undefined while the file has to be read again whatever its stat. */
   stat(name: string): FileStat | undefined {
-    const seen = this.#files.get(name);
-    return seen?.unsure ? undefined : seen;
+    const known = this.#files.get(name);
+    return known?.unsure ? undefined : known;
   }
 }
 
-interface Seen extends FileStat {
+interface CachedStat extends FileStat {
   readonly unsure?: boolean;
   readonly missingSince?: number;
 }
@@ -121,5 +121,5 @@ const quiet = 400;
 /** Milliseconds after which a missing file counts as removed. */
 const gone = 100;
 
-/** File times advance in steps; two changes within so many milliseconds may carry one time. */
+/** Milliseconds: file times advance in steps, and two changes within one may have the same time. */
 export const clockTick = 50;

@@ -4,15 +4,15 @@ import { type FSWatcher, watch } from 'chokidar';
 import { codeOf, messageOf } from '../../system-error.ts';
 import { isFolderName } from '../page/layout.ts';
 
-/** What a watcher tells. All of it is a hint: something may have changed, go and look. */
+/** Receives the hints of a watcher. A hint says that something may have changed. */
 export interface WatchListener {
   /** Something may have changed in `bots/<folder>/`; in this file of it, where one is named. */
   onHint(folder: string, name?: string): void;
   /** Something may have come or gone in `bots/` that is no folder of bots. */
   onStray(): void;
-  /** Hints may have been lost, or nobody was watching yet: anything may have changed. */
+  /** Anything may have changed: hints may have been lost, or the watches have just begun. */
   onMiss(): void;
-  /** Why the watcher does not work, one sentence; null once it does. */
+  /** Receives one sentence on why the watcher does not work; null once it works. */
   onFault(fault: string | null): void;
 }
 
@@ -21,9 +21,9 @@ export interface Watch {
 }
 
 /**
- * Watches the folders in `bots`: one inotify watch a folder, none a file. chokidar watches for folders that come and
- * go; the files in one are told by a watch of Node's own, as chokidar reads the whole folder again for each of
- * them. Another folder in the place of `bots` is watched instead of it, and what does not work is tried again.
+ * Watches the folders in `bots`, with one inotify watch a folder and none a file. chokidar reports folders that come and
+ * go; a watch of Node's own reports the files in each, as chokidar would read the whole folder again for every file. When
+ * another folder takes the place of `bots`, that one is watched; a watcher that fails is started again.
  */
 export function watchFolders(bots: string, listener: WatchListener): Watch {
   let retryAt = Number.POSITIVE_INFINITY;
@@ -31,7 +31,7 @@ export function watchFolders(bots: string, listener: WatchListener): Watch {
     new FolderWatches(bots, {
       ...listener,
       onFault: (fault) => {
-        if (fault !== null) retryAt = Date.now() + patience;
+        if (fault !== null) retryAt = Date.now() + retryDelay;
         listener.onFault(fault);
       },
     });
@@ -62,15 +62,15 @@ export function watchFolders(bots: string, listener: WatchListener): Watch {
 class FolderWatches {
   readonly #bots: string;
   readonly #listener: WatchListener;
-  readonly #burst: Burst;
+  readonly #hints: HintCounter;
   readonly #top: FSWatcher;
   readonly #folders = new Map<string, FolderWatcher>();
-  #works = true;
+  #isWorking = true;
 
   constructor(bots: string, listener: WatchListener) {
     this.#bots = bots;
     this.#listener = listener;
-    this.#burst = new Burst(() => listener.onMiss());
+    this.#hints = new HintCounter(() => listener.onMiss());
     this.#top = watch(bots, {
       depth: 0,
       followSymlinks: false,
@@ -79,26 +79,26 @@ class FolderWatches {
     this.#top.on('addDir', (path) => {
       if (!this.#folders.has(basename(path))) this.#follow(basename(path));
     });
-    // A folder in the place of another is news to the kernel, and none to chokidar. `raw` tells of it, which chokidar's
-    // documentation leaves open: test/catalogue/watcher.test.ts holds it to what is used here.
+    // The kernel reports a folder in the place of another, chokidar does not. Its `raw` event has it, which chokidar does
+    // not document: test/catalogue/watch/watcher.test.ts tests what is used here.
     this.#top.on('raw', (_, name) => {
       if (typeof name === 'string') this.#hintAtFolder(name);
     });
     this.#top.on('error', (error) => this.#fail(error));
     this.#top.on('ready', () => {
-      if (this.#works) listener.onFault(null);
+      if (this.#isWorking) listener.onFault(null);
       listener.onMiss();
     });
   }
 
   async close(): Promise<void> {
-    this.#burst.close();
+    this.#hints.close();
     for (const watcher of this.#folders.values()) watcher.close();
     this.#folders.clear();
     await this.#top.close();
   }
 
-  /** Watches the folder that has this name now. What was written there before is found by a look at it. */
+  /** Watches the folder that has this name now. A scan of it finds what was written there before. */
   #follow(name: string): void {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
@@ -106,7 +106,7 @@ class FolderWatches {
     if (this.#top.closed || !isThere) return;
     try {
       const watcher = watchFolder(join(this.#bots, name), (event, file) => {
-        this.#burst.count();
+        this.#hints.add();
         const isItself = event === 'rename' && file === name;
         if (isItself) this.#hintAtFolder(name);
         else this.#listener.onHint(name, file ?? undefined);
@@ -120,19 +120,19 @@ class FolderWatches {
 
   #hintAtFolder(name: string): void {
     this.#follow(name);
-    this.#burst.count();
+    this.#hints.add();
     if (isFolderName(name)) this.#listener.onHint(name);
     else this.#listener.onStray();
   }
 
   #fail(error: unknown): void {
-    this.#works = false;
+    this.#isWorking = false;
     this.#listener.onFault(adviceFor(error));
   }
 }
 
 /** Milliseconds after which a watcher that does not work is started again. */
-const patience = 5000;
+const retryDelay = 5000;
 
 function inodeOf(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -147,23 +147,23 @@ function adviceFor(error: unknown): string {
   return messageOf(error);
 }
 
-/** The kernel's queue overflows in silence. Where hints came thick and fast, some may be missing. */
-class Burst {
-  readonly #over: () => void;
-  #hints = 0;
+/** Counts hints: the kernel's queue overflows without notice, so among very many some may be missing. */
+class HintCounter {
+  readonly #onOverflow: () => void;
+  #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(over: () => void) {
-    this.#over = over;
+  constructor(onOverflow: () => void) {
+    this.#onOverflow = onOverflow;
   }
 
-  count(): void {
-    this.#hints += 1;
+  add(): void {
+    this.#count += 1;
     if (this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#hints >= thick) this.#over();
-      this.#hints = 0;
+      if (this.#count >= overflow) this.#onOverflow();
+      this.#count = 0;
     }, 1000);
     this.#timer.unref();
   }
@@ -174,4 +174,4 @@ class Burst {
 }
 
 /** The kernel queues 16,384 events by default; one save is three of them. */
-const thick = 8000;
+const overflow = 8000;
