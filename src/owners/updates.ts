@@ -8,7 +8,8 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
-import { validate, withDefaults } from '../catalogue/page/schema.ts';
+import { withDefaults } from '../catalogue/page/defaults.ts';
+import { validate } from '../catalogue/page/schema.ts';
 
 /** Changes one file by a commit on the checked-out branch; see git/commit/committer.ts. */
 export interface ContentWriter {

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { parseLocale } from '../../src/bot/locale.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { assembleRecord, defaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
-import { validate, withDefaults } from '../../src/catalogue/page/schema.ts';
+import { withDefaults } from '../../src/catalogue/page/defaults.ts';
+import { validate } from '../../src/catalogue/page/schema.ts';
 import { botId } from '../support/sample.ts';
 
 const id = botId('190519304972663312');

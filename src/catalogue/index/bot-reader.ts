@@ -5,7 +5,7 @@ import type { BotRecord, CachedImages, FullImages } from '../../bot/schema-types
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
-import { withDefaults } from '../page/schema.ts';
+import { withDefaults } from '../page/defaults.ts';
 import { checkFiles, type ReadablePage } from '../page/rules.ts';
 
 /** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */

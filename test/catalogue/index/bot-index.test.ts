@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
 import { indexBot, type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { withDefaults } from '../../../src/catalogue/page/schema.ts';
+import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
 import { botId } from '../../support/sample.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { validate, withDefaults } from '../../../src/catalogue/page/schema.ts';
+import { validate } from '../../../src/catalogue/page/schema.ts';
 
 const good = {
   name: 'Homer',
@@ -17,35 +17,6 @@ function faults(keys: object): string[] {
     ({ place, keyword, message }) => `${place.join('.')} ${keyword} ${message}`,
   );
 }
-
-describe('front matter with the defaults of the schema', () => {
-  it('has every default, and what it says itself', () => {
-    const value = withDefaults({ ...good, nsfw: true });
-    deepStrictEqual(value, {
-      ...good,
-      codehost: { owner: null, repo: null },
-      images: { avatar: null, cover: null, preview: [] },
-      legacy: false,
-      nsfw: true,
-      oauth: null,
-      support: null,
-      trigger: { prefix: [], customisable: false, mentionable: false },
-      verified: false,
-      website: null,
-    });
-    deepStrictEqual(validate('main-page', value), []);
-  });
-
-  it('has the defaults of parts that it leaves out', () => {
-    deepStrictEqual(withDefaults({ codehost: { owner: 'o' } })['codehost'], { owner: 'o', repo: null });
-  });
-
-  it('is a copy', () => {
-    const value = { ...good, codehost: { owner: 'o' } };
-    withDefaults(value);
-    deepStrictEqual(value, { ...good, codehost: { owner: 'o' } });
-  });
-});
 
 describe('a value held against a schema', () => {
   it('has no faults when it is right', () => {

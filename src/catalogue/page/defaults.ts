@@ -1,0 +1,29 @@
+import { propertiesOf, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+
+/** Returns a copy of a main page's front matter with the schema's defaults for missing keys. */
+export function withDefaults(data: Data): Record<string, unknown> {
+  return filled(data, mainPageDefaults);
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Key → its default, and the defaults within that object. */
+type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
+
+const mainPageDefaults = defaultsOf(readSchema('main-page'));
+
+function defaultsOf(schema: SchemaDocument): Defaults {
+  const keys = Object.entries(propertiesOf(schema)).filter(([, property]) => 'default' in property);
+  return new Map(
+    keys.map(([key, property]) => [key, { value: property['default'], within: defaultsOf(property) }]),
+  );
+}
+
+function filled(data: Data, defaults: Defaults): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...data };
+  for (const [key, { value, within }] of defaults) {
+    if (all[key] === undefined) all[key] = structuredClone(value);
+    if (within.size > 0) all[key] = filled(all[key] as Data, within);
+  }
+  return all;
+}

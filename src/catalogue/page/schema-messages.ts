@@ -1,0 +1,115 @@
+import type { SchemaDocument } from '../../bot/schemas.ts';
+import { quoted } from './fault.ts';
+
+/** The part of a validator's error that messages need. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+  /** The value itself. */
+  readonly data?: unknown;
+  /** The schema that has the keyword. */
+  readonly parentSchema?: ParentSchema;
+}
+
+interface ParentSchema {
+  readonly properties?: Readonly<Record<string, SchemaDocument>>;
+  readonly 'x-advice'?: string;
+  readonly maxLength?: number;
+}
+
+/** Returns what is wrong, a colon, and the fix, for one error among all errors of a value. */
+export function schemaMessage(error: SchemaError, errors: readonly SchemaError[]): string {
+  const { keyword, params, data, parentSchema = {} } = error;
+  const limit = Number(params['limit']);
+  switch (keyword) {
+    case 'required':
+      return missing(String(params['missingProperty']), parentSchema);
+    case 'additionalProperties':
+      return unknownKey(String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}));
+    case 'type': {
+      const orNull = errors.some(
+        (other) => other.keyword === 'anyOf' && other.instancePath === error.instancePath,
+      );
+      return `this is ${kindOf(data)}: write ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
+    }
+    case 'enum':
+      return `${quoted(data)} is not an allowed value: choose ${listed(params['allowedValues'])}`;
+    case 'pattern':
+    case 'format':
+      return `${quoted(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
+    case 'minLength':
+      return `the text is empty: write ${limit} to ${parentSchema.maxLength} characters`;
+    case 'maxLength':
+      return `the text has ${Array.from(String(data)).length} characters: shorten it to at most ${limit}`;
+    case 'minItems':
+      return `the list is too short: write at least ${limit}`;
+    case 'maxItems':
+      return `the list has ${Array.isArray(data) ? data.length : 0} entries: keep at most ${limit}`;
+    case 'uniqueItems':
+      return `this entry is in the list twice: keep one`;
+    case 'minimum':
+      return `${quoted(data)} is too small: write at least ${limit}`;
+    case 'maximum':
+      return `${quoted(data)} is too large: write at most ${limit}`;
+    case 'exclusiveMaximum':
+      return `${quoted(data)} is too large: write less than ${limit}`;
+    case 'minProperties':
+      return `the object is empty: write at least one of ${listed(Object.keys(parentSchema.properties ?? {}))}`;
+    default:
+      return `${error.message ?? keyword}: see the schema`;
+  }
+}
+
+function missing(key: string, { properties = {} }: ParentSchema): string {
+  const description = properties[key]?.['description'];
+  return `"${key}" is missing: add it${typeof description === 'string' ? ` (${description.replace(/\.$/, '')})` : ''}`;
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const near = known.find((candidate) => isNear(key, candidate));
+  if (near !== undefined) return `${quoted(key)} is not a key: write "${near}"`;
+  return `${quoted(key)} is not a key here: remove it; the keys are ${listed(known)}`;
+}
+
+/** Whether two keys differ only in case, punctuation, one letter, or two letters that are swapped. */
+function isNear(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((text) => text.toLowerCase().replace(/[^a-z]/g, '')) as [string, string];
+  if (x === y) return true;
+  let start = 0;
+  while (start < x.length && x[start] === y[start]) start++;
+  const rests = [
+    x.slice(start + 1) === y.slice(start + 1),
+    x.slice(start + 1) === y.slice(start),
+    x.slice(start) === y.slice(start + 1),
+    x[start] === y[start + 1] && x[start + 1] === y[start] && x.slice(start + 2) === y.slice(start + 2),
+  ];
+  return x.length > 3 && rests.includes(true);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
+  if (typeof value === 'string') return `the text ${quoted(value)}`;
+  return typeof value === 'boolean' ? String(value) : 'an object';
+}
+
+function aKind(type: string): string {
+  const kinds: Readonly<Record<string, string>> = {
+    string: 'a text in quotes',
+    integer: 'a whole number, without quotes',
+    number: 'a number, without quotes',
+    boolean: 'true or false, without quotes',
+    array: 'a list in [ ]',
+    object: 'an object in { }',
+  };
+  return kinds[type] ?? type;
+}
+
+function listed(values: unknown): string {
+  const items = Array.isArray(values) ? values.map(String) : [];
+  return items.length > 1 ? `${items.slice(0, -1).join(', ')} or ${items.at(-1)}` : (items[0] ?? 'none');
+}

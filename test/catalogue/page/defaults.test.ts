@@ -1,0 +1,41 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
+import { validate } from '../../../src/catalogue/page/schema.ts';
+
+const good = {
+  name: 'Homer',
+  description: 'Answers questions about doughnuts.',
+  authors: ['190519304972664832'],
+  category: 'fun',
+  created: 1_700_000_000_000,
+  invite: 'https://example.org/invite',
+};
+
+describe('front matter with the defaults of the schema', () => {
+  it('has every default, and what it says itself', () => {
+    const value = withDefaults({ ...good, nsfw: true });
+    deepStrictEqual(value, {
+      ...good,
+      codehost: { owner: null, repo: null },
+      images: { avatar: null, cover: null, preview: [] },
+      legacy: false,
+      nsfw: true,
+      oauth: null,
+      support: null,
+      trigger: { prefix: [], customisable: false, mentionable: false },
+      verified: false,
+      website: null,
+    });
+    deepStrictEqual(validate('main-page', value), []);
+  });
+
+  it('has the defaults of parts that it leaves out', () => {
+    deepStrictEqual(withDefaults({ codehost: { owner: 'o' } })['codehost'], { owner: 'o', repo: null });
+  });
+
+  it('is a copy', () => {
+    const value = { ...good, codehost: { owner: 'o' } };
+    withDefaults(value);
+    deepStrictEqual(value, { ...good, codehost: { owner: 'o' } });
+  });
+});
