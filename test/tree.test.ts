@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 
@@ -45,7 +46,6 @@ describe('the tree of src/', () => {
 });
 
 describe('the documents about the tree', () => {
-  const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
   const decisions = readdirSync(join(top, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
 
   for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...decisions])
@@ -65,6 +65,39 @@ describe('the documents about the tree', () => {
       [...folders].filter((folder) => !named.has(folder)),
       [],
     );
+  });
+});
+
+describe('the libraries', () => {
+  const owners = new Map(
+    [
+      ...readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8').matchAll(
+        /^- ([\w.@/, -]+): ((?:`[^`]+`(?:, )?)+)$/gm,
+      ),
+    ].flatMap(([, names = '', paths = '']) =>
+      names.split(', ').map((name) => [name, paths.replaceAll('`', '').split(', ')] as const),
+    ),
+  );
+
+  it('are all in ARCHITECTURE.md', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    deepStrictEqual(
+      Object.keys(dependencies).filter((name) => !owners.has(name)),
+      [],
+    );
+  });
+
+  it('are imported by the files that ARCHITECTURE.md names, and by no other', () => {
+    const others = files.flatMap((file) => {
+      const text = readFileSync(join(src, file), 'utf8');
+      return [...text.matchAll(/^(?:import|export|\} from) .*?'((?:@[\w-]+\/)?[\w.-]+)[^']*';$/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => owners.get(name)?.every((path) => file !== path && !file.startsWith(path)))
+        .map((name) => `${file} imports ${name}`);
+    });
+    deepStrictEqual(others, []);
   });
 });
 
