@@ -18,7 +18,7 @@ const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#
   version: string;
 };
 
-// `botshelf check | head` stops reading when it has seen enough, and that is no fault.
+// `botshelf check | head` closes the pipe early; that is not an error.
 process.stdout.on('error', (error) => {
   if (codeOf(error) !== 'EPIPE') throw error;
 });
@@ -26,7 +26,7 @@ process.stdout.on('error', (error) => {
 const program = new Command('botshelf')
   .description('A flat-file, Git-backed listing service for chat-platform bots.')
   .version(version)
-  .showHelpAfterError('(botshelf --help shows what can be asked for)')
+  .showHelpAfterError('(see botshelf --help)')
   .exitOverride();
 addServe(program);
 addCheck(program);
@@ -43,7 +43,7 @@ try {
   process.exitCode = exitCodeAfter(error);
 }
 
-/** Tells what went wrong, unless commander has, and gives the exit code: 0 fine, 1 faults found, 2 anything else. */
+/** Prints the error, unless commander has, and returns the exit code: 0 for --help and --version, else 2. */
 function exitCodeAfter(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError || error instanceof UserError || codeOf(error) !== undefined) {

@@ -5,9 +5,9 @@ import { type Scope, scopeOf } from '../check/scope.ts';
 import { UserError } from '../user-error.ts';
 
 /**
- * The part of the catalogue below `root` that the paths of a command line name, each absolute or relative to
- * the current folder; everything when there are none.
- * @throws {UserError} for a path that does not exist or is not in the catalogue, and when there is no catalogue.
+ * Returns the part of the catalogue below `root` that the paths of a command line name; everything when there are none.
+ * @param paths absolute, or relative to the current folder
+ * @throws {UserError} when a path does not exist or is not in the catalogue, or when there is no catalogue
  */
 export function catalogueScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
@@ -19,11 +19,11 @@ export function catalogueScope(root: string, paths: readonly string[]): Scope {
   return scopeOf(paths.map((path) => inCatalogue(realRoot, path)));
 }
 
-/** The path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
+/** Returns the path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
 function inCatalogue(root: string, path: string): string {
   const absolute = resolve(path);
   if (path === '' || !lstatSync(absolute, { throwIfNoEntry: false })) {
-    throw new UserError(`${JSON.stringify(path)} does not exist: name a file or a folder of the catalogue`);
+    throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);
   }
   const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
     sep,
@@ -32,6 +32,6 @@ function inCatalogue(root: string, path: string): string {
   if (below === '') return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
   throw new UserError(
-    `${JSON.stringify(path)} is not in the catalogue: name something below ${join(root, botsFolder)}`,
+    `${JSON.stringify(path)} is not in the catalogue: pass a path below ${join(root, botsFolder)}`,
   );
 }

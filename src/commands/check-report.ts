@@ -6,7 +6,7 @@ export const reportFormats = ['text', 'github', 'json'] as const;
 
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** What `check` found, as text that ends in a newline: for people, as GitHub annotations, or as one JSON document. */
+/** Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document. */
 export function printReport(report: CheckReport, format: ReportFormat): string {
   switch (format) {
     case 'text':
@@ -19,8 +19,8 @@ export function printReport(report: CheckReport, format: ReportFormat): string {
 }
 
 /**
- * A fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
- * begins with `./`: a stranger's file name at the start of a line could be a command to the CI that prints it.
+ * Returns a fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
+ * begins with `./`: a contributor's file name at the start of a line could be a command to the CI that prints it.
  */
 export function textLine({ path, line, column, rule, severity, message }: Finding): string {
   const note = severity === 'error' ? '' : `${severity}: `;
@@ -28,18 +28,18 @@ export function textLine({ path, line, column, rule, severity, message }: Findin
   return `${below}${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
 }
 
-/** `1 file, 2 faults`. */
+/** Returns a number with its noun, such as `1 file` or `2 faults`. */
 export function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** A workflow command; GitHub shows it beside the line. */
+/** Returns a workflow command, which GitHub shows beside the line. */
 function annotation({ path, line, column, rule, severity, message }: Finding): string {
   const properties = `file=${property(visible(path))},line=${line},col=${column},title=${property(rule)}`;
   return `::${severity} ${properties}::${data(visible(message))}`;
 }
 
-/** A command such as `##[group]` is one in JSON too; written so it means the same to a program. */
+/** Returns JSON in which a command such as `##[group]` is escaped, as some CI run it in JSON too. */
 function json(document: unknown): string {
   return JSON.stringify(document, null, 2).replaceAll(/#(?=#\w*\[)/g, String.raw`\u0023`);
 }
@@ -57,18 +57,18 @@ function summary({ files, findings }: CheckReport): string {
   return parts.join(', ');
 }
 
-/** For who meets the check for the first time: GitHub's own log shows neither file nor line of an annotation. */
+/** Returns the faults again as lines with advice, as GitHub's log shows neither file nor line of an annotation. */
 function advice({ findings }: CheckReport): string[] {
   const faults = findings.filter(({ severity }) => severity === 'error');
   if (faults.length === 0) return [];
   return [
     '',
-    'Almost there. Each line below names file, line and column, the rule, what is wrong, and what to do:',
+    'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',
     '',
     ...faults.map((fault) => `- ${textLine(fault)}`),
     '',
-    'Mend them on the same branch and push (or edit the file on the web page): the check runs anew by itself.',
-    'What each key takes is in CONTRIBUTING.md or README.md of this repository.',
+    'Fix them on the same branch and push (or edit the file on the web page): the check runs again by itself.',
+    'CONTRIBUTING.md or README.md of this repository lists the keys and their values.',
   ];
 }
 
@@ -79,8 +79,8 @@ const severities = [
 ] as const;
 
 /**
- * A stranger's file name or value must not move the cursor, begin a line, turn the reading direction, or be a command
- * such as `##[group]`, which some CI take anywhere in a line. A token is not shown to all who can read the report.
+ * Escapes what could move the cursor, begin a line, change the reading direction, or be a command such as `##[group]`,
+ * which some CI run anywhere in a line. Masks tokens.
  */
 function visible(text: string): string {
   return maskTokens(text).replaceAll(

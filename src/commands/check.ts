@@ -14,22 +14,19 @@ import { progressOn } from './progress.ts';
 export function addCheck(program: Command): void {
   program
     .command('check')
-    .description('hold the catalogue against its rules and name every fault with its fix')
+    .description('check the catalogue against its rules and print every fault with its fix')
     .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
     .option(
       '--base <revision>',
-      'look at what the working tree changed since it branched off, and add the rules about change',
+      'check what the working tree changed since it branched off this revision, and apply the rules about changes too',
     )
-    .option(
-      '--head <revision>',
-      'with --base: look at what merging this commit into it would give, checking nothing out',
-    )
+    .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
     .addOption(
-      new Option('--format <format>', 'how to report: lines, GitHub annotations, one JSON document')
+      new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
         .choices(reportFormats)
         .default('text'),
     )
-    .addHelpText('after', '\nExit code: 0 no fault, 1 faults found, 2 the check could not be made.')
+    .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')
     .action(check);
 }
 

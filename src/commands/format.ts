@@ -10,12 +10,12 @@ import { progressOn } from './progress.ts';
 export function addFormat(program: Command): void {
   program
     .command('format')
-    .description('give the front matter of page files its one canonical form; the markdown stays as it is')
+    .description('rewrite the front matter of page files in its canonical form; the markdown stays as it is')
     .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
-    .option('--check', 'write nothing, name the files that would change')
+    .option('--check', 'write nothing, print the files that would change')
     .addHelpText(
       'after',
-      '\nExit code: 0 fine, 1 a file cannot be read as a page or, with --check, would change, 2 it could not be done.',
+      '\nExit code: 0 done, 1 a file cannot be read as a page or, with --check, would change, 2 the command could not run.',
     )
     .action(format);
 }
@@ -26,7 +26,7 @@ async function format(paths: string[], { check = false }: { readonly check?: boo
   const progress = progressOn(process.stderr);
   let report: FormatReport;
   try {
-    report = await formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files looked at`));
+    report = await formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files read`));
   } finally {
     progress.end();
   }

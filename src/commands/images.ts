@@ -10,13 +10,14 @@ import { UserError } from '../user-error.ts';
 import { openPictures, picturesOf } from '../service/pictures.ts';
 import { progressOn } from './progress.ts';
 
+/** Registers `botshelf images`. */
 export function addImages(program: Command): void {
   program
     .command('images')
-    .description("fetch the bots' pictures into the image cache, as a service that runs does by itself")
+    .description("fetch the bots' pictures into the image cache, as a running service does by itself")
     .addHelpText(
       'after',
-      '\nExit code: 0 every picture is there, 1 some could not be had, 2 it could not begin.',
+      '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
     )
     .action(images);
 }
@@ -24,7 +25,7 @@ export function addImages(program: Command): void {
 async function images(): Promise<void> {
   const config = readConfig();
   if (!config.images) {
-    throw new UserError('BOTSHELF_IMAGES is off, so no pictures are kept: set it to on to fetch them');
+    throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
   }
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : createLog();
@@ -59,7 +60,7 @@ async function images(): Promise<void> {
   const { known, cached, failing } = pictures.cache.status();
   process.stdout.write(`${cached} of ${known} pictures are in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
-  process.stdout.write(`${failing} could not be had: the service tries them again, less and less often\n`);
+  process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
   for (const { url, message } of [...pictures.cache.failures()].slice(0, mostNamed)) {
     process.stdout.write(`  ${url} ${message}\n`);
   }
@@ -67,10 +68,10 @@ async function images(): Promise<void> {
   process.exitCode = 1;
 }
 
-/** So many of those that could not be had are named. */
+/** Failed pictures that are listed. */
 const mostNamed = 20;
 
-/** Such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
+/** Returns a line such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
 function barOf({ known, failing, left }: ImageCacheStatus): string {
   const done = known - left;
   const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);

@@ -12,11 +12,11 @@ import { codeOf } from '../system-error.ts';
 export function addInit(program: Command): void {
   program
     .command('init')
-    .description('make a repository for a catalogue of its own, apart from the code')
-    .argument('<folder>', 'a new or an empty folder')
-    .option('--samples', 'begin with the sample bots')
-    .option('--branch <name>', 'the name of its branch', 'main')
-    .addHelpText('after', '\nExit code: 0 fine, 2 it could not be made.')
+    .description('create a Git repository for a catalogue, separate from the code')
+    .argument('<folder>', 'a new or empty folder')
+    .option('--samples', 'include the sample bots')
+    .option('--branch <name>', 'the name of the branch', 'main')
+    .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
     .action(init);
 }
 
@@ -27,7 +27,7 @@ interface InitOptions {
 
 async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
   if (!isBranchName(branch)) {
-    throw new UserError(`${JSON.stringify(branch)} is no name for a branch: give one such as main`);
+    throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
   }
   const folder = resolve(name);
   makeRoom(folder, name);
@@ -41,7 +41,7 @@ async function init(name: string, { samples = false, branch }: InitOptions): Pro
   process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder));
 }
 
-/** The part of Git's rules that leaves no doubt: letters and digits, with . _ - / between them. */
+/** Stricter than Git: letters and digits, with . _ - / between them. */
 function isBranchName(name: string): boolean {
   return /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/.test(name) && !/\.lock(?:\/|$)/.test(name);
 }
@@ -52,15 +52,15 @@ function makeRoom(folder: string, name: string): void {
     if (readdirSync(folder).length === 0) return;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOTDIR') throw error;
-    throw new UserError(`${JSON.stringify(name)} is no folder: name a new or an empty one`);
+    throw new UserError(`${JSON.stringify(name)} is not a folder: pass a new or empty one`);
   }
-  throw new UserError(`${JSON.stringify(name)} is not empty: name a new or an empty folder`);
+  throw new UserError(`${JSON.stringify(name)} is not empty: pass a new or empty folder`);
 }
 
 function copyTemplate(folder: string, samples: boolean): void {
   const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
   cpSync(join(home, 'catalogue-template'), folder, { recursive: true });
-  // They would count for the template itself, and npm leaves a .gitignore out of a package.
+  // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
@@ -90,18 +90,18 @@ async function hasIdentity(folder: string): Promise<boolean> {
 function nextSteps(shown: string, folder: string): string {
   const launcher = fileURLToPath(new URL('bin/botshelf.js', import.meta.resolve('#package')));
   const botshelf = `BOTSHELF_CATALOGUE=${quoted(folder)} ${quoted(launcher)}`;
-  return `${shown} is a catalogue of its own now.
+  return `${shown} is a catalogue now.
 
   see it      ${botshelf} serve
   add a bot   ${botshelf} new 123456789012345678
-  share it    make an empty repository on a Git host, then in ${shown}:
+  share it    create an empty repository on a Git host, then in ${shown}:
               git remote add origin ADDRESS && git push --set-upstream origin HEAD
 
-README.md in it tells contributors what to do, and maintainers what the check of pull requests needs.
+Its README.md tells contributors what to do, and maintainers what the check of pull requests needs.
 `;
 }
 
-/** A text as one word of a shell's command. */
+/** Returns a text quoted as one word of a shell command. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

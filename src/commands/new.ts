@@ -17,10 +17,10 @@ import { codeOf } from '../system-error.ts';
 export function addNew(program: Command): void {
   program
     .command('new')
-    .description('make the file of a new bot, or of a further language of a bot, in the right folder')
+    .description('create the file of a new bot, or of another language of a bot, in the right folder')
     .argument('<id>', "the bot's id, 1 to 20 digits")
     .option('--locale <tag>', 'the language of the page, such as en, en-GB or zh-CN', 'en')
-    .addHelpText('after', '\nPrints the path of the file. Exit code: 0 fine, 2 nothing was made.')
+    .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
     .action(make);
 }
 
@@ -50,7 +50,7 @@ function idOf(text: string): BotId {
   const id = parseBotId(text);
   if (id !== undefined) return id;
   throw new UserError(
-    `${JSON.stringify(text)} is no bot id: give 1 to 20 digits, such as 190519304972663312`,
+    `${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits, such as 190519304972663312`,
   );
 }
 
@@ -60,13 +60,13 @@ function localeOf(tag: string): Locale {
   throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: give --locale ${locale.instead}`);
 }
 
-/** The bot's files, none when there is no catalogue yet. */
+/** Returns the places of the bot's files; none when there is no catalogue yet. */
 function placesOf(root: string, id: BotId): readonly PagePlace[] {
   if (!existsSync(join(root, botsFolder))) return [];
   return groupByBot(folderOf(id), listNames(root, folderOf(id))).bots.get(id) ?? [];
 }
 
-/** What a translation of the bot begins with. */
+/** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
 function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
   for (const place of places) {
     const file = readPageFile(root, place);
@@ -74,5 +74,5 @@ function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
     if (faultsOfPage(file, true).length === 0) return file.page.data as unknown as Translation;
   }
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
-  throw new UserError(`the bot has no sound main page: mend it first, see botshelf check ${paths}`);
+  throw new UserError(`the bot has no valid main page: fix it first, see botshelf check ${paths}`);
 }

@@ -1,10 +1,10 @@
-/** One line on a terminal that is written over and over, and is gone in the end. */
+/** One line on a terminal that is overwritten, and removed at the end. */
 export interface Progress {
   show(text: string): void;
   end(): void;
 }
 
-/** A progress line on `stream`; one that says nothing when that is no terminal. */
+/** Returns a progress line on `stream`. Nothing is written when that is not a terminal. */
 export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): Progress {
   if (!stream.isTTY) return { show() {}, end() {} };
   let shown = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: bo
   };
 }
 
-/** Milliseconds between two writes: smooth to look at, and no work to speak of. */
+/** Milliseconds between two writes. */
 const interval = 100;
 
 const clearRest = '\u001b[K';

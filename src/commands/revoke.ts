@@ -5,8 +5,8 @@ import { token } from './token.ts';
 export function addRevoke(program: Command): void {
   program
     .command('revoke')
-    .description("end a bot's token and give no new one")
+    .description("end a bot's token without a new one")
     .argument('<id>', "the bot's id")
-    .addHelpText('after', '\nExit code: 0 it has no token now, 2 it could not be ended.')
+    .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
     .action(async (id: string) => await token(id, { revoke: true }));
 }

@@ -7,18 +7,18 @@ import { messageOf } from '../system-error.ts';
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('run the service; configured by the environment, see docs/configuration.md')
+    .description('run the service; its settings are environment variables, see docs/configuration.md')
     .action(serve);
 }
 
 /**
- * Runs the service until SIGTERM or SIGINT; a second signal does not wait for what is under way. The exit code is 1 when
- * a part could not end as it should.
+ * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
+ * close cleanly.
  */
 async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
-  // Loaded here alone, so that the short commands start in a fraction of the time.
+  // Imported here only, so that the other commands start in a fraction of the time.
   const [{ createLog }, { startService }] = await Promise.all([
     import('../log.ts'),
     import('../service/service.ts'),
@@ -38,10 +38,7 @@ async function serve(): Promise<void> {
     await service.close();
     log.info({}, 'stopped');
   } catch (error) {
-    log.error(
-      { err: error },
-      `stopped, but not cleanly: ${messageOf(error)}; the next start clears what is left`,
-    );
+    log.error({ err: error }, `stopped, but not cleanly: ${messageOf(error)}; the next start cleans up`);
     process.exitCode = 1;
   }
 }

@@ -14,18 +14,20 @@ import { State } from '../state/ref/state.ts';
 import { issueToken, revokeToken } from '../state/token-changes.ts';
 import { messageOf } from '../system-error.ts';
 
+/** Registers `botshelf token`. */
 export function addToken(program: Command): void {
   program
     .command('token')
-    .description('give a bot a new token, which ends the one it had; it alone goes to standard output')
+    .description('issue a new token to a bot and end the old one; standard output has the token only')
     .argument('<id>', "the bot's id")
-    .option('--revoke', 'the same as botshelf revoke')
+    .option('--revoke', 'same as botshelf revoke')
+    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
     .action(async (id: string, options: { revoke?: boolean }) => await token(id, options));
 }
 
 /**
- * Works on the state ref, which a running service follows: it takes effect there at once, and on other machines as soon
- * as the remote has it.
+ * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and
+ * on other machines when the remote has it.
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
@@ -42,7 +44,8 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
     );
     if (typeof result === 'string') process.stdout.write(`${result}\n`);
     else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);
-    if (!shared) process.stderr.write('Other machines know once the remote can be reached again.\n');
+    if (!shared)
+      process.stderr.write('The remote cannot be reached: other machines follow when it can be.\n');
   } catch (error) {
     throw new UserError(messageOf(error));
   } finally {
@@ -54,7 +57,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 /** @throws {UserError} when there is no such bot. */
 function knownBot({ catalogue }: Config, text: string): BotId {
   const id = parseBotId(text);
-  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is no bot id: give 1 to 20 digits`);
+  if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
   const folder = folderOf(id);
   if (!groupByBot(folder, listFolder(catalogue, folder).keys()).bots.has(id)) {
     throw new UserError(

@@ -37,7 +37,7 @@ function linesOf(text: string): string[] {
 
 /** What stands at the start of a line whoever chose the names. */
 const ownStart =
-  /^(?:::(?:error|warning|notice) file=|bots\/|bots:\d|\.\/|- (?:bots\/|bots:\d|\.\/)|\d+ files?, \d+ faults?|Almost there\. |Mend them |What each key |$)/;
+  /^(?:::(?:error|warning|notice) file=|bots\/|bots:\d|\.\/|- (?:bots\/|bots:\d|\.\/)|\d+ files?, \d+ faults?|Almost there\. |Fix them |CONTRIBUTING\.md or |$)/;
 
 describe('no line of a report', () => {
   for (const format of ['github', 'text'] as const)
@@ -107,7 +107,7 @@ describe('no line of a report', () => {
         '::error file=%3A%3Astop-commands%3A%3Aabc,line=1,col=1,title=file-size::\\u{23}#[group]x',
         '1 file, 1 fault',
         '',
-        'Almost there. Each line below names file, line and column, the rule, what is wrong, and what to do:',
+        'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',
         '',
       ],
     );

@@ -20,12 +20,12 @@ describe('botshelf images', () => {
     strictEqual(existsSync(join(root, 'var', 'lock')), false);
   });
 
-  it('says which pictures could not be had and why, and fetches nothing from within', async () => {
+  it('says which pictures could not be fetched and why, and fetches nothing from within', async () => {
     const root = tempFolder();
     const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: ['https://[::1]/b.png'] };
     writeFiles(root, { [pagePath('7')]: mainPage({ images }) });
     const { code, stdout } = await botshelf(root, ['images']);
-    match(stdout, /^0 of 2 pictures are in .*\n2 could not be had: the service tries them again/);
+    match(stdout, /^0 of 2 pictures are in .*\n2 could not be fetched: the service retries them/);
     for (const url of ['https://127.0.0.1/a.png', 'https://[::1]/b.png']) {
       match(stdout.split('\n').find((line) => line.includes(url)) ?? '', /not a public address$/);
     }

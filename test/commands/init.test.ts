@@ -19,7 +19,7 @@ describe('botshelf init', () => {
     const cwd = tempFolder();
     const { code, stdout, stderr } = await botshelf(cwd, ['init', 'shelf'], { cwd });
     deepStrictEqual([code, stderr], [0, '']);
-    match(stdout, /^shelf is a catalogue of its own now\.\n/);
+    match(stdout, /^shelf is a catalogue now\.\n/);
     const folder = join(cwd, 'shelf');
     const repo = repositoryIn(folder);
     strictEqual(repo.git('symbolic-ref', 'HEAD'), 'refs/heads/main');
@@ -68,12 +68,12 @@ describe('botshelf init', () => {
     mkdirSync(join(cwd, 'full'));
     writeFileSync(join(cwd, 'full/x'), '');
     const cases: [string[], RegExp][] = [
-      [['full'], /^"full" is not empty: name a new or an empty folder\n$/],
-      [['full/x'], /^"full\/x" is no folder: .+\n$/],
-      [['full/x/y'], /^"full\/x\/y" is no folder: .+\n$/],
-      [['new', '--branch=--orphan'], /^"--orphan" is no name for a branch: .+\n$/],
-      [['new', '--branch=a..b'], /^"a\.\.b" is no name for a branch: .+\n$/],
-      [['new', '--branch=a.lock'], /^"a\.lock" is no name for a branch: .+\n$/],
+      [['full'], /^"full" is not empty: pass a new or empty folder\n$/],
+      [['full/x'], /^"full\/x" is not a folder: .+\n$/],
+      [['full/x/y'], /^"full\/x\/y" is not a folder: .+\n$/],
+      [['new', '--branch=--orphan'], /^"--orphan" is not a branch name: .+\n$/],
+      [['new', '--branch=a..b'], /^"a\.\.b" is not a branch name: .+\n$/],
+      [['new', '--branch=a.lock'], /^"a\.lock" is not a branch name: .+\n$/],
     ];
     for (const [args, message] of cases) {
       const { code, stdout, stderr } = await botshelf(cwd, ['init', ...args], { cwd });

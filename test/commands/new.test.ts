@@ -84,13 +84,13 @@ describe('botshelf new', () => {
     writeFiles(root, { [pagePath(homer)]: mainPage(), 'bots/009/9.en.md': 'no page' });
     const cases: [string[], RegExp][] = [
       [[homer], /^bots\/312\/190519304972663312\.en\.md exists already: /],
-      [['12x'], /^"12x" is no bot id: /],
-      [['../../etc'], /^"\.\.\/\.\.\/etc" is no bot id: /],
-      [['123456789012345678901'], /is no bot id: /],
+      [['12x'], /^"12x" is not a bot id: /],
+      [['../../etc'], /^"\.\.\/\.\.\/etc" is not a bot id: /],
+      [['123456789012345678901'], /is not a bot id: /],
       [['5', '--locale=EN-gb'], /^"EN-gb" is not in canonical case: give --locale en-GB\n$/],
       [['5', '--locale=english'], /^"english" is not a language tag: give --locale a tag such as en, /],
       [['5', '--locale=../x'], /^"\.\.\/x" is not a language tag: /],
-      [['9', '--locale=fr'], /^the bot has no sound main page: /],
+      [['9', '--locale=fr'], /^the bot has no valid main page: /],
       [[], /^error: missing required argument 'id'/],
     ];
     for (const [args, message] of cases) {

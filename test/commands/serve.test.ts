@@ -247,7 +247,7 @@ describe('botshelf token', () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     for (const [root, id, fix] of [
       [folder, '2', /add its page first/],
-      [folder, 'x', /give 1 to 20 digits/],
+      [folder, 'x', /pass 1 to 20 digits/],
       [withoutRepository(), '1', /git init/],
     ] as const) {
       const { status, stdout, stderr } = token(root, id);
