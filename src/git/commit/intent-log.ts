@@ -21,7 +21,7 @@ export class IntentLog {
   /** Appended changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
-  constructor({ gitDir, folder }: Repository) {
+  constructor({ gitDir, folder }: Pick<Repository, 'gitDir' | 'folder'>) {
     this.#path = join(gitDir, 'botshelf/intents');
     this.#top = folder;
   }

@@ -1,0 +1,60 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { parseRawDiff } from '../../src/git/raw-diff.ts';
+import { testRepository } from '../support/repository.ts';
+
+const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40));
+const zeros = '0'.repeat(40);
+
+describe('the parser of raw diffs', () => {
+  it('reads new, changed and removed files, and paths with any byte but NUL', () => {
+    const output = `:000000 100644 ${zeros} ${a} A\0new\0:100644 100755 ${a} ${b} M\0a\tb\nc: d\0:100644 000000 ${b} ${zeros} D\0gone\0`;
+    deepStrictEqual(
+      parseRawDiff(output).map(({ path, before, after, status }) => [path, before, after, status]),
+      [
+        ['new', [null], { mode: '100644', id: a }, 'A'],
+        ['a\tb\nc: d', [{ mode: '100644', id: a }], { mode: '100755', id: b }, 'M'],
+        ['gone', [{ mode: '100644', id: b }], null, 'D'],
+      ],
+    );
+  });
+
+  it('reads both paths of a move, and what follows it', () => {
+    const output = `:100644 100644 ${a} ${b} R095\0from\0to\0:100644 100644 ${a} ${c} M\0next\0`;
+    deepStrictEqual(
+      parseRawDiff(output).map(({ path, previousPath }) => [path, previousPath]),
+      [
+        ['to', 'from'],
+        ['next', 'next'],
+      ],
+    );
+  });
+
+  it('reads one file for each parent of a merge, below the header of its commit', () => {
+    const output = `first\0\n:100644 100644 ${a} ${b} M\0x\0second\0::100644 000000 100644 ${a} ${zeros} ${c} MA\0y\0`;
+    deepStrictEqual(
+      parseRawDiff(output).map(({ header, path, before, after }) => [header, path, before, after?.id]),
+      [
+        ['first', 'x', [{ mode: '100644', id: a }], b],
+        ['second', 'y', [{ mode: '100644', id: a }, null], c],
+      ],
+    );
+  });
+
+  it('reads nothing where nothing differs', () => {
+    deepStrictEqual(parseRawDiff(''), []);
+  });
+
+  it('reads what git prints of a log', () => {
+    const { git, commit } = testRepository({ x: 'x', y: 'y' });
+    const last = commit({ x: 'X', z: 'z' });
+    const output = git('log', '-1', '--raw', '-z', '--no-abbrev', '--format=%H');
+    deepStrictEqual(
+      parseRawDiff(output).map(({ header, path, status }) => [header, path, status]),
+      [
+        [last, 'x', 'M'],
+        [last, 'z', 'A'],
+      ],
+    );
+    strictEqual(parseRawDiff(output)[1]?.after?.id, git('rev-parse', 'HEAD:z'));
+  });
+});

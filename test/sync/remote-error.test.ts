@@ -1,0 +1,46 @@
+import { strictEqual } from 'node:assert/strict';
+import { GitError } from '../../src/git/process/git-error.ts';
+import { remoteMessage } from '../../src/sync/remote-error.ts';
+
+describe('the message about a remote', () => {
+  const cases = [
+    [
+      'the first error of git',
+      128,
+      'warning: x\nfatal: repository not found\nhelp',
+      'git says: fatal: repository not found',
+    ],
+    [
+      'the line after a colon',
+      128,
+      'fatal: unable to connect:\nrefused\n',
+      'git says: fatal: unable to connect: refused',
+    ],
+    [
+      'the words of the remote first, and which ref it rejected, without what was rejected with it',
+      1,
+      'remote: no force\nremote: \n ! [remote rejected] abc -> main (hook declined)\n ! [rejected] def -> refs/x (atomic push failed)\n',
+      'the remote says: no force; git says: main is refused (hook declined)',
+    ],
+    [
+      'what to do when git was killed',
+      null,
+      '',
+      'it did not answer in time: look at the network and the Git server',
+    ],
+    [
+      'what to do where there is no git',
+      -1,
+      'ENOENT',
+      'git cannot be run: install it, or put it on the PATH of the service',
+    ],
+  ] as const;
+
+  for (const [title, status, stderr, message] of cases)
+    it(`has ${title}`, () => strictEqual(remoteMessage(new GitError(['push'], status, stderr)), message));
+
+  it('has no control characters of the remote', () => {
+    const error = new GitError(['fetch'], 128, 'remote: \u001B[31mred\nfatal: no');
+    strictEqual(remoteMessage(error), 'the remote says: [31mred; git says: fatal: no');
+  });
+});
