@@ -1,8 +1,9 @@
-import { deepStrictEqual, ok } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readSchema } from '../../src/bot/schemas.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
+import { printReport } from '../../src/commands/check-report.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { folderSource } from '../../src/check/source.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -14,10 +15,24 @@ describe('CONTRIBUTING.md', () => {
   const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
 
   it('gives an example that keeps every rule', async () => {
-    const example = /^```\w+\n(---\n[^]*?)^```$/m.exec(text)?.[1] ?? '';
+    const example = exampleIn(text);
     const catalogue = tempFolder();
     writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
     deepStrictEqual(await checkCatalogue(folderSource(catalogue), 'everything'), { files: 1, findings: [] });
+  });
+
+  it('shows what the checker prints', async () => {
+    const shown = /^```text\n(bots\/[^]*?)^```$/m.exec(text)?.[1]?.trim().split('\n') ?? [];
+    const example = exampleIn(text)
+      .replace('"234567890123456789"', '234567890123456789')
+      .replace('"education"', '"books"')
+      .replace('https://example.com', 'http://example.com');
+    const catalogue = tempFolder();
+    writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
+    const report = await checkCatalogue(folderSource(catalogue), 'everything');
+    const printed = printReport(report, 'text').trim().split('\n');
+    strictEqual(printed.length, shown.length);
+    for (const [i, line] of shown.entries()) ok(printed[i]?.startsWith(line.replace(/…$/, '')), printed[i]);
   });
 
   it('explains every key and every category', () => {
@@ -44,6 +59,10 @@ describe('the sample catalogue', () => {
     );
   });
 });
+
+function exampleIn(text: string): string {
+  return /^```\w+\n(---\n[^]*?)^```$/m.exec(text)?.[1] ?? '';
+}
 
 function keys(): string[] {
   return Object.keys(readSchema('main-page')['properties'] as object);
