@@ -7,38 +7,38 @@ import { asError, type Finding } from './check.ts';
 import { fileFault, positionAt, quoted } from '../catalogue/page/fault.ts';
 
 /**
- * Refuses a `.gitattributes` of the change that has Git run a program or rewrite files. `tell` may say more of
- * what is found in a file.
+ * Refuses a `.gitattributes` of the change that makes Git run a program or rewrite files.
+ * @param describe adds to a finding of a file
  */
 export async function findingsOfAttributes<File extends Pick<ChangedFile, 'path' | 'kind' | 'blob'>>(
   root: string,
   changes: readonly File[],
-  tell = (_: File, finding: Finding): Finding => finding,
+  describe = (_: File, finding: Finding): Finding => finding,
 ): Promise<Finding[]> {
   const files = changes.filter(({ path, kind }) => kind === 'file' && /(?:^|\/)\.gitattributes$/.test(path));
   const blobs = await readObjects(
     root,
     files.flatMap(({ blob }) => blob ?? []),
-    largest,
+    maxSize,
   );
   return files.flatMap((file) => {
     const { path, blob } = file;
     const bytes = blob === null ? readOnDisk(join(root, path)) : blobs.get(blob);
-    const message = `${path} has more than ${largest} bytes: shorten it`;
+    const message = `${path} has more than ${maxSize} bytes: shorten it`;
     const findings = bytes
       ? refuseDrivers(path, bytes.toString())
       : [asError(fileFault(path, 'git-attributes', message))];
-    return findings.map((finding) => tell(file, finding));
+    return findings.map((finding) => describe(file, finding));
   });
 }
 
-const largest = 64 * 1024;
+const maxSize = 64 * 1024;
 
-/** Undefined when it is too large. */
+/** Returns undefined for a file that is too large, and no bytes for one that cannot be read. */
 function readOnDisk(path: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
-    return bytes.length > largest ? undefined : bytes;
+    return bytes.length > maxSize ? undefined : bytes;
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return Buffer.alloc(0);
@@ -49,9 +49,9 @@ function refuseDrivers(path: string, text: string): Finding[] {
   const [, before = '', attribute] = driver.exec(text) ?? [];
   if (attribute === undefined) return [];
   const place = positionAt(text, text.search(driver) + before.length);
-  const message = `${quoted(attribute)} has Git run a program or rewrite files: remove it; text, eol and binary are fine`;
+  const message = `${quoted(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
   return [asError({ path, ...place, rule: 'git-attributes', message })];
 }
 
-/** Not in a comment. A driver's name is in the configuration of whoever has the clone, as git-lfs's is. */
+/** Not in a comment. The name of a driver refers to the Git configuration of each clone, as git-lfs's does. */
 const driver = /^((?!\s*#).*?\s)((?:filter|diff|merge|working-tree-encoding)=\S+|ident)(?=\s|$)/m;

@@ -15,8 +15,8 @@ export interface FormerPage {
 }
 
 /**
- * The main pages of the changed bots as they were, of those whose main page is among the changed files. `blobs`
- * has the former bytes by blob id.
+ * Returns the main pages before the change, of bots whose main page is among the changed files.
+ * @param blobs the former bytes by blob id
  */
 export function formerMainPages(
   changes: readonly ChangedFile[],
@@ -32,7 +32,7 @@ export function formerMainPages(
   return pages;
 }
 
-/** The main page of a bot, if it is among the changed files. */
+/** Returns the main page of a bot where it is among the changed files. */
 export function changedMainPage(
   files: readonly PageFile[],
   changed: ReadonlySet<string>,
@@ -40,7 +40,7 @@ export function changedMainPage(
   return files.filter(isReadable).find((file) => changed.has(file.path) && isMainPage(file));
 }
 
-/** What a main page may not change, and what a maintainer wants to know: `former` is as it was, if it was. */
+/** Finds what a main page may not change, and what a maintainer has to review. `former` is undefined for a new page. */
 export function findingsOfChange({ page }: ReadablePage, former: Page | undefined): Finding[] {
   return [
     ...ensureCreatedStays(page, former),
@@ -50,18 +50,18 @@ export function findingsOfChange({ page }: ReadablePage, former: Page | undefine
   ];
 }
 
-/** What a maintainer wants to know of a bot that the change takes out. */
+/** Tells maintainers of a bot that the change removes. */
 export function findingsOfRemoval({ path, page }: FormerPage): Finding[] {
-  const message = `this takes ${quoted(page.data['name'])} out of the catalogue: that is for its authors or a maintainer to decide`;
+  const message = `this removes ${quoted(page.data['name'])} from the catalogue: its authors or a maintainer have to agree`;
   return [{ ...fileFault(path, 'bot-removed', message), severity: 'notice' }];
 }
 
-/** What a changed path itself does wrong, whatever is in the file. */
+/** Finds the faults of a changed path itself, whatever is in the file. */
 export function findingsOfPath(change: ChangedPath): Finding[] {
   return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
 }
 
-/** What a maintainer wants to know of a changed path outside `bots/`, also of one that is gone. */
+/** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
 export function findingsOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
   const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
   return [...new Set(paths)].filter(isOutsideAndShort).map((path) =>
@@ -85,14 +85,14 @@ export function findingsOutside({ path, previousPath, kind }: ChangedFile): Find
   );
 }
 
-/** What Git hosts take for workflows, settings and owners. */
+/** What Git hosts read as workflows, settings and owners. */
 const decidesChecks = /^(?:\.(?:github|gitlab|forgejo|gitea)\/|\.gitlab-ci\.yml$|(?:docs\/)?CODEOWNERS$)/i;
 
 type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
 
 /**
- * Refuses files that take the place of folders, and folders that take the place of files: a clone with anything
- * of its own in that place cannot follow. Below `bots/` neither has a place.
+ * Refuses files that replace folders, and folders that replace files: a clone with a file of its own in that place cannot
+ * be updated. Below `bots/` other rules refuse both.
  */
 export function findingsOfSwaps(changes: readonly ChangedFile[]): Finding[] {
   const now = changes.filter(({ kind }) => kind !== 'gone').map(({ path }) => path);
@@ -103,10 +103,10 @@ export function findingsOfSwaps(changes: readonly ChangedFile[]): Finding[] {
   ];
 }
 
-/** Tells of each of `files` that is a folder on the way to one of `others`. */
+/** Finds each of `files` that is a folder above one of `others`. */
 function foldersAmong(files: readonly string[], others: readonly string[], what: string): Finding[] {
   const folders = new Set(others.filter(isOutsideAndShort).flatMap(foldersOf));
-  const message = `${what}: choose another name, or take the old one away first`;
+  const message = `${what}: choose another name, or remove the old one first`;
   return files
     .filter((path) => folders.has(path))
     .map((path) => asError(fileFault(path, 'kind-stays', message)));
@@ -146,7 +146,7 @@ function tellServiceOwned(page: Page, former: Page | undefined, key: 'verified' 
   return [{ ...page.faultAt([key], `${key}-changed`, message), severity: 'notice' }];
 }
 
-/** Authors may have a token made. */
+/** Authors may press Token. */
 function tellNewAuthors(page: Page, former: Page | undefined): Finding[] {
   const { authors } = page.data;
   const before = former?.data['authors'];
@@ -162,7 +162,7 @@ function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
   const before = placeAt(previousPath);
   const now = placeAt(path);
   if (!before || !now || before.id === now.id) return [];
-  const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot is written anew`;
+  const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
   return [asError(fileFault(path, 'id-stays', message))];
 }
 
@@ -180,17 +180,17 @@ function ensureNoLink({ path, kind }: ChangedPath): Finding[] {
 
 function ensureFolderStays({ path }: ChangedPath): Finding[] {
   if (path !== botsFolder) return [];
-  const message = `${botsFolder} is no folder any more: make it one again, with the pages in it`;
+  const message = `${botsFolder} is not a folder any more: make it one again, with the pages in it`;
   return [asError(fileFault(path, 'regular-file', message))];
 }
 
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];
-  const message = 'var/ is where a running service keeps its own files: take this out of the change';
+  const message = 'var/ is where a running service keeps its own files: remove this from the change';
   return [asError(fileFault(path, 'service-folder', message))];
 }
 
-/** Names of pages are held to a far stricter rule. */
+/** The rule for the names of pages is far stricter. */
 function ensurePlainName({ path }: ChangedPath): Finding[] {
   const leaks = holdsToken(path)
     ? [asError(fileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'))]
@@ -203,22 +203,22 @@ function ensurePlainName({ path }: ChangedPath): Finding[] {
 function ensureShortName({ path }: ChangedPath): Finding[] {
   if (isShort(path)) return [];
   const shown = `${path.slice(0, 60)}…`;
-  const message = `the path is too long for some disks: keep each name to ${longestName} bytes, and all of it to ${longestPath}`;
+  const message = `the path is too long for some disks: keep each name to ${maxNameBytes} bytes, and all of it to ${maxPathBytes}`;
   return [asError(fileFault(shown, 'file-name', message))];
 }
 
 function isShort(path: string): boolean {
   return (
-    Buffer.byteLength(path) <= longestPath &&
-    path.split('/').every((name) => Buffer.byteLength(name) <= longestName)
+    Buffer.byteLength(path) <= maxPathBytes &&
+    path.split('/').every((name) => Buffer.byteLength(name) <= maxNameBytes)
   );
 }
 
-/** Bytes of a name that the usual file systems take. */
-const longestName = 255;
+/** The limit of the usual file systems. */
+const maxNameBytes = 255;
 
-/** Bytes of a path: systems take 4,095, the folder of the clone among them. */
-const longestPath = 1024;
+/** Systems take 4,095, with the folder of the clone. */
+const maxPathBytes = 1024;
 
 function isBelowBots(path: string): boolean {
   return path === botsFolder || path.startsWith(`${botsFolder}/`);

@@ -23,32 +23,28 @@ import { isInScope, type Scope, scopeOf } from './scope.ts';
 import { folderSource } from './source.ts';
 import { tokenRule } from './token-search.ts';
 
-/** Which change is checked. */
-export interface Change {
-  readonly root: string;
-  readonly range: RevisionRange;
-}
-
-/** A change may touch so many files; a larger one is refused unread. */
-export const mostFiles = 1000;
+/** The files that a change may touch; a larger change is refused unread. */
+const maxFiles = 1000;
 
 /**
- * Holds the bots of which a file changed against every rule, and the change itself against the rules about
- * change. What is outside `bots/` is looked at when `scope` is everything, and held to the latter.
- * @throws when `bots/` or a folder in it cannot be read.
+ * Checks a change: the bots of which it changes a file against every rule, and the change itself, with its files outside
+ * `bots/` where `scope` is everything, against the rules about changes.
+ * @param root the catalogue's folder
+ * @param onProgress receives the number of files that are checked so far
+ * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkChanges(
-  change: Change,
+  root: string,
+  range: RevisionRange,
   scope: Scope,
   onProgress?: (files: number) => void,
 ): Promise<CheckReport> {
-  const { root, range } = change;
   const { before, after } = range;
   const changes = await (after === null
     ? changesInWorkTree(root, range, botsFolder)
     : changesInTrees(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
-  if (inScope.length > mostFiles) {
+  if (inScope.length > maxFiles) {
     return { files: inScope.length, findings: [tooManyFiles(inScope)] };
   }
   const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
@@ -61,7 +57,7 @@ export async function checkChanges(
   ];
   const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
     ? { files: inScope.length, findings: [] }
-    : await checkBots(change, inScope, changes, onProgress);
+    : await checkBots(root, after, inScope, changes, onProgress);
   const said = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
   const others = findings.filter(
     ({ path }) => !said.has(`submodule ${path}`) && !said.has(`regular-file ${path}`),
@@ -72,9 +68,10 @@ export async function checkChanges(
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
 }
 
-/** The bots of the changed files as they are after the change, each as a whole. */
+/** Checks the bots of the changed files as they are after the change, each as a whole. */
 async function checkBots(
-  { root, range: { after } }: Change,
+  root: string,
+  after: string | null,
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
   onProgress: ((files: number) => void) | undefined,
@@ -120,7 +117,7 @@ function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
   if (found === 'too large') {
     // A page of that size is refused with the pages.
     if (path.startsWith(`${botsFolder}/`)) return [];
-    const message = `the file has more than ${largestFile / 1024 / 1024} MiB: leave it out, every clone would carry it for good`;
+    const message = `the file has more than ${largestFile / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
     return [asError(fileFault(path, 'file-size', message))];
   }
   return [asError({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
@@ -129,7 +126,7 @@ function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
 const leakMessage =
   'this looks like a bot token: remove it and make a new one (botshelf token, or the Token button), as others may have read it';
 
-/** All of the findings; a list says nothing of a path and a rule that one before it has said. */
+/** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
 function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
   const said = new Set<string>();
   return lists.flatMap((list) => {
@@ -141,11 +138,11 @@ function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
 
 function conflict(path: string): Finding {
   const message =
-    'Git cannot merge this: merge the branch that it goes to into the change, settle the conflict there, and commit';
+    'Git cannot merge this: merge the branch that it goes to into the change, resolve the conflict there, and commit';
   return asError(fileFault(path, 'merge-conflict', message));
 }
 
 function tooManyFiles(changes: readonly ChangedFile[]): Finding {
-  const message = `this change touches ${changes.length} files, ${mostFiles} are the most that are looked at: split it into several pull requests`;
+  const message = `this change touches ${changes.length} files, and at most ${maxFiles} are checked: split it into several pull requests`;
   return asError(fileFault(changes[0]?.path ?? botsFolder, 'change-size', message));
 }

@@ -8,31 +8,31 @@ import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
 /**
- * What a check has to say of a file: an error fails the check, a warning may be a mistake, a notice is for a
- * maintainer to look at.
+ * A result of a check for one file: an error fails the check, a warning may be a mistake, a notice is for a maintainer to
+ * review.
  */
 export interface Finding extends Fault {
   readonly severity: 'error' | 'warning' | 'notice';
 }
 
 export interface CheckReport {
-  /** How many files were looked at. */
+  /** The number of files that were checked. */
   readonly files: number;
   /** By path, then by line and column. */
   readonly findings: readonly Finding[];
 }
 
 export interface CheckOptions {
-  /** More rules, asked once for each bot with all of its files. */
+  /** More rules; called once for each bot with all of its files. */
   readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
-  /** Told now and then how many files have been looked at. */
+  /** Receives the number of files that are checked so far. */
   readonly onProgress?: (files: number) => void;
 }
 
 /**
- * Holds every file of a part of a catalogue against every rule. A bot is looked at as a whole
- * when one of its files is in the part, as some rules are about its files together.
- * @throws when `bots/` or a folder in it cannot be read.
+ * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
+ * the part, as some rules are about its files together.
+ * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkCatalogue(
   source: CatalogueSource,
@@ -73,14 +73,15 @@ export async function checkCatalogue(
   return { files, findings: findings.toSorted(compareFaults) };
 }
 
-/** A fault as a finding that fails the check. */
+/** Returns a fault as a finding that fails the check. */
 export function asError(fault: Fault): Finding {
   return { ...fault, severity: 'error' };
 }
 
-export const submoduleMessage = 'this is a submodule: put the pages themselves here, a clone would lack them';
+export const submoduleMessage =
+  'this is a submodule: put the pages themselves here, a clone does not contain its files';
 
-/** Why something that lies in `bots/` itself is no folder of pages. */
+/** Returns why an entry of `bots/` itself is not a folder of pages. */
 function faultOfTop(source: CatalogueSource, top: string): Fault | undefined {
   const path = `${botsFolder}/${top}`;
   const kind = source.kindOf(path);
@@ -88,7 +89,7 @@ function faultOfTop(source: CatalogueSource, top: string): Fault | undefined {
   return hazardOf(source, path) ?? fileFault(path, 'stray-file', strayMessage);
 }
 
-/** What has no place in the catalogue and is worse than astray. */
+/** Returns the fault of an entry that does harm, besides having no place in the catalogue. */
 function hazardOf(source: CatalogueSource, path: string): Fault | undefined {
   const fault = (rule: string, message: string): Fault => fileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);

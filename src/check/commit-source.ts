@@ -9,9 +9,9 @@ import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource, EntryKind } from './source.ts';
 
 /**
- * The part `scope` of the catalogue in a commit or a tree, read from Git's objects: nothing is checked out, so no link is
- * followed, no attribute takes effect, and what is too large is not read.
- * @throws {UserError} when there is no `bots/` in it.
+ * Opens the part `scope` of the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link
+ * is followed, no attribute has an effect, and a file that is too large is not read.
+ * @throws {UserError} when it has no `bots/`
  */
 export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
   const top = await listTrees(root, commit, [botsFolder]);

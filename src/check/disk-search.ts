@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { codeOf } from '../system-error.ts';
 import { type TextPlace, TokenSearch } from './token-search.ts';
 
-/** What was found in a file on disk that no reader should ever have to take in whole. */
+/** The result of searching a file on disk. */
 export type DiskFinding = { readonly leak: TextPlace } | 'too large' | undefined;
 
 /**
- * Looks through a file on disk for what looks like a token. One of more than `largest` bytes is not read, nor is
- * what is no regular file or is not there. Memory stays bounded.
+ * Searches a file on disk, piece by piece, for what looks like a token. A file of more than `largest` bytes is not read.
+ * Returns undefined where nothing is found, and for anything but a regular file.
  */
 export function searchOnDisk(root: string, path: string, largest: number): DiskFinding {
   let descriptor: number;

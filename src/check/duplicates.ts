@@ -6,7 +6,7 @@ import { quoted } from '../catalogue/page/fault.ts';
 import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import type { Page } from '../catalogue/page/page.ts';
 
-/** A main page that says of itself what no page said before. */
+/** A main page with a new name or invite. */
 export interface Newcomer {
   readonly id: BotId;
   readonly page: Page;
@@ -15,15 +15,15 @@ export interface Newcomer {
 }
 
 /**
- * Warns of newcomers whose name or invite another bot has already. Every page of the commit, or of the working
- * tree when it is null, is searched for the two keys and none is parsed: what only looks like a key is taken for one.
+ * Warns of main pages whose new name or invite another bot has already. Every page of the commit, or of the work tree when
+ * it is null, is searched for the two keys without parsing: text that looks like a key counts as one.
  */
 export async function findingsOfDuplicates(
   root: string,
   commit: string | null,
   newcomers: readonly Newcomer[],
 ): Promise<Finding[]> {
-  const wanted = new Map<string, Likeness[]>();
+  const wanted = new Map<string, NewValue[]>();
   for (const { id, page, keys } of newcomers) {
     for (const key of keys) {
       const likeness = likenessOf(key, page.data[key]);
@@ -33,7 +33,7 @@ export async function findingsOfDuplicates(
   if (wanted.size === 0) return [];
   await grepLines(root, commit, botsFolder, ['"name"', '"invite"'], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
-      const likeness = likenessOf(key as Likeness['key'], parse(value));
+      const likeness = likenessOf(key as NewValue['key'], parse(value));
       for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
         if (placeAt(path)?.id !== id) others.add(path);
       }
@@ -42,23 +42,23 @@ export async function findingsOfDuplicates(
   return [...wanted.values()].flat().flatMap(warning);
 }
 
-interface Likeness {
+interface NewValue {
   readonly id: BotId;
   readonly page: Page;
   readonly key: 'name' | 'invite';
-  /** The pages of other bots that are alike. */
+  /** The paths of other bots' pages with a like value. */
   readonly others: Set<string>;
 }
 
 const keyAndText = /"(name|invite)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
-function likenessOf(key: Likeness['key'], value: unknown): string | undefined {
+function likenessOf(key: NewValue['key'], value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const likeness = key === 'name' ? nameKey(value) : inviteKey(value);
   return likeness === '' || likeness === undefined ? undefined : `${key} ${likeness}`;
 }
 
-/** Most texts have nothing escaped. */
+/** Parses a JSON string. Most have no escapes. */
 function parse(text: string): unknown {
   if (!text.includes('\\')) return text.slice(1, -1);
   try {
@@ -68,19 +68,19 @@ function parse(text: string): unknown {
   }
 }
 
-function mapList(map: Map<string, Likeness[]>, key: string): Likeness[] {
+function mapList(map: Map<string, NewValue[]>, key: string): NewValue[] {
   const list = map.get(key) ?? [];
   map.set(key, list);
   return list;
 }
 
-function warning({ page, key, others }: Likeness): Finding[] {
+function warning({ page, key, others }: NewValue): Finding[] {
   const [first, ...more] = [...others].toSorted();
   if (first === undefined) return [];
   const also = more.length > 0 ? ` and ${more.length} more` : '';
   const message =
     key === 'name'
-      ? `name: ${quoted(page.data['name'])} is what ${first}${also} is called already: choose another name, unless it is meant`
+      ? `name: ${quoted(page.data['name'])} is the name of ${first}${also} already: choose another name, unless this is intended`
       : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
   return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
 }

@@ -9,18 +9,19 @@ import { writeAtomically } from '../disk/atomic-write.ts';
 import { namesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {
-  /** How many page files were looked at. */
+  /** The number of page files that were read. */
   readonly files: number;
-  /** The paths of those that were not in canonical form, in order. */
+  /** The paths of files that were not in canonical form, in order. */
   readonly changed: readonly string[];
-  /** Why a file was left alone. */
+  /** Why files were left as they are. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Brings the page files in a part of the catalogue into canonical form; with `write` off it only tells which
- * are not. A file that cannot be parsed or has no place in the catalogue is left alone.
- * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written.
+ * Brings the page files in a part of the catalogue into canonical form. A file that cannot be parsed or has no place in the
+ * catalogue is left as it is.
+ * @param write whether files are written; if not, this only finds which would change
+ * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
  */
 export async function formatCatalogue(
   root: string,

@@ -9,9 +9,10 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
 /**
- * What the commits of a change bring into the history for good: tokens, in files and in messages, files that are
- * far too large, and what has no place in any commit, such as links; also what a later commit took away. Only versions that `isWanted` are looked at.
- * Each object is read in pieces.
+ * Finds what the commits of a change would put into the history for good, also where a later commit removes it: tokens in
+ * files and in messages, files that are far too large, and what has no place in any commit, such as links. Each object is
+ * read in pieces.
+ * @param isWanted whether a path is checked
  */
 export async function findingsOfHistory(
   root: string,
@@ -20,7 +21,7 @@ export async function findingsOfHistory(
 ): Promise<Finding[]> {
   let history;
   try {
-    history = await changeHistory(root, range, mostHistory);
+    history = await changeHistory(root, range, maxHistory);
   } catch (error) {
     if (!(error instanceof OutputLimitError)) throw error;
     return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
@@ -30,7 +31,7 @@ export async function findingsOfHistory(
   const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
   const large = versions.filter((version) => isTooLarge(version, sizes));
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
-  if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > largestChange) {
+  if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange) {
     return [asError(fileFault(botsFolder, 'change-size', largeHistoryMessage))];
   }
   const leaks = await findLeaks(root, [...history.commits, ...read]);
@@ -39,34 +40,34 @@ export async function findingsOfHistory(
     ...versions.flatMap((version) => leakOf(version, leaks.get(version.blob))),
     ...history.commits.filter((id) => leaks.has(id)).map(leakInMessage),
     ...versions.flatMap((version) =>
-      findingsOfPath({ ...version, previousPath: null }).map((finding) => broughtBy(version, finding)),
+      findingsOfPath({ ...version, previousPath: null }).map((finding) => addedBy(version, finding)),
     ),
-    ...(await findingsOfAttributes(root, versions, broughtBy)),
+    ...(await findingsOfAttributes(root, versions, addedBy)),
   ];
 }
 
-/** A page that is still there is refused for a size that is far smaller. */
+/** Pages have a far smaller limit of their own. */
 function isTooLarge({ blob }: FileVersion, sizes: ReadonlyMap<string, number>): boolean {
   return (sizes.get(blob) ?? 0) > largestFile;
 }
 
-/** Bytes of what git tells of commits and file versions, some 100 for each. */
-const mostHistory = 8 * 1024 * 1024;
+/** Bytes of the list of commits and file versions; each takes about 100. */
+const maxHistory = 8 * 1024 * 1024;
 
 /** Bytes of all file versions together. */
-const largestChange = 512 * 1024 * 1024;
+const maxChange = 512 * 1024 * 1024;
 
 const longHistoryMessage =
   'this change has too many commits or file versions to look through: squash them, or split it into several pull requests';
 
 const largeHistoryMessage =
-  'the files of this change are more than 512 MiB together: leave the large ones out, every clone would carry them for good';
+  'the files of this change are more than 512 MiB together: leave the large ones out, every clone would contain them for good';
 
 function sizeMessage(commit: string): string {
-  return `${short(commit)} brings a file of more than ${largestFile / 1024 / 1024} MiB here: take it out of that commit too, every clone would carry it for good`;
+  return `${short(commit)} adds a file of more than ${largestFile / 1024 / 1024} MiB here: remove it from that commit too, every clone would contain it for good`;
 }
 
-/** Object id → the place of what looks like a token in it. */
+/** Returns, by object id, the place of what looks like a token. */
 async function findLeaks(root: string, ids: readonly string[]): Promise<Map<string, TextPlace>> {
   const leaks = new Map<string, TextPlace>();
   await streamObjects(root, ids, (id) => {
@@ -82,16 +83,16 @@ async function findLeaks(root: string, ids: readonly string[]): Promise<Map<stri
   return leaks;
 }
 
-function broughtBy({ commit }: FileVersion, finding: Finding): Finding {
+function addedBy({ commit }: FileVersion, finding: Finding): Finding {
   return {
     ...finding,
-    message: `${finding.message} (${short(commit)} brings it: take it out of that commit too)`,
+    message: `${finding.message} (${short(commit)} adds it: remove it from that commit too)`,
   };
 }
 
 function leakOf({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
   if (place === undefined) return [];
-  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and take it out of that commit too`;
+  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and remove it from that commit too`;
   return [asError({ path, ...place, rule: tokenRule, message })];
 }
 

@@ -3,7 +3,7 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 /** A part of the catalogue: all of it, or names in `bots/` with all or some of the names in each. */
 export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;
 
-/** The part that holds these paths, each relative to the catalogue's folder and at or below `bots/`. */
+/** Returns the part that has these paths, each relative to the catalogue's folder and at or below `bots/`. */
 export function scopeOf(paths: Iterable<string>): Scope {
   const scope = new Map<string, 'everything' | Set<string>>();
   for (const path of paths) {
@@ -17,7 +17,7 @@ export function scopeOf(paths: Iterable<string>): Scope {
   return scope;
 }
 
-/** Which names of `bots/<top>/` are in the part; undefined when none is. */
+/** Returns which names of `bots/<top>/` are in the part; undefined when none is. */
 export function namesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
   return scope === 'everything' ? 'everything' : scope.get(top);
 }

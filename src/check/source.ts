@@ -4,30 +4,30 @@ import { listNames, listTop } from '../catalogue/load/folder.ts';
 import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
 
-/** What may lie at a path of a catalogue. */
+/** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
 
-/** Where a check reads a catalogue from: a folder on disk, or a commit. Paths begin with `bots/`. */
+/** The catalogue that a check reads: a folder on disk, or a commit. Paths begin with `bots/`. */
 export interface CatalogueSource {
-  /** The names in `bots/`, in order. @throws when it cannot be read. */
+  /** The names in `bots/`, in order. @throws when it cannot be read */
   listTop(): readonly string[];
-  /** The names in `bots/<top>/`, in order; none when there is no such folder. @throws when it cannot be read. */
+  /** The names in `bots/<top>/`, in order; none when there is no such folder. @throws when it cannot be read */
   listNames(top: string): readonly string[];
   /** Undefined where there is nothing. */
   kindOf(path: string): EntryKind | undefined;
-  /** Reads the page files at these places, of those that are there. */
+  /** Reads the page files at these places. A file that does not exist is left out. */
   readPages(places: readonly PagePlace[]): Promise<PageFile[]>;
-  /** Ends what reading needed. */
+  /** Releases what reading needed. */
   close?(): void;
 }
 
-/** The catalogue in the folder `root`, as it lies there. */
+/** Returns the catalogue in the folder `root`. */
 export function folderSource(root: string): CatalogueSource {
   return {
     listTop: () => listTop(root),
     listNames: (top) => listNames(root, top),
     kindOf: (path) => kindOnDisk(join(root, path)),
-    // oxlint-disable-next-line typescript/require-await -- read at once: a disk that is asked file by file is no faster when waited for
+    // oxlint-disable-next-line typescript/require-await -- synchronous reads of one small file after the other are faster
     readPages: async (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
   };
 }

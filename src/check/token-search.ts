@@ -6,17 +6,17 @@ export interface TextPlace {
 
 export const tokenRule = 'token';
 
-/** Whether a text holds what looks like a token. */
+/** Whether a text has what looks like a token. */
 export function holdsToken(text: string): boolean {
   return token.test(text);
 }
 
-/** A text with what looks like a token cut off behind its first characters, so that it can be shown. */
+/** Returns the text with all but the first characters of what looks like a token removed, so that it can be shown. */
 export function maskTokens(text: string): string {
   return text.replaceAll(new RegExp(token, 'g'), `${prefix}…`);
 }
 
-/** Finds the first thing that looks like a token in bytes that come piece by piece. Keeps a few of them. */
+/** Finds the first text that looks like a token in bytes that come piece by piece. Keeps only a few of them. */
 export class TokenSearch {
   #line = 1;
   #column = 1;
@@ -24,16 +24,16 @@ export class TokenSearch {
   #found: TextPlace | undefined;
 
   push(piece: Buffer): void {
-    if (!this.#found) this.#look(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
+    if (!this.#found) this.#search(this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece, false);
   }
 
-  /** Where it stands, after the last piece; undefined where there is none. */
+  /** Returns its place, after the last piece; undefined where there is none. */
   end(): TextPlace | undefined {
-    if (!this.#found) this.#look(this.#rest, true);
+    if (!this.#found) this.#search(this.#rest, true);
     return this.#found;
   }
 
-  #look(bytes: Buffer, whole: boolean): void {
+  #search(bytes: Buffer, whole: boolean): void {
     const at = bytes.includes(prefix) ? token.exec(bytes.toString('latin1'))?.index : undefined;
     if (at !== undefined && (whole || at + overlap <= bytes.length)) {
       this.#advance(bytes.subarray(0, at));
@@ -58,7 +58,7 @@ const prefix = 'bsh_';
 /** The prefix, 256 bits and a checksum, in base62. */
 const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
 
-/** A token may stand across two pieces: the last bytes of one, more than a token has, are looked at again with the next. */
+/** A token may be across two pieces: the last bytes of one, more than a token has, are searched again with the next. */
 const overlap = 64;
 
 const newline = 0x0a;

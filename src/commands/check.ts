@@ -64,5 +64,5 @@ async function checkChange(
   onProgress: (files: number) => void,
 ): Promise<CheckReport> {
   const range = await revisionRange(root, base, head);
-  return await checkChanges({ root, range }, scope, onProgress);
+  return await checkChanges(root, range, scope, onProgress);
 }

@@ -44,7 +44,7 @@ interface Checked {
 /** What `botshelf check --base=main --head=pull` finds, without starting a process for it. */
 async function check({ folder }: TestRepository): Promise<Checked> {
   const range = await revisionRange(folder, 'main', 'pull');
-  const report = printReport(await checkChanges({ root: folder, range }, 'everything'), 'json');
+  const report = printReport(await checkChanges(folder, range, 'everything'), 'json');
   const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
   return {
     passes: faults.every(({ severity }) => severity !== 'error'),
@@ -284,7 +284,7 @@ describe('a pull request is refused by name', () => {
         (path) => `${path}gitattributes ${path === 'c/.' ? 'outside-bots notice' : 'git-attributes error'}`,
       ),
     );
-    match(messages[0] ?? '', /^"filter=lfs" has Git run a program or rewrite files: remove it/);
+    match(messages[0] ?? '', /^"filter=lfs" makes Git run a program or rewrite files: remove it/);
   });
 
   it('with a file larger than a string can be, also one that a later commit takes away', async function () {
@@ -308,7 +308,7 @@ describe('a pull request is refused by name', () => {
     const takenAway = await check(repo);
     ok(!takenAway.passes);
     deepStrictEqual(takenAway.found, [`${pagePath(lenny)} file-size error`, 'large.bin file-size error']);
-    match(takenAway.messages[1] ?? '', /^commit [0-9a-f]{10} brings a file of more than 10 MiB here: /);
+    match(takenAway.messages[1] ?? '', /^commit [0-9a-f]{10} adds a file of more than 10 MiB here: /);
 
     repo.git('branch', '-q', '-f', 'pull', 'large');
     const { found, messages } = await check(repo);
@@ -437,7 +437,7 @@ describe('a pull request is refused by name', () => {
       'module submodule error',
     ]);
     for (const message of messages)
-      match(message, / \(commit [0-9a-f]{10} brings it: take it out of that commit too\)$/);
+      match(message, / \(commit [0-9a-f]{10} adds it: remove it from that commit too\)$/);
   });
 
   it('with a token in a file called ::stop-commands::abc, which begins no line of what the CI reads', async () => {
@@ -465,7 +465,7 @@ describe('a pull request is refused by name', () => {
     strictEqual(code, 1);
     match(
       stdout,
-      /^bots\/000\/0:1:1 change-size this change touches 1001 files, 1000 are the most .+: split it/,
+      /^bots\/000\/0:1:1 change-size this change touches 1001 files, and at most 1000 are checked: split it/,
     );
     strictEqual(stdout.match(/:1:1 /g)?.length, 1);
   });
@@ -519,7 +519,7 @@ describe('a token in a pull request is found', () => {
       match(stdout, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
       match(
         stdout,
-        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ take it out of that commit too$/m,
+        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ remove it from that commit too$/m,
       );
       ok(!stdout.includes(token));
     }
@@ -581,10 +581,7 @@ describe('a maintainer is told of a pull request', () => {
       `${pagePath('8')} name-taken warning`,
       `${pagePath('8')} invite-taken warning`,
     ]);
-    match(
-      messages[0] ?? '',
-      /^name: "LÉNNY" is what bots\/313\/190519304972663313\.en\.md is called already: /,
-    );
+    match(messages[0] ?? '', /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already: /);
     match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
     const { stdout } = await botshelf(repo.folder, [
       'check',
@@ -624,7 +621,7 @@ describe('a maintainer is told of a pull request', () => {
       `${pagePath(lenny)} bot-removed notice`,
     ]);
     match(messages[0] ?? '', /^authors has "5" added, who may manage the bot from then on: /);
-    match(messages[1] ?? '', /^this takes "Lenny" out of the catalogue: /);
+    match(messages[1] ?? '', /^this removes "Lenny" from the catalogue: /);
   });
 
   it('that moves a bot’s page out of bots/, which takes the bot out', async () => {

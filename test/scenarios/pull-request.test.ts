@@ -125,7 +125,7 @@ describe('a pull request, from fork to merge', () => {
     origin.git('fetch', '-q', fork.folder, `${head}:refs/pull/1/head`);
     const { code, stdout, clone } = runWorkflow(origin, base, head, 'text');
     strictEqual(code, 1);
-    match(stdout, /^\.\/\.gitattributes:1:3 git-attributes "filter=run" has Git run a program/);
+    match(stdout, /^\.\/\.gitattributes:1:3 git-attributes "filter=run" makes Git run a program/);
     strictEqual(existsSync(ran), false);
     strictEqual(clone.git('rev-parse', 'HEAD'), base);
     strictEqual(clone.status(), '');
