@@ -1,10 +1,10 @@
 import type { LoadResult } from './load.ts';
 
-/** Sends its load for so many seconds. */
+/** Sends its load for a number of seconds. */
 export type Contender = (seconds: number) => Promise<LoadResult>;
 
 /**
- * Has the contenders run one after the other, round after round, the first time to warm up. Gives the results of
+ * Runs the contenders one after the other, round after round, after a warm-up. Returns the results of
  * each by round.
  */
 export async function alternate<K extends string>(

@@ -46,7 +46,7 @@ function postEdit(bot: StageBot, i: number): LoadRequest {
   return postBot(bot, `{"category":"${category}","website":"https://example.org/{n}"}`);
 }
 
-/** @throws {Error} unless each of 256 edits at once can be read right after it is answered, and the clone is clean then. */
+/** @throws {Error} unless each of 256 edits at once can be read right after its response, and the clone is clean then. */
 async function expectReadable({ address }: ServerProcess, { catalogue, bots }: Stage): Promise<void> {
   await Promise.all(
     bots.slice(0, 256).map(async (bot) => {

@@ -9,7 +9,7 @@ import { median } from './statistics.ts';
 
 /**
  * A day of the service, sixty times as fast: every bot posts a count each 30 minutes, which are 30 seconds here, and
- * what is checkpointed once a minute is checkpointed once a second. Gives a row for each hour.
+ * what is checkpointed once a minute is checkpointed once a second. Yields a row for each hour.
  */
 export function day(hours: number): (stage: Stage) => AsyncGenerator<Row> {
   return async function* (stage) {

@@ -28,7 +28,7 @@ export async function importPages(folder: string, pages: Iterable<PageText>, mes
 
 const quiet = ['ignore', 'pipe', 'inherit'] as const;
 
-/** A stream's chunk of commands has about so many characters. */
+/** About how many characters a chunk of commands has. */
 const chunkSize = 2 ** 20;
 
 function* commands(pages: Iterable<PageText>, message: string): Generator<Buffer> {

@@ -7,7 +7,7 @@ export interface Language {
   readonly words: Ranked<string>;
   /** Bare invented words, for names. */
   readonly inventions: readonly string[];
-  /** What stands between words, after a clause and after a sentence. */
+  /** What is written between words, after a clause and after a sentence. */
   readonly space: string;
   readonly comma: string;
   readonly stop: string;
@@ -15,7 +15,7 @@ export interface Language {
   readonly density: number;
 }
 
-/** Ordered by how many bots speak them, as listings of chat-platform bots go. Made when first asked for. */
+/** Ordered by how many bots speak them, as listings of chat-platform bots go. Made at the first use. */
 export function languages(): readonly Language[] {
   made ??= spoken.map(make);
   return made;

@@ -1,7 +1,7 @@
 import type { Language } from './languages.ts';
 import type { Random } from './random.ts';
 
-/** A page may have so many characters; its last line end is not one of them. */
+/** The most characters of a page, without its last line end. */
 export const longestPage = 20_000;
 
 /** One sentence of at most `most` characters, without the blank behind its full stop. */

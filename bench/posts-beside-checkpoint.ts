@@ -69,7 +69,7 @@ async function checkpointOf(stage: Stage, post: () => Promise<unknown>): Promise
   while (stateTip(stage) === tip) await rest(20);
 }
 
-/** Sends the request again and again, each time 2 ms after it was answered; gives what each took in milliseconds. */
+/** Sends the request again and again, each time 2 ms after the response; returns what each took in milliseconds. */
 async function probe({ address }: ServerProcess, request: LoadRequest, time: number): Promise<number[]> {
   const end = performance.now() + time;
   const times: number[] = [];

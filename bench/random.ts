@@ -1,6 +1,6 @@
-/** Draws numbers from a seed: the same seed gives the same draws on every machine. */
+/** Draws numbers from a seed: the same seed draws the same numbers on every machine. */
 export class Random {
-  // Numbers of 32 bits kept in fields would be allocated anew at every draw.
+  // Numbers of 32 bits kept in fields would be allocated at every draw.
   readonly #state: Uint32Array;
 
   constructor(seed: number) {

@@ -29,7 +29,7 @@ export function postCount(bot: StageBot): LoadRequest {
   return postBot(bot, '{"count":{n}}');
 }
 
-/** Takes `many` numbers of ten digits that no request has had; gives the first of them. */
+/** Takes `many` numbers of ten digits that no request has had; returns the first of them. */
 export function takeNumbers(many: number): number {
   const first = nextNumber;
   nextNumber += many;

@@ -37,7 +37,7 @@ export interface StageBot {
   readonly path: string;
 }
 
-/** Generates the catalogue and gives every bot a token. */
+/** Generates the catalogue, with a token for every bot. */
 export async function setStage(bots: number): Promise<Stage> {
   const root = tempFolder();
   const catalogue = join(root, 'catalogue');

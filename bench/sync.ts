@@ -171,7 +171,7 @@ function merge(person: string, bots: readonly StageBot[], website: string): void
       git(person, 'push', '-q', 'origin', 'main');
       return;
     } catch {
-      // The replica has pushed meanwhile.
+      // The replica has pushed in between.
     }
   }
 }

@@ -27,7 +27,7 @@ end
 `;
 }
 
-/** Gives every request a slot in time; one that is late, by a second at most, goes at once. */
+/** Assigns every request a slot in time; one that is late, by a second at most, is sent at once. */
 function pacing(rate: number): string {
   return `local ffi = require("ffi")
 ffi.cdef("typedef struct { long s; long us; } botshelf_time; int gettimeofday(botshelf_time *, void *);")

@@ -34,7 +34,7 @@ app.get('/ready', async () => {
   return { ready: true };
 });
 
-/** One statement finds the row, checks the token and sets the count; why it found none is asked for only then. */
+/** One statement finds the row, checks the token and sets the count; only where it found none a second one says why. */
 app.post<Update>('/api/v2/bots/:id', { schema: { body: update } }, async (request, reply) => {
   const { bot } = request.body;
   const digest = hash('sha256', request.headers.authorization ?? '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { editPage, type Stage } from '../stage.ts';
 import { takeNumbers } from '../request.ts';
 
-/** Edits a page and commits it with plain git, `many` times in a clone of its own. Gives the milliseconds of each. */
+/** Edits a page and commits it with plain git, `many` times in a clone of its own. Returns the milliseconds of each. */
 export function timeGitCommits(stage: Stage, many: number): number[] {
   const folder = join(stage.tempFolder(), 'clone');
   execFileSync('git', ['clone', '--quiet', '--shared', stage.catalogue, folder]);

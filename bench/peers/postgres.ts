@@ -14,7 +14,7 @@ export interface Database extends AsyncDisposable {
 
 /**
  * Starts Debian's PostgreSQL as it is configured after installation, commits waiting for the disk, with a table of
- * the stage's bots. Gives undefined where it is not installed.
+ * the stage's bots. Returns undefined where it is not installed.
  */
 export async function startPostgres(stage: Stage): Promise<Database | undefined> {
   const programs = findPrograms();

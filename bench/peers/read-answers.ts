@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** An answer that a read peer gives from memory, the same bytes and headers as ours. */
+/** A response that a read peer sends from memory, with the same bytes and headers as ours. */
 export interface ReadAnswer {
   readonly path: string;
   readonly etag: string;

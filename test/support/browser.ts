@@ -2,7 +2,7 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as driver } from 'playwright-core';
 
 /**
- * The Chromium of the test file, started when it is first asked for: the one that CHROMIUM_PATH names, else
+ * The Chromium of the test file, started at its first use: the one that CHROMIUM_PATH names, else
  * the one that the tests bring. It ends with the file's tests.
  * @throws when there is none that starts
  */

@@ -11,7 +11,7 @@ import { listenOnLoopback } from './loopback.ts';
 export interface TestDiscord {
   readonly issuer: string;
   readonly settings: LoginSettings;
-  /** What was asked of the one who logs in. */
+  /** The queries of the requests to authorise. */
   readonly asked: URLSearchParams[];
   /** What `/users/@me` says from now on. */
   user: unknown;

@@ -19,7 +19,7 @@ export interface Write {
 export class History {
   readonly #writes: Write[] = [];
 
-  /** Sends a write, which gives the commit it was answered with, and records it. Throws what it throws. */
+  /** Sends a write, which returns the commit of its response, and records it. @throws what it throws */
   async record(
     write: Pick<Write, 'bot' | 'writer' | 'kind' | 'value'>,
     send: () => Promise<string | null>,

@@ -7,13 +7,13 @@ import { ImageConnector } from '../../src/images/connector.ts';
 import { isPublicAddress } from '../../src/network-address.ts';
 import { makeCertificate } from './certificate.ts';
 
-/** Answers a request; `path` is what was asked for. */
+/** Responds to a request. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A web server that speaks https on a loopback address, and what reached it. */
+/** An https server on a loopback address, and what reached it. */
 export interface Site {
   readonly port: number;
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[];
   readonly requests: IncomingMessage[];
   /** Connections made to it. */
@@ -87,7 +87,7 @@ export function redirect(location: string): Answer {
 /** What a name server says to the nth question after a name's IPv4 addresses, counted from one. */
 export type Lookup = (question: number) => string[];
 
-/** Starts a name server that knows `names`, a name below one of them is the same; gives its address and port. */
+/** Starts a name server that knows `names`, a name below one of them is the same; returns its address and port. */
 async function startNameServer(names: Readonly<Record<string, Lookup>>): Promise<string> {
   const socket = createSocket('udp4');
   const asked = new Map<string, number>();

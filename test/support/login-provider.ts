@@ -13,7 +13,7 @@ export interface TestProvider {
   readonly settings: LoginSettings;
   /** Every request it got: method and path. */
   readonly requests: readonly string[];
-  /** From now on requests whose path begins with `path` are answered like this. */
+  /** From now on requests whose path begins with `path` get this response. */
   answer(path: string, mood: Mood): void;
   /** Goes away: its port is closed until the tests are over. */
   leave(): Promise<void>;

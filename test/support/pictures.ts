@@ -6,7 +6,7 @@ import { samplePicture } from './sample-pictures.ts';
 import { botId } from './sample.ts';
 
 /**
- * Fills the image cache of a service that has yet to start, as an earlier run would have left it: a copy of each
+ * Fills the image cache of a service that has not started yet, as an earlier run would have left it: a copy of each
  * of these pictures, every one of them of `width` × `height` pixels and another colour.
  */
 export async function keepPictures(

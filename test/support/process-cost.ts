@@ -8,7 +8,7 @@ export interface Cost {
   readonly memory: number;
 }
 
-/** Has `work` done and says what it cost the process `pid`. The system's clock for that has steps of 10 ms. */
+/** Does `work` and returns what it cost the process `pid`. The system's clock for that has steps of 10 ms. */
 export async function costOf(pid: number, work: () => Promise<unknown>): Promise<Cost> {
   const [cpu, memory] = [cpuOf(pid), residentOf(pid)];
   let most = memory;

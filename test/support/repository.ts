@@ -6,13 +6,13 @@ import { tempFolder } from './temp-folder.ts';
 /** A throw-away Git repository, and a person who works in it with the real git. */
 export interface TestRepository {
   readonly folder: string;
-  /** Runs git as the person would and gives its output, without white space at its ends. @throws when it fails. */
+  /** Runs git as the person would and returns its output, trimmed. @throws when it fails */
   git(...args: string[]): string;
-  /** The same, but a failure is no error: gives the exit code. */
+  /** The same, but returns the exit code, and does not throw. */
   tryGit(...args: string[]): number;
   read(path: string): string;
   write(path: string, text: string | Buffer): void;
-  /** Writes the files and commits them as the person. Gives the commit's id. */
+  /** Writes the files and commits them as the person. Returns the commit's id. */
   commit(files: Readonly<Record<string, string | Buffer>>, message?: string): string;
   /** What `git status` shows, a line each: empty when everything is clean. */
   status(): string;

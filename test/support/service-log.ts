@@ -18,7 +18,7 @@ export class ServiceLog {
     this.#allowed.push(pattern);
   }
 
-  /** A warning or an error that matches has to be logged. */
+  /** A warning or an error that matches must be logged. */
   expect(pattern: RegExp): void {
     this.#expected.push(pattern);
   }

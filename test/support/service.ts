@@ -21,7 +21,7 @@ export interface Answer {
   readonly json: any;
 }
 
-/** The remote of a clone, asked every second and pushed to at once. */
+/** The remote of a clone, fetched every second and pushed to at once. */
 export const originRemote = {
   BOTSHELF_REMOTE: 'origin',
   BOTSHELF_SYNC_SECONDS: '1',

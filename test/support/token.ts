@@ -8,7 +8,7 @@ import { State } from '../../src/state/ref/state.ts';
 import { issueToken } from '../../src/state/token-changes.ts';
 import { botId } from './sample.ts';
 
-/** Gives a bot a new token in the state ref of `folder`, as `botshelf token` does beside a running service. */
+/** Issues a token to a bot in the state ref of `folder`, as `botshelf token` does beside a running service. */
 export async function issueTestToken(folder: string, id: string): Promise<string> {
   const repositoryOpener = new RepositoryOpener(folder);
   try {
@@ -21,7 +21,7 @@ export async function issueTestToken(folder: string, id: string): Promise<string
   }
 }
 
-/** Gives many bots a token each, in one commit of the state ref of `folder`. */
+/** Issues a token to each of many bots, in one commit of the state ref of `folder`. */
 export async function issueTestTokens(folder: string, ids: readonly string[]): Promise<Map<string, string>> {
   const tokens = new Map(ids.map((id) => [id, newToken()]));
   const state = new State();

@@ -56,7 +56,7 @@ export class Visitor {
     });
   }
 
-  /** Logs in at the test provider, whose login page it stands before, and consents. */
+  /** Logs in on the login page of the test provider, and consents. */
   async logIn(page: Page, account: string): Promise<Page> {
     const fields = { prompt: 'login', login: account, password: 'any' };
     let next = await this.press(page, actionOf(page), fields);

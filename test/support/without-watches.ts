@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
-/** A Node program that runs where inotify gives it nothing. */
+/** A Node program that runs without inotify watches. */
 export interface WatchlessProgram {
   /** How the limit was reached. */
   readonly way: string;
@@ -14,7 +14,7 @@ export interface WatchlessProgram {
 }
 
 /**
- * Runs a module with `args` where the kernel gives no inotify watch: in a user namespace of its own whose limit
+ * Runs a module with `args` where the kernel allows no inotify watch: in a user namespace of its own whose limit
  * is zero or, where there are no such namespaces, after other processes have taken every inotify instance.
  */
 export function runWithoutWatches(module: string, args: readonly string[]): WatchlessProgram {
