@@ -11,45 +11,31 @@ import { addBot, botsOf, type ImageCopy, type ImageEntry, ImageEntries } from '.
 import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 
-/** Our copy of a picture, for a page: the path it is served under, and its size in pixels. */
-export interface CachedPicture {
-  readonly path: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Our copies of a bot's pictures; null, or left out of `preview`, until there is one. */
-export interface CachedPictures {
-  readonly avatar: CachedPicture | null;
-  readonly cover: CachedPicture | null;
-  readonly preview: readonly CachedPicture[];
-}
-
 /** How far the cache is. */
 export interface ImageCacheStatus {
-  /** Pictures that some bot names, and those of them that have a copy. */
+  /** Images that bots refer to, and those of them that have a copy. */
   readonly known: number;
   readonly cached: number;
-  /** Pictures whose last attempt failed; each has another one coming. */
+  /** Images whose last attempt failed; each is retried. */
   readonly failing: number;
-  /** Pictures that wait for their turn or are being fetched. */
+  /** Images that wait or are being fetched. */
   readonly left: number;
 }
 
 export interface ImageCacheOptions {
-  /** Where the copies and the index are kept, such as `var/appdata`. */
+  /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
   readonly fetch: FetchImage;
   readonly log: Log;
-  /** At most so many pictures are fetched at once, and one a host. */
+  /** How many images are fetched at once, at most; one per host. */
   readonly concurrency?: number;
-  /** A copy is fetched again when it is so many days old. */
+  /** Days after which a copy is fetched again. */
   readonly refreshDays?: number;
   /** Shorter times, for tests. */
   readonly intervals?: Partial<Intervals>;
 }
 
-/** Opens the cache in `folder`, as the last run left it. It fetches nothing until pictures are wanted. */
+/** Opens the cache in `folder`, as the last run left it. It fetches nothing until images are wanted. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
   const entries = new ImageEntries();
   const index = await IndexFile.open(join(options.folder, 'index'), entries);
@@ -57,9 +43,8 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
 }
 
 /**
- * Our own copies of the pictures that bots name. Looking one up costs a map look-up; fetching, decoding and
- * storing go on in the background. The last good copy stays while it is refreshed and when that fails, since
- * an address may die while the picture is as good as ever.
+ * Copies of the images that bots refer to. Reading a path is a map look-up; fetching, decoding and storing run in the
+ * background. The last good copy stays while it is refreshed and when that fails, as the address may be gone for good.
  */
 export class ImageCache {
   readonly #log: Log;
@@ -71,12 +56,12 @@ export class ImageCache {
   readonly #listeners: ((url: string, bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
-  #look = 0;
-  #wholeLook = 0;
-  #looking: Promise<void>;
-  #tending: Promise<void> = Promise.resolve();
+  #scan = 0;
+  #completeScan = 0;
+  #scanning: Promise<void>;
+  #cleaningUp: Promise<void> = Promise.resolve();
   #cachedCount = 0;
-  #indexFault: string | undefined;
+  #indexError: string | undefined;
 
   /** For `openImageCache`. */
   constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
@@ -93,7 +78,7 @@ export class ImageCache {
       concurrency,
       refreshAfter: refreshDays * 86_400_000,
       intervals: this.#intervals,
-      isNamed: (entry) => this.#isNamed(entry),
+      isWanted: (entry) => this.#isWanted(entry),
       onCopy: async (entry, copy) => await this.#exchange(entry, copy),
       onFailure: (entry) => this.#index.changed(entry),
     });
@@ -101,54 +86,44 @@ export class ImageCache {
       if (entry.copy) this.#cachedCount += 1;
       if (entry.failure) this.#queue.retryLater(entry);
     }
-    this.#looking = this.#dropLost();
+    this.#scanning = this.#dropLost();
     this.#timers = [
       setInterval(() => void this.#save(), this.#intervals.save).unref(),
-      setInterval(() => void this.tend(), this.#intervals.round).unref(),
+      setInterval(() => void this.cleanUp(), this.#intervals.round).unref(),
     ];
   }
 
-  /** The paths of our copies of a bot's pictures. */
-  cachedImages(images: FullImages): CachedImages {
-    const { avatar, cover, preview } = this.pictures(images);
+  /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, where there is none. */
+  cachedImages({ avatar, cover, preview }: FullImages): CachedImages {
     return {
-      avatar: avatar?.path ?? null,
-      cover: cover?.path ?? null,
-      preview: preview.map(({ path }) => path),
+      avatar: avatar === null ? null : this.#pathOf('avatar', avatar),
+      cover: cover === null ? null : this.#pathOf('wide', cover),
+      preview: preview.map((url) => this.#pathOf('wide', url)).filter((path) => path !== null),
     };
   }
 
-  /** The paths of our copies of a bot's pictures, with their sizes. */
-  pictures({ avatar, cover, preview }: FullImages): CachedPictures {
-    return {
-      avatar: avatar === null ? null : this.#cached('avatar', avatar),
-      cover: cover === null ? null : this.#cached('wide', cover),
-      preview: preview.map((url) => this.#cached('wide', url)).filter((copy) => copy !== null),
-    };
-  }
-
-  /** The bytes of the copy served as `/appdata/<name>.webp`; undefined when there is none. */
+  /** Reads the bytes of the copy served as `/appdata/<name>.webp`; undefined when there is none. */
   async read(name: string): Promise<Buffer | undefined> {
     return await this.#store.read(name);
   }
 
-  /** Takes note that a bot names these pictures: what is missing or old is fetched, before anything else. */
+  /** Notes that a bot refers to these images: missing and old ones are fetched before all others. */
   want(bot: BotId, images: FullImages): void {
-    this.#see(bot, images, true);
+    this.#note(bot, images, true);
   }
 
   /**
-   * Takes note of all that the catalogue names, in slices of a few milliseconds: what is missing or old is
-   * fetched, and what is named no more is dropped after a time of grace. It is due after the start and once
-   * in a while: only a look over everything finds out what nobody names.
+   * Notes all images of the catalogue, in time slices: missing and old ones are fetched, and those that no bot refers to
+   * any more are dropped after their grace period. Call it after the start and regularly: only a full scan finds images
+   * that nothing refers to.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
-    const look = this.#lookOver(all, this.#looking);
-    this.#looking = look.catch(() => {});
-    await look;
+    const scan = this.#scanAfter(all, this.#scanning);
+    this.#scanning = scan.catch(() => {});
+    await scan;
   }
 
-  /** Calls `listener` when the copy of a picture is new, another one or gone, with the bots that name it. */
+  /** Calls `listener` when the copy of an image appears, changes or disappears, with the bots that refer to it. */
   onChange(listener: (url: string, bots: readonly BotId[]) => void): void {
     this.#listeners.push(listener);
   }
@@ -162,68 +137,68 @@ export class ImageCache {
     };
   }
 
-  /** The pictures whose last attempt failed, and why: `<url> <message>` is a sentence. */
+  /** Yields the images whose last attempt failed; `<url> <message>` is a sentence. */
   *failures(): Generator<{ readonly url: string; readonly message: string }> {
     for (const { url, failure } of this.#entries) if (failure) yield { url, message: failure.message };
   }
 
-  /** Resolves when every picture that was wanted is there or has failed once. */
+  /** Resolves when every image that is wanted has a copy or has failed once. */
   async idle(): Promise<void> {
-    await this.#looking;
+    await this.#scanning;
     await this.#queue.idle();
   }
 
   /**
-   * Asks again for what has grown old, and drops what nothing names: a picture after its time of grace, then
-   * its file after the same time once more, so that a page sent just now still finds it. Done every hour.
+   * Fetches old copies again, and drops what nothing refers to: an entry after its grace period, then its file after the
+   * same time again, so that a page sent just before still finds it. Runs every hour by itself.
    */
-  async tend(): Promise<void> {
-    this.#tending = this.#tendAfter(this.#tending);
-    await this.#tending;
+  async cleanUp(): Promise<void> {
+    this.#cleaningUp = this.#cleanUpAfter(this.#cleaningUp);
+    await this.#cleaningUp;
   }
 
-  /** Ends what is under way and writes the index. */
+  /** Ends what is in progress and writes the index. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([this.#queue.close(), this.#looking, this.#tending]);
-    await this.#index.close().catch((error: unknown) => this.#sayUnwritten(error));
+    await Promise.all([this.#queue.close(), this.#scanning, this.#cleaningUp]);
+    await this.#index.close().catch((error: unknown) => this.#logUnwritten(error));
   }
 
-  #cached(kind: ImageKind, url: string): CachedPicture | null {
+  #pathOf(kind: ImageKind, url: string): string | null {
     const copy = this.#entries.get(kind, url)?.copy;
-    return copy ? { path: `/appdata/${copy.name}.webp`, width: copy.width, height: copy.height } : null;
+    return copy ? `/appdata/${copy.name}.webp` : null;
   }
 
-  async #lookOver(all: Iterable<readonly [BotId, FullImages]>, before: Promise<void>): Promise<void> {
+  async #scanAfter(all: Iterable<readonly [BotId, FullImages]>, before: Promise<void>): Promise<void> {
     await before;
-    this.#look += 1;
+    this.#scan += 1;
     await forEachInSlices(
       all,
-      ([bot, images]) => this.#see(bot, images, false),
+      ([bot, images]) => this.#note(bot, images, false),
       'service',
       this.#closing.signal,
     );
-    this.#wholeLook = this.#look;
+    this.#completeScan = this.#scan;
   }
 
-  #see(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
+  #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
     if (this.#closing.signal.aborted) return;
-    if (avatar !== null) this.#seeOne('avatar', avatar, bot, urgent);
-    if (cover !== null) this.#seeOne('wide', cover, bot, urgent);
-    for (const url of preview) this.#seeOne('wide', url, bot, urgent);
+    if (avatar !== null) this.#noteOne('avatar', avatar, bot, urgent);
+    if (cover !== null) this.#noteOne('wide', cover, bot, urgent);
+    for (const url of preview) this.#noteOne('wide', url, bot, urgent);
   }
 
-  #seeOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
+  #noteOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
     const entry = this.#entries.obtain(kind, url);
     addBot(entry, bot);
-    entry.seenIn = this.#look;
-    entry.unnamedSince = null;
+    entry.seenIn = this.#scan;
+    entry.unwantedSince = null;
     this.#queue.add(entry, urgent);
   }
 
-  #isNamed({ seenIn }: ImageEntry): boolean {
-    return seenIn >= this.#wholeLook;
+  #isWanted({ seenIn }: ImageEntry): boolean {
+    return seenIn >= this.#completeScan;
   }
 
   async #exchange(entry: ImageEntry, copy: ImageCopy): Promise<void> {
@@ -244,19 +219,19 @@ export class ImageCache {
   async #save(): Promise<void> {
     try {
       await this.#index.flush();
-      this.#indexFault = undefined;
+      this.#indexError = undefined;
     } catch (error) {
-      this.#sayUnwritten(error);
+      this.#logUnwritten(error);
     }
   }
 
-  #sayUnwritten(error: unknown): void {
-    const message = `the image cache's index cannot be written: ${messageOf(error)}`;
-    if (message !== this.#indexFault) this.#log.warn({ error: messageOf(error) }, message);
-    this.#indexFault = message;
+  #logUnwritten(error: unknown): void {
+    const message = `could not write the index of the image cache: ${messageOf(error)}; retrying`;
+    if (message !== this.#indexError) this.#log.warn({ error: messageOf(error) }, message);
+    this.#indexError = message;
   }
 
-  /** Takes out the copies whose file is gone. */
+  /** Removes the copies whose file is gone. */
   async #dropLost(): Promise<void> {
     try {
       const names = await this.#store.names();
@@ -265,39 +240,46 @@ export class ImageCache {
       };
       await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
     } catch (error) {
-      this.#log.warn({ error: messageOf(error) }, `the image cache cannot be read: ${messageOf(error)}`);
+      this.#log.warn(
+        { error: messageOf(error) },
+        `could not read the folder of the image cache: ${messageOf(error)}`,
+      );
     }
   }
 
-  async #tendAfter(before: Promise<void>): Promise<void> {
+  async #cleanUpAfter(before: Promise<void>): Promise<void> {
     await before;
     try {
-      await this.#tendNow();
+      await this.#cleanUp();
     } catch (error) {
-      this.#log.warn({ error: messageOf(error) }, `the image cache cannot be tended: ${messageOf(error)}`);
+      this.#log.warn(
+        { error: messageOf(error) },
+        `could not clean up the image cache: ${messageOf(error)}; retrying in an hour`,
+      );
     }
   }
 
-  async #tendNow(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     const names = new Set<ImageName>();
     const orphans: ImageEntry[] = [];
     const sort = (entry: ImageEntry): void => {
-      if (this.#isNamed(entry)) this.#queue.add(entry, false);
+      if (this.#isWanted(entry)) this.#queue.add(entry, false);
       else if (this.#isOrphan(entry)) return void orphans.push(entry);
       if (entry.copy) names.add(entry.copy.name);
     };
     await forEachInSlices(this.#entries, sort, 'service', this.#closing.signal);
     if (this.#closing.signal.aborted) return;
-    for (const entry of orphans) if (!this.#isNamed(entry)) await this.#forget(entry);
+    for (const entry of orphans) if (!this.#isWanted(entry)) await this.#forget(entry);
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
-    if (removed > 0) this.#log.info({ removed }, `image cache: ${removed} files removed that nothing names`);
+    if (removed > 0)
+      this.#log.info({ removed }, `image cache: removed ${removed} files that no bot refers to`);
   }
 
-  /** Whether nothing has named the picture for its time of grace, which begins when this is first asked. */
+  /** Whether no bot has referred to the entry for its grace period, which begins with the first call. */
   #isOrphan(entry: ImageEntry): boolean {
-    entry.unnamedSince ??= Date.now();
-    return !entry.queued && entry.unnamedSince <= Date.now() - this.#intervals.grace;
+    entry.unwantedSince ??= Date.now();
+    return !entry.queued && entry.unwantedSince <= Date.now() - this.#intervals.grace;
   }
 
   async #forget(entry: ImageEntry): Promise<void> {

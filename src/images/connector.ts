@@ -5,7 +5,7 @@ import { messageOf } from '../system-error.ts';
 import { isPublicAddress } from '../network-address.ts';
 import { ImageError } from './image-error.ts';
 
-/** What a test has to bend to reach a server of its own; nothing here can be configured. */
+/** Options for tests, which fetch from a local server. Only `site` is set in the service. */
 export interface ConnectorOptions {
   /** Whether an address may be connected to; `isPublicAddress` unless given. */
   readonly allow?: (address: string) => boolean;
@@ -15,15 +15,14 @@ export interface ConnectorOptions {
   readonly ca?: string;
   /** Milliseconds for all of a fetch: look-ups, redirects and body. */
   readonly timeLimit?: number;
-  /** The operator's public address, told to those we fetch from. */
+  /** The public address of this service, sent in the User-Agent. */
   readonly site?: string;
 }
 
 /**
- * Fetches pictures from addresses that strangers wrote down: over https alone, and never from a machine that
- * is not on the public internet. Names are looked up here and all their addresses are checked, then one of
- * these very addresses is connected to, so a name that changes its mind in between gains nothing. The
- * look-up does not take a thread of the pool that files are written with, as the system's does.
+ * Fetches images from untrusted addresses: over https only, and only from the public internet. Host names are resolved
+ * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
+ * later gains nothing. The resolver uses no thread of the pool that writes files, unlike the system's.
  */
 export class ImageConnector {
   readonly #allow: (address: string) => boolean;
@@ -47,29 +46,29 @@ export class ImageConnector {
   }
 
   /**
-   * The bytes that `url` gives, at most 8 MiB of them and within ten seconds. The answer calls them a picture;
-   * whether they are one is for the decoder to find out.
-   * @throws {ImageError} for every reason they cannot be had, one being that `signal` says to end
+   * Fetches up to 8 MiB within ten seconds. Checks that the response has the content type of an image; the decoder checks
+   * the bytes.
+   * @throws {ImageError} for every failure, and when `signal` is aborted
    */
   async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
     const abort = new AbortController();
-    const end = (): void => abort.abort(new ImageError('is not waited for any more'));
+    const end = (): void => abort.abort(new ImageError('was cancelled'));
     if (signal?.aborted) end();
     signal?.addEventListener('abort', end);
     const timer = setTimeout(() => {
-      abort.abort(new ImageError(`was not there within ${this.#timeLimit / 1000} s`, 'host'));
+      abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
     }, this.#timeLimit);
     try {
       return await this.#follow(url, abort.signal);
     } catch (error) {
-      throw faultOf(abort.signal.aborted ? abort.signal.reason : error);
+      throw imageErrorOf(abort.signal.aborted ? abort.signal.reason : error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
     }
   }
 
-  /** Hangs up everywhere; what is being fetched ends with a fault. */
+  /** Ends all connections; what is being fetched fails. */
   async close(): Promise<void> {
     this.#resolver.cancel();
     await this.#agent.destroy();
@@ -78,7 +77,7 @@ export class ImageConnector {
   async #follow(start: string, signal: AbortSignal): Promise<Buffer> {
     let url = checkedUrl(start, start);
     for (let hops = 0; hops <= mostRedirects; hops += 1) {
-      const answer = await request(url, {
+      const response = await request(url, {
         dispatcher: this.#agent,
         signal,
         headers: {
@@ -87,9 +86,9 @@ export class ImageConnector {
           'accept-encoding': 'identity',
         },
       });
-      const next = redirectOf(answer);
-      if (next === undefined) return await bodyOf(answer);
-      discard(answer);
+      const next = redirectOf(response);
+      if (next === undefined) return await bodyOf(response);
+      discard(response);
       url = checkedUrl(next, url);
     }
     throw new ImageError(`redirects more than ${mostRedirects} times`);
@@ -100,7 +99,7 @@ export class ImageConnector {
     try {
       socket = await this.#dialChecked(options);
     } catch (error) {
-      callback(faultOf(error), null);
+      callback(imageErrorOf(error), null);
       return;
     }
     callback(null, socket);
@@ -142,13 +141,13 @@ export class ImageConnector {
 
 const mostRedirects = 3;
 
-/** So many of a host's addresses are tried, each for so many milliseconds. */
+/** How many of a host's addresses are tried, and for how many milliseconds each. */
 const mostAttempts = 3;
 const attemptTime = 4_000;
 
 const mostBytes = 8 * 1024 * 1024;
 
-/** What servers call the pictures we can read; storage services call every file an octet-stream. */
+/** The content types of images that can be decoded; storage services send octet-stream for every file. */
 const types = new Set([
   'image/apng',
   'image/gif',
@@ -161,9 +160,9 @@ const types = new Set([
 ]);
 
 function checkedUrl(text: string, base: string): string {
-  if (!URL.canParse(text, base)) throw new ImageError('redirects to what is no address');
+  if (!URL.canParse(text, base)) throw new ImageError('redirects to an invalid address');
   const url = new URL(text, base);
-  if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} where https: is asked for`);
+  if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} instead of https:`);
   if (url.username || url.password) throw new ImageError('leads to an address with a user name or password');
   url.hash = '';
   return url.href;
@@ -174,16 +173,16 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | 
   return typeof headers.location === 'string' ? headers.location : undefined;
 }
 
-async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
+async function bodyOf(response: Dispatcher.ResponseData): Promise<Buffer> {
   try {
-    checkHead(answer);
+    checkHead(response);
   } catch (error) {
-    discard(answer);
+    discard(response);
     throw error;
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > mostBytes) throw new ImageError(tooBig);
     chunks.push(chunk);
@@ -195,8 +194,8 @@ const tooBig = `is larger than ${mostBytes / 1024 / 1024} MiB`;
 
 function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (statusCode !== 200) {
-    const hostIsUnwell = statusCode === 429 || statusCode >= 500;
-    throw new ImageError(`is answered with ${statusCode}`, hostIsUnwell ? 'host' : 'picture');
+    const isHostFailing = statusCode === 429 || statusCode >= 500;
+    throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'picture');
   }
   const type =
     String(headers['content-type'] ?? '')
@@ -204,19 +203,21 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
       ?.trim()
       .toLowerCase() ?? '';
   if (!types.has(type))
-    throw new ImageError(`is ${type === '' ? 'of no content type' : type}, not a picture`);
+    throw new ImageError(
+      `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,
+    );
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity')
-    throw new ImageError(`comes with Content-Encoding ${encoding}, which was not asked for`);
+    throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
   if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageError(tooBig);
 }
 
-/** Hangs up: what is left of the answer may be endless. */
+/** Ends the response without reading the rest, which may be endless. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {}).destroy();
 }
 
-function faultOf(error: unknown): ImageError {
+function imageErrorOf(error: unknown): ImageError {
   return error instanceof ImageError
     ? error
     : new ImageError(`cannot be fetched: ${messageOf(error)}`, 'host');

@@ -2,10 +2,10 @@ import sharp from 'sharp';
 import { messageOf } from '../system-error.ts';
 import { ImageError } from './image-error.ts';
 
-/** What a picture is for, and so how large our copy may be; a preview is as wide as a cover. */
+/** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
 
-/** Our copy of a picture: WebP, no metadata; width and height in pixels. */
+/** A copy of an image: WebP without metadata; width and height in pixels. */
 export interface DecodedImage {
   readonly bytes: Buffer;
   readonly width: number;
@@ -13,9 +13,9 @@ export interface DecodedImage {
 }
 
 /**
- * Makes our copy of a stranger's picture: the first frame, upright, in sRGB, shrunk to the box of its kind
- * and never enlarged. Only JPEG, PNG, WebP and GIF are read, whatever else the library could.
- * @throws {ImageError} when it is none of these, is damaged, or has too many pixels
+ * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to the size of its kind and
+ * never enlarged. Reads only JPEG, PNG, WebP and GIF, although the library reads more.
+ * @throws {ImageError} for another format, a damaged image, or too many pixels
  */
 export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<DecodedImage> {
   try {

@@ -1,22 +1,22 @@
 import { messageOf } from '../system-error.ts';
 import { decode, type DecodedImage, type ImageKind } from './decode.ts';
 
-/** What the service sends to this process: one picture at a time. */
+/** A message to this process: one image at a time. */
 export interface DecodeRequest {
   readonly bytes: Uint8Array;
   readonly kind: ImageKind;
 }
 
-/** What this process sends back: our copy, or a sentence why there is none. */
-export type DecodeAnswer = { readonly image: DecodedImage } | { readonly fault: string };
+/** The response of this process: the copy, or why there is none. */
+export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
 
 process.on('message', ({ bytes, kind }: DecodeRequest) => {
   decode(bytes, kind).then(
-    (image) => answer({ image }),
-    (error: unknown) => answer({ fault: messageOf(error) }),
+    (image) => respond({ image }),
+    (error: unknown) => respond({ fault: messageOf(error) }),
   );
 });
 
-function answer(value: DecodeAnswer): void {
+function respond(value: DecodeResponse): void {
   process.send?.(value);
 }

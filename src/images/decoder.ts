@@ -4,14 +4,13 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { DecodedImage, ImageKind } from './decode.ts';
-import type { DecodeAnswer, DecodeRequest } from './decoder-process.ts';
+import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
 import { ImageError } from './image-error.ts';
 
 /**
- * Decodes pictures in a process of its own, one at a time and at the lowest priority: a picture that brings a
- * decoder down takes nothing else with it, one that never ends is killed, and the threads that write files
- * here are not kept busy with pixels. The process has no environment, so no secrets; it starts with the first
- * picture, and ends when there was none for a while or when this process is gone.
+ * Decodes images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms
+ * nothing else, one that takes too long is killed, and the threads that write files stay free. The process has no
+ * environment and so no secrets. It starts with the first image, and ends after a while without work or with this process.
  */
 export class Decoder {
   #child: ChildProcess | undefined;
@@ -20,14 +19,14 @@ export class Decoder {
   #closed = false;
 
   /**
-   * Our copy of the picture in `bytes`.
+   * Decodes `bytes` and returns the copy.
    * @throws {ImageError} when it cannot be decoded
    */
   async decode(bytes: Buffer, kind: ImageKind): Promise<DecodedImage> {
     return await this.#queue.run(async () => await this.#decodeNow({ bytes, kind }));
   }
 
-  /** Ends the process; pictures that wait for it get a fault. */
+  /** Ends the process; images that wait fail. */
   async close(): Promise<void> {
     this.#closed = true;
     const gone = this.#stop();
@@ -43,7 +42,7 @@ export class Decoder {
       await this.#stop();
       throw error;
     });
-    this.#idle = setTimeout(() => void this.#stop(), patience).unref();
+    this.#idle = setTimeout(() => void this.#stop(), idleTimeout).unref();
     if ('fault' in answer) throw new ImageError(answer.fault);
     const { bytes, width, height } = answer.image;
     return { bytes: Buffer.from(bytes), width, height };
@@ -68,10 +67,10 @@ export class Decoder {
   }
 }
 
-/** Milliseconds that the process stays without work. */
-const patience = 30_000;
+/** Milliseconds after which a process without work ends. */
+const idleTimeout = 30_000;
 
-/** Milliseconds for one picture; the decoder's own limit is shorter, this is for when it does not hold. */
+/** Milliseconds for one image, in case the decoder's own, shorter limit does not work. */
 const timeLimit = 20_000;
 
 function startProcess(): ChildProcess {
@@ -88,7 +87,7 @@ function startProcess(): ChildProcess {
   return child;
 }
 
-async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeAnswer> {
+async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeResponse> {
   return await new Promise((resolve, reject) => {
     const settle = (end: () => void): void => {
       clearTimeout(timer);
@@ -99,7 +98,7 @@ async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeA
     const timer = setTimeout(() => {
       settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimit / 1000} s`)));
     }, timeLimit);
-    child.once('message', (answer: DecodeAnswer) => settle(() => resolve(answer)));
+    child.once('message', (answer: DecodeResponse) => settle(() => resolve(answer)));
     child.once('exit', onExit);
     child.send(request, (error) => {
       if (error) settle(() => reject(child.pid === undefined ? error : endedDecoder()));

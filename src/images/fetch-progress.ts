@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 
-/** Says in the log how far the work is: every so many milliseconds while there is some, and when it is done. */
+/** Logs how far the fetching is: every `interval` milliseconds while there is work, and when it is done. */
 export class FetchProgress {
   readonly #log: Log;
   readonly #interval: number;
@@ -15,7 +15,7 @@ export class FetchProgress {
     this.#left = left;
   }
 
-  /** Work has come. */
+  /** Starts logging. */
   begin(): void {
     this.#timer ??= setInterval(() => this.#say(), this.#interval).unref();
   }
@@ -37,7 +37,7 @@ export class FetchProgress {
     const [fetched, failed, left] = [this.#fetched, this.#failed, this.#left()];
     this.#log.info(
       { fetched, failed, left },
-      `image cache: ${fetched} fetched, ${failed} failed, ${left} to go`,
+      `image cache: ${fetched} fetched, ${failed} failed, ${left} left`,
     );
     if (left > 0) return;
     this.close();

@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import type { ImageKind } from './decode.ts';
 import type { ImageName } from './store.ts';
 
-/** Our copy of a picture. Pixels, and milliseconds since the epoch. */
+/** The cached copy of an image. Pixels, and milliseconds since the epoch. */
 export interface ImageCopy {
   readonly name: ImageName;
   readonly width: number;
@@ -10,30 +10,30 @@ export interface ImageCopy {
   readonly fetchedAt: number;
 }
 
-/** The last attempts at a picture that all failed, and when the next one is due. */
+/** How often an image has failed in a row, and when it is retried. Milliseconds since the epoch. */
 export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
 }
 
-/** A picture that a bot names: what is known of it, and what it is waiting for. */
+/** An image that a bot refers to: its copy, its failures and whether it is queued. */
 export interface ImageEntry {
   readonly kind: ImageKind;
   readonly url: string;
   /** The last good copy. */
   copy: ImageCopy | null;
   failure: FetchFailure | null;
-  /** The bots that name it, or did. */
+  /** The bots that refer to it, or did. */
   bots: BotId | Set<BotId> | null;
-  /** The last look over the catalogue that found it. */
+  /** The number of the last scan of the catalogue that found it. */
   seenIn: number;
-  /** When it was first found to be named no more. */
-  unnamedSince: number | null;
+  /** When a scan first found that no bot refers to it. Milliseconds since the epoch. */
+  unwantedSince: number | null;
   queued: boolean;
 }
 
-/** All pictures, by kind and address. */
+/** All images, by kind and address. */
 export class ImageEntries {
   readonly #byUrl: Readonly<Record<ImageKind, Map<string, ImageEntry>>> = {
     avatar: new Map(),
@@ -48,7 +48,7 @@ export class ImageEntries {
     return this.#byUrl[kind].get(url);
   }
 
-  /** The picture, made known when it was not. */
+  /** Returns the entry of an image, a new one where there is none. */
   obtain(kind: ImageKind, url: string): ImageEntry {
     const known = this.#byUrl[kind].get(url);
     if (known) return known;
@@ -59,7 +59,7 @@ export class ImageEntries {
       failure: null,
       bots: null,
       seenIn: 0,
-      unnamedSince: null,
+      unwantedSince: null,
       queued: false,
     };
     this.#byUrl[kind].set(url, entry);
@@ -76,7 +76,7 @@ export class ImageEntries {
   }
 }
 
-/** Notes that a bot names the picture. */
+/** Notes that a bot refers to the image. */
 export function addBot(entry: ImageEntry, bot: BotId): void {
   const { bots } = entry;
   if (bots === null) entry.bots = bot;
@@ -84,7 +84,7 @@ export function addBot(entry: ImageEntry, bot: BotId): void {
   else if (bots !== bot) entry.bots = new Set([bots, bot]);
 }
 
-/** The bots that name the picture. */
+/** Returns the bots that refer to the image. */
 export function botsOf({ bots }: ImageEntry): readonly BotId[] {
   if (bots === null) return [];
   return bots instanceof Set ? [...bots] : [bots];

@@ -1,6 +1,6 @@
 /**
- * Why a picture could not be had: a sentence without the address, for the log and the index. `blame` says
- * whether the whole host had better be left alone for a while, or just this picture.
+ * Why an image could not be fetched: a sentence without its subject, the address. `blame` says whether the whole host
+ * should be left alone for a while, or only this image.
  */
 export class ImageError extends Error {
   readonly blame: 'picture' | 'host';

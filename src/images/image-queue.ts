@@ -10,7 +10,7 @@ import type { ImageCopy, ImageEntry } from './image-entries.ts';
 import { FetchProgress } from './fetch-progress.ts';
 import type { ImageStore } from './store.ts';
 
-/** Fetches a picture's bytes, or rejects with an ImageError; ends when the signal says so. */
+/** Fetches an image's bytes. Rejects with an ImageError, also when the signal is aborted. */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
 
 export interface ImageQueueOptions {
@@ -21,15 +21,15 @@ export interface ImageQueueOptions {
   /** Milliseconds after which a copy is fetched again. */
   readonly refreshAfter: number;
   readonly intervals: Intervals;
-  /** Whether a picture that waited for its turn is still worth it. */
-  readonly isNamed: (entry: ImageEntry) => boolean;
-  /** Takes over a new copy; the picture still has the old one. */
+  /** Whether a bot still refers to an image that waited. */
+  readonly isWanted: (entry: ImageEntry) => boolean;
+  /** Replaces the copy of an entry, which still has the old one. */
   readonly onCopy: (entry: ImageEntry, copy: ImageCopy) => Promise<void>;
-  /** The picture has failed; its copy stays. */
+  /** Called when an image has failed; its copy stays. */
   readonly onFailure: (entry: ImageEntry) => void;
 }
 
-/** Gets pictures that are due: fetches, decodes and stores each, and comes back to those that failed. */
+/** Fetches, decodes and stores the images that are due, and retries those that failed. */
 export class ImageQueue {
   readonly #options: ImageQueueOptions;
   readonly #decoder = new Decoder();
@@ -51,17 +51,17 @@ export class ImageQueue {
     this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
   }
 
-  /** Pictures that wait for their turn or are being fetched. */
+  /** Images that wait or are being fetched. */
   get left(): number {
     return this.#hostQueue.left;
   }
 
-  /** Pictures whose last attempt failed. */
+  /** Images whose last attempt failed. */
   get failing(): number {
     return this.#failing.size;
   }
 
-  /** Puts the picture in when it is due: without a copy or with an old one, and not just failed. */
+  /** Adds an image if it is due: without a copy or with an old one, and not failed a short time ago. */
   add(entry: ImageEntry, urgent: boolean): void {
     if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
     entry.queued = true;
@@ -69,7 +69,7 @@ export class ImageQueue {
     this.#hostQueue.add(hostOf(entry.url), entry, urgent);
   }
 
-  /** Comes back to a picture that failed, when its time has come. */
+  /** Retries an image that failed when its time comes. */
   retryLater(entry: ImageEntry): void {
     this.#failing.add(entry);
   }
@@ -83,7 +83,7 @@ export class ImageQueue {
     await this.#hostQueue.idle();
   }
 
-  /** Ends what is under way. */
+  /** Ends what is in progress. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#ticking);
@@ -97,14 +97,14 @@ export class ImageQueue {
     return copy === null || copy.fetchedAt + this.#options.refreshAfter <= now;
   }
 
-  /** Gets a picture; whether its host is well. */
+  /** Fetches an image. Returns whether its host works. */
   async #work(entry: ImageEntry): Promise<boolean> {
     let result: Result = 'again';
-    while (result === 'again' && this.#options.isNamed(entry) && this.#isDue(entry)) {
+    while (result === 'again' && this.#options.isWanted(entry) && this.#isDue(entry)) {
       result = await this.#attempt(entry);
     }
     entry.queued = false;
-    return result !== 'host unwell';
+    return result !== 'host failed';
   }
 
   async #attempt(entry: ImageEntry): Promise<Result> {
@@ -114,11 +114,11 @@ export class ImageQueue {
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
       if (!(error instanceof ImageError) && codeOf(error) !== undefined) {
-        await this.#sitDown(messageOf(error));
+        await this.#pause(messageOf(error));
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
       this.#fail(entry, messageOf(error));
-      return error instanceof ImageError && error.blame === 'host' ? 'host unwell' : 'done';
+      return error instanceof ImageError && error.blame === 'host' ? 'host failed' : 'done';
     }
   }
 
@@ -144,24 +144,27 @@ export class ImageQueue {
     log.debug({ url: entry.url, message, count, retryAt }, `${entry.url} ${message}`);
   }
 
-  /** Our own disk or process is at fault, not the picture: it keeps its place, and this worker waits. */
-  async #sitDown(message: string): Promise<void> {
+  /** Waits before the same image is tried again, as the error is one of this machine and not of the image. */
+  async #pause(message: string): Promise<void> {
     const { log, intervals } = this.#options;
-    log.error({ error: message }, `pictures cannot be stored (${message}): see to the image cache's folder`);
+    log.error(
+      { error: message },
+      `could not store an image: ${message}; check the folder of the image cache, retrying`,
+    );
     await wait(intervals.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   async #retry(): Promise<void> {
-    const { isNamed } = this.#options;
+    const { isWanted } = this.#options;
     const retry = (entry: ImageEntry): void => {
-      if (isNamed(entry)) this.add(entry, false);
+      if (isWanted(entry)) this.add(entry, false);
     };
     await forEachInSlices(this.#failing, retry, 'service', this.#closing.signal);
   }
 }
 
-/** `again`: the fault was ours, not the picture's. */
-type Result = 'done' | 'host unwell' | 'again';
+/** `again`: an error of this machine, not of the image. */
+type Result = 'done' | 'host failed' | 'again';
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';

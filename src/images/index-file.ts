@@ -8,9 +8,9 @@ import type { ImageKind } from './decode.ts';
 import type { ImageCopy, FetchFailure, ImageEntry, ImageEntries } from './image-entries.ts';
 
 /**
- * What is known of the pictures, on disk: one line a picture with a checksum before it, the last line of a
- * picture counts. Changes are appended; when most lines are out of date the file is written anew. A line that
- * is torn or wrong is left out, a file of another making is not used at all: it is a cache.
+ * The entries on disk: one line per image after its checksum; the last line of an image counts. Changes are appended, and
+ * the file is rewritten when most lines are out of date. An incomplete or invalid line is ignored, and so is a file of
+ * another format: it is a cache.
  */
 export class IndexFile {
   readonly #path: string;
@@ -25,7 +25,7 @@ export class IndexFile {
     this.#entries = entries;
   }
 
-  /** Reads the file at `path` into `pictures`, and keeps it true from then on. */
+  /** Reads the file at `path` into `entries`. */
   static async open(path: string, entries: ImageEntries): Promise<IndexFile> {
     const index = new IndexFile(path, entries);
     const { lines, whole } = await readLines(path, entries);
@@ -33,17 +33,17 @@ export class IndexFile {
     return index;
   }
 
-  /** Notes that the picture has changed; `flush` writes it. */
+  /** Notes that an entry has changed; `flush` writes it. */
   changed(entry: ImageEntry): void {
     this.#changed.add(entry);
   }
 
-  /** Writes what has changed. When it rejects, the changes are kept for the next time. */
+  /** Writes the changed entries. When it rejects, they are kept for the next time. */
   async flush(): Promise<void> {
     await this.#writes.run(async () => await this.#write());
   }
 
-  /** Writes what has changed, and ends. */
+  /** Writes the changed entries and closes the file. */
   async close(): Promise<void> {
     try {
       await this.flush();
@@ -58,7 +58,7 @@ export class IndexFile {
     const batch = [...this.#changed];
     this.#changed.clear();
     try {
-      if (this.#lines > 2 * this.#entries.size + spareLines) await this.#writeAnew();
+      if (this.#lines > 2 * this.#entries.size + spareLines) await this.#rewrite();
       else await this.#append(batch);
     } catch (error) {
       for (const entry of batch) this.#changed.add(entry);
@@ -73,7 +73,7 @@ export class IndexFile {
     this.#lines += batch.length;
   }
 
-  async #writeAnew(): Promise<void> {
+  async #rewrite(): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
     let lines = 0;
@@ -101,7 +101,7 @@ export class IndexFile {
 
 const magic = 'botshelf images 1\n';
 
-/** So many lines may be out of date, however few pictures there are. */
+/** Lines that may be out of date, however few entries there are. */
 const spareLines = 1_000;
 
 const blockLines = 1_000;
@@ -114,7 +114,7 @@ function lineOf({ kind, url, copy, failure }: ImageEntry, known: boolean): strin
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-/** Reads the lines that are good; not `whole` when there is anything else in the file, or no file. */
+/** Reads the valid lines. Not `whole` when there is anything else in the file, or no file. */
 async function readLines(path: string, entries: ImageEntries): Promise<{ lines: number; whole: boolean }> {
   let lines = 0;
   let whole = true;

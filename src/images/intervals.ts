@@ -1,16 +1,16 @@
-/** How often things happen. Milliseconds. */
+/** The times of the image cache. Milliseconds. */
 export interface Intervals {
-  /** The wait after a picture's first failure; it doubles with every other one, up to the last. */
+  /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
   readonly firstRetry: number;
   readonly lastRetry: number;
-  /** How often the failed ones are looked at. */
+  /** How often failed images are checked for a retry. */
   readonly tick: number;
-  /** The rest of a host that is unwell; it doubles too. */
+  /** The pause after a host fails; it doubles too. */
   readonly hostRest: number;
   readonly longestHostRest: number;
-  /** The rest of a worker that met a full disk. */
+  /** The pause after an error of this machine, such as a full disk. */
   readonly ownRest: number;
-  /** How long a picture and then its file outlive the last bot that named them. */
+  /** The grace period of an entry, and then of its file, after the last bot that referred to it. */
   readonly grace: number;
   readonly round: number;
   readonly save: number;
@@ -35,7 +35,7 @@ export const defaultIntervals: Intervals = {
   progress: 10 * second,
 };
 
-/** Milliseconds until a picture that failed `count` times is tried again: a quarter more or less than its turn. */
+/** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */
 export function retryDelay(count: number, { firstRetry, lastRetry }: Intervals): number {
   return Math.min(lastRetry, firstRetry * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
 }

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
 
-/** The name of a stored picture: the SHA-256 of its bytes in hexadecimal. */
+/** The name of a stored image: the SHA-256 of its bytes in hexadecimal. */
 export type ImageName = string;
 
 /**
- * The folder of our copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name. A file is
- * there whole or not at all, and never changes.
+ * The folder of the copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name. A file is written as a
+ * whole or not at all, and never changes.
  */
 export class ImageStore {
   readonly #folder: string;
   readonly #putting = new Set<ImageName>();
-  /** While files are being removed: the names that must stay. */
+  /** The names that must stay, while files are being removed. */
   #kept: Set<ImageName> | undefined;
   #removal: Promise<void> = Promise.resolve();
 
@@ -22,7 +22,7 @@ export class ImageStore {
     this.#folder = folder;
   }
 
-  /** Stores a picture; its name is returned once it is durable. */
+  /** Stores an image. Resolves with its name once it is durable. */
   async put(bytes: Buffer): Promise<ImageName> {
     const name = hash('sha256', bytes);
     this.#putting.add(name);
@@ -36,7 +36,7 @@ export class ImageStore {
     return name;
   }
 
-  /** The picture of that name; undefined when there is none, or when this is no name at all. */
+  /** Reads the image of that name; undefined when there is none. */
   async read(name: string): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
     try {
@@ -47,7 +47,7 @@ export class ImageStore {
     }
   }
 
-  /** The names of all pictures that are there. */
+  /** Returns the names of all stored images. */
   async names(): Promise<Set<ImageName>> {
     const names = new Set<ImageName>();
     for await (const { files } of this.#folders()) {
@@ -60,8 +60,8 @@ export class ImageStore {
   }
 
   /**
-   * Starts the grace of a picture that nothing names any more: it counts from now, not from its fetching. When
-   * the file cannot be touched its grace is just shorter.
+   * Starts the grace period of an image that nothing refers to any more. When the file cannot be touched, the period has
+   * started when the file was written.
    */
   async release(name: ImageName): Promise<void> {
     const now = new Date();
@@ -69,8 +69,9 @@ export class ImageStore {
   }
 
   /**
-   * Removes what is not in `named` and was written or released more than `grace` milliseconds ago; gives the
-   * number of files. A picture that is stored meanwhile stays, and is added to `named`.
+   * Removes the files that are not in `named` and were written or released more than `grace` milliseconds ago. Adds images
+   * that are stored during the call to `named`, so that they stay.
+   * @returns the number of files removed
    */
   async sweep(named: Set<ImageName>, grace: number): Promise<number> {
     for (const name of this.#putting) named.add(name);

@@ -55,14 +55,17 @@ describe('the image cache', () => {
     deepEqual(cache.status(), { known: 4, cached: 4, failing: 0, left: 0 });
   });
 
-  it('gives the size of our copy, which is the size of the bytes it serves', async () => {
+  const sizeOf = async (path: string | null): Promise<unknown[]> => {
+    const { format, width, height } = await sharp(await cache.read(nameOf(path))).metadata();
+    return [format, width, height];
+  };
+
+  it('serves copies no larger than their place on a page needs', async () => {
     cache.want(homer, all());
     await cache.idle();
-    const { avatar, cover } = cache.pictures(all());
-    deepEqual([avatar?.width, avatar?.height, cover?.width, cover?.height], [512, 512, 1280, 320]);
-    const stored = await cache.read(nameOf(cover?.path));
-    const { format, width } = await sharp(stored).metadata();
-    deepEqual([format, width], ['webp', 1280]);
+    const { avatar, cover } = cache.cachedImages(all());
+    deepEqual(await sizeOf(avatar), ['webp', 512, 512]);
+    deepEqual(await sizeOf(cover), ['webp', 1280, 320]);
     equal(await cache.read('0'.repeat(64)), undefined);
   });
 
@@ -76,8 +79,14 @@ describe('the image cache', () => {
     cache.want(homer, images);
     await cache.idle();
     deepEqual(site.asked, ['/avatar.png', '/avatar.png']);
-    const { avatar, cover } = cache.pictures(images);
-    deepEqual([avatar?.width, cover?.width], [512, 600]);
+    const { avatar, cover } = cache.cachedImages(images);
+    deepEqual(
+      [await sizeOf(avatar), await sizeOf(cover)],
+      [
+        ['webp', 512, 512],
+        ['webp', 600, 600],
+      ],
+    );
   });
 
   it('takes note of a whole catalogue without holding up the event loop', async () => {
@@ -146,7 +155,7 @@ describe('the image cache', () => {
     const now = cache.cachedImages(avatarOnly()).avatar;
     ok(now !== before);
     deepEqual(told, [at('/avatar.png')]);
-    await cache.tend();
+    await cache.cleanUp();
     ok(await cache.read(nameOf(before)));
   });
 
@@ -189,7 +198,7 @@ describe('the image cache', () => {
     await reopen({ intervals: { tick: 1 } });
     await cache.setWanted([[homer, { avatar: at('/none.png'), cover: null, preview: [] }]]);
     await cache.idle();
-    await cache.tend();
+    await cache.cleanUp();
     deepEqual(site.asked, ['/none.png']);
   });
 
@@ -201,12 +210,12 @@ describe('the image cache', () => {
     ]);
     await cache.idle();
     const kept = cache.cachedImages(avatarOnly()).avatar;
-    await cache.tend();
+    await cache.cleanUp();
     equal(files().length, 2);
     await cache.setWanted([[homer, avatarOnly()]]);
     for (const file of files()) utimesSync(file, new Date(0), new Date(0));
-    await cache.tend();
-    await cache.tend();
+    await cache.cleanUp();
+    await cache.cleanUp();
     deepEqual(files().map(nameOf), [nameOf(kept)]);
     deepEqual(cache.cachedImages(all()).cover, null);
     await reopen();
@@ -217,7 +226,7 @@ describe('the image cache', () => {
     cache.want(homer, avatarOnly());
     await cache.idle();
     await cache.setWanted([]);
-    await cache.tend();
+    await cache.cleanUp();
     delete site.answers['/avatar.png'];
     cache.want(homer, avatarOnly());
     ok(cache.cachedImages(avatarOnly()).avatar);
@@ -239,7 +248,7 @@ describe('the image cache', () => {
     cache.want(homer, avatarOnly());
     await cache.idle();
     ok(cache.cachedImages(avatarOnly()).avatar);
-    match(said[0] ?? '', /^pictures cannot be stored \(.+\): see to the image cache's folder$/);
+    match(said[0] ?? '', /^could not store an image: .+; check the folder of the image cache, retrying$/);
     equal(cache.status().failing, 0);
   });
 
@@ -251,12 +260,12 @@ describe('the image cache', () => {
     });
     const info = (_fields: object, message: string): void => {
       said.push(message);
-      if (message.endsWith(' 0 to go')) tell?.();
+      if (message.endsWith(' 0 left')) tell?.();
     };
     await reopen({ log: { ...silentLog, info }, intervals: { progress: 5 } });
     cache.want(homer, { ...all(), cover: at('/none.png') });
     await finished;
-    equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 to go');
+    equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 left');
   });
 
   it('ends in the middle of its work, and goes on with it another time', async () => {
