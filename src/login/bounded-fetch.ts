@@ -1,11 +1,11 @@
-/** What an answer of the provider may cost at most. */
+/** The limits of a response from the provider. */
 export interface Bounds {
-  /** Milliseconds until the last byte is there. */
+  /** Milliseconds until the last byte arrives. */
   readonly time: number;
   readonly bytes: number;
 }
 
-/** A fetch whose answers arrive whole, in time and small, or not at all. */
+/** Returns a fetch that rejects when a response exceeds the limits. Its responses have their whole body. */
 export function boundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
@@ -20,7 +20,7 @@ async function readWhole(body: ReadableStream<Uint8Array>, most: number): Promis
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > most) throw new RangeError(`the answer has more than ${most} bytes`);
+    if (size > most) throw new RangeError(`the response has more than ${most} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from 'node:crypto';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 
-/** What a sealed text held. */
+/** The contents of a sealed text. */
 export interface SealContents {
   readonly value: unknown;
   /** Milliseconds since the epoch. */
@@ -11,8 +11,8 @@ export interface SealContents {
 }
 
 /**
- * Seals values so that nobody else can read, make or change them: AES-256-GCM by the newest of its secrets.
- * Older ones still open, so a secret is replaced by putting a new one before it.
+ * Seals values so that nobody else can read, forge or change them: AES-256-GCM with the newest secret. Texts sealed with an
+ * older secret still open, so a secret is replaced by putting a new one before it.
  */
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Uint8Array>;
@@ -29,7 +29,7 @@ export class KeyRing {
     this.#clock = clock;
   }
 
-  /** @param purpose what is sealed for one opens for no other */
+  /** @param purpose a text sealed for one purpose does not open for another */
   async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
     const now = Math.floor(this.#clock() / 1000);
     return await new EncryptJWT({ value })
@@ -40,7 +40,7 @@ export class KeyRing {
       .encrypt(this.#key(this.#newest));
   }
 
-  /** Undefined when it was not sealed here for this purpose, its time is over, or its key is no longer known. */
+  /** Returns undefined for a text that was not sealed with a known key for this purpose, or has expired. */
   async open(purpose: string, sealed: string): Promise<SealContents | undefined> {
     try {
       const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid = '' }) => this.#key(kid), {

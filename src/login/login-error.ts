@@ -1,15 +1,15 @@
 /**
- * Why a login came to nothing:
- * - away: the provider does not answer, or not as it should; later it may
- * - denied: the person, or the provider for them, said no
- * - stale: it took too long, was done already, or another login was begun meanwhile; beginning again helps
- * - distrusted: what came back is not what the provider was asked for
+ * Why a login failed:
+ * - away: the provider does not respond, or not correctly; trying later may help
+ * - denied: the person or the provider refused
+ * - stale: it took too long, was finished before, or another login was started since; starting again helps
+ * - distrusted: the response does not match the request to the provider
  * - misconfigured: the provider does not accept this service; only the operator can help
- * - no-account: the account has no id that an author of a bot can have
+ * - no-account: the account has no ID that an author of a bot can have
  */
 export type LoginErrorKind = 'away' | 'denied' | 'stale' | 'distrusted' | 'misconfigured' | 'no-account';
 
-/** A login that came to nothing. The message is a sentence for the person who tried it. */
+/** A login that failed. The message is a sentence for the person who logs in. */
 export class LoginError extends Error {
   readonly kind: LoginErrorKind;
 

@@ -10,21 +10,21 @@ import { callbackPath, isSecureOrigin, type LoginSettings } from './settings.ts'
 
 export interface LoginOptions {
   readonly settings: LoginSettings;
-  /** What cookies are sealed with, newest first. */
+  /** The secrets that seal cookies, newest first. */
   readonly secrets: readonly string[];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
   readonly log: Log;
-  /** What an answer of the provider may cost. */
+  /** The limits of a response from the provider. */
   readonly bounds?: Bounds;
 }
 
-/** Logging in at the provider, from the first click to the session. */
+/** Logging in with the provider, from the first click to the session. */
 export class Login {
   readonly sessions: Sessions;
-  /** What people call the provider. */
+  /** The provider's display name. */
   readonly provider: string;
-  /** Why nobody can log in as this service is set up, a clause; null when they can. */
+  /** Why nobody can log in with the present configuration, a clause; null when login works. */
   readonly obstacle: string | null;
   readonly #provider: Provider;
   readonly #keys: KeyRing;
@@ -38,13 +38,13 @@ export class Login {
     this.sessions = new Sessions(this.#keys, settings.issuer);
     this.obstacle = isSecureOrigin(baseUrl)
       ? null
-      : `the login needs https, and this service is at ${baseUrl}: its operator has to put it behind https`;
+      : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
   }
 
   /**
-   * Where to send a visitor who wants to log in, and the text for the cookie to bring back.
-   * @param to the page that they want to come back to; the front page where it is none of ours
-   * @param asAnother whether they want another account than the one they are logged in with there
+   * Starts a login. Returns the address to redirect the visitor to, and the cookie that `finish` needs.
+   * @param to the path to return to; the front page where it is not a page of this site
+   * @param asAnother whether the visitor wants to use another account than the provider's current one
    * @throws {LoginError}
    */
   async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: CookieText }> {
@@ -60,8 +60,8 @@ export class Login {
   }
 
   /**
-   * Begins the session of a visitor whom the provider has sent back.
-   * @param cookie what `begin` gave for it; undefined when the browser had none
+   * Finishes a login and starts the session, once the provider has redirected the visitor back.
+   * @param cookie the text from `begin`; undefined when the browser sent none
    * @throws {LoginError}
    */
   async finish(
@@ -72,7 +72,7 @@ export class Login {
     if (opened === undefined) {
       throw new LoginError(
         'stale',
-        'this login took longer than ten minutes, or was begun in another browser',
+        'this login took longer than ten minutes, or was started in another browser',
       );
     }
     const { to, ...request } = opened.value as LoginCookie;
@@ -84,7 +84,7 @@ export class Login {
     }
   }
 
-  /** Tells the operator of what the visitor cannot mend. */
+  /** Logs the errors that only the operator can fix, and returns the error. */
   #logged(error: unknown): unknown {
     if (error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind)) {
       this.#log.warn({ login: error.kind, because: reasons(error) }, `a login failed: ${error.message}`);
@@ -100,7 +100,7 @@ interface LoginCookie extends AuthorizationRequest {
 const purpose = 'login';
 const loginSeconds = 600;
 
-/** What the errors behind an error say. Nothing else of them: they carry what was exchanged. */
+/** Returns the messages of an error's causes, and nothing else of them, as they hold secrets of the exchange. */
 function reasons(error: Error): string[] {
   const said: string[] = [];
   for (let cause = error.cause; cause instanceof Error && said.length < 5; cause = cause.cause) {

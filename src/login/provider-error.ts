@@ -1,7 +1,7 @@
 import * as oauth from 'openid-client';
 import { LoginError, type LoginErrorKind } from './login-error.ts';
 
-/** What the failure of a conversation with the provider `name` means to the one who logs in. */
+/** Maps an error of the exchange with the provider `name` to a LoginError. */
 export function loginErrorOf(error: unknown, name: string): LoginError {
   if (error instanceof LoginError) return error;
   const kind = kindOf(error);
@@ -9,7 +9,7 @@ export function loginErrorOf(error: unknown, name: string): LoginError {
 }
 
 function kindOf(error: unknown): LoginErrorKind {
-  if (error instanceof oauth.AuthorizationResponseError) return byAnswer[error.error] ?? 'misconfigured';
+  if (error instanceof oauth.AuthorizationResponseError) return byRedirect[error.error] ?? 'misconfigured';
   if (error instanceof oauth.ResponseBodyError) {
     if (error.status >= 500) return 'away';
     return error.error === 'invalid_grant' ? 'stale' : 'misconfigured';
@@ -19,8 +19,8 @@ function kindOf(error: unknown): LoginErrorKind {
   return 'away';
 }
 
-/** By the error that the provider sends people back with. */
-const byAnswer: Readonly<Record<string, LoginErrorKind>> = {
+/** By the error in the provider's redirect. */
+const byRedirect: Readonly<Record<string, LoginErrorKind>> = {
   access_denied: 'denied',
   login_required: 'denied',
   interaction_required: 'denied',
@@ -30,7 +30,7 @@ const byAnswer: Readonly<Record<string, LoginErrorKind>> = {
   temporarily_unavailable: 'away',
 };
 
-/** By the code of openid-client: what is answered in form, but is not what was asked for. */
+/** By openid-client's code: the response is well-formed but does not match the request. */
 const byCode: Readonly<Record<string, LoginErrorKind>> = {
   OAUTH_INVALID_RESPONSE: 'distrusted',
   OAUTH_INVALID_REQUEST: 'distrusted',
@@ -43,17 +43,17 @@ const byCode: Readonly<Record<string, LoginErrorKind>> = {
 function sentence(kind: LoginErrorKind, name: string): string {
   switch (kind) {
     case 'away':
-      return `${name} does not answer as it should: try again in a minute`;
+      return `${name} does not respond correctly: try again in a minute`;
     case 'denied':
-      return `${name} did not let you in, or you said no there`;
+      return `${name} refused the login, or you cancelled it`;
     case 'stale':
-      return 'this login was used already or took too long';
+      return 'this login was already used or took too long';
     case 'distrusted':
-      return `what came back is not what ${name} was asked for, so it is not trusted`;
+      return `the response of ${name} does not match the request`;
     case 'misconfigured':
-      return `${name} does not accept this service: tell the people who run it`;
+      return `${name} does not accept this service: tell its operator`;
     case 'no-account':
-      return `${name} gives no account`;
+      return `${name} sent no account`;
     default:
       return kind satisfies never;
   }

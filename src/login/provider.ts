@@ -5,32 +5,32 @@ import { LoginError } from './login-error.ts';
 import { loginErrorOf } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
 
-/** Who has logged in. */
+/** The account of the person who logged in. */
 export interface Account {
   readonly id: AccountId;
-  /** What the provider calls them; null when it does not say. */
+  /** The display name at the provider; null where it sends none. */
   readonly name: string | null;
   /**
-   * When they last proved to the provider who they are; for Discord, which cannot be asked for that, when they came
-   * back from its page of consent. Milliseconds since the epoch.
+   * When the provider last authenticated the person; for Discord, which does not tell, when they returned from its consent
+   * page. Milliseconds since the epoch.
    */
   readonly authenticatedAt: number;
 }
 
-/** What the visitor's browser keeps, sealed, between leaving for the provider and coming back. */
+/** A request to the provider, kept sealed in the visitor's browser until the provider redirects back. */
 export interface AuthorizationRequest {
   readonly state: string;
   readonly verifier: string;
-  /** Null where the provider gives no id tokens. */
+  /** Null where the provider issues no ID tokens. */
   readonly nonce: string | null;
 }
 
 /**
- * The provider that people log in at: OAuth 2 with PKCE, or OpenID Connect. The latter is asked to make sure
- * who it is even if they are logged in there; Discord only shows its page of consent. Its metadata are read when they are first needed, and again every hour.
+ * The identity provider: OAuth 2 with PKCE, or OpenID Connect. OpenID Connect is asked to authenticate a person again who
+ * is logged in there; Discord only shows its consent page. Metadata are read at the first use, and again every hour.
  */
 export class Provider {
-  /** What people call it. */
+  /** The display name. */
   readonly name: string;
   readonly #settings: LoginSettings;
   readonly #redirectUri: string;
@@ -38,7 +38,7 @@ export class Provider {
   #known: { readonly configuration: oauth.Configuration; readonly at: number } | undefined;
   #discovering: Promise<oauth.Configuration> | undefined;
 
-  /** @param redirectUri where the provider sends people back to */
+  /** @param redirectUri the address that the provider redirects back to */
   constructor(settings: LoginSettings, redirectUri: string, bounds: Bounds = defaultBounds) {
     this.#settings = settings;
     this.#redirectUri = redirectUri;
@@ -47,8 +47,8 @@ export class Provider {
   }
 
   /**
-   * Where to send a visitor who wants to log in, and what they must bring back.
-   * @param asAnother whether they want another account than the one they are logged in with there
+   * Makes a request. Returns it with the address to redirect the visitor to.
+   * @param asAnother whether the visitor wants to use another account than the provider's current one
    * @throws {LoginError} away
    */
   async begin(asAnother = false): Promise<{ readonly url: string; readonly request: AuthorizationRequest }> {
@@ -66,19 +66,22 @@ export class Provider {
       ...(request.nonce === null
         ? { scope: 'identify', prompt: 'consent' }
         : { scope: 'openid profile', max_age: String(freshSeconds), nonce: request.nonce }),
-      // Discord's page of consent has a way to another account by itself.
+      // Discord's consent page offers other accounts by itself.
       ...(asAnother && request.nonce !== null && { prompt: 'login' }),
     });
     return { url: url.href, request };
   }
 
   /**
-   * Who it is that the provider has sent back with these parameters.
+   * Returns the account of the person whom the provider redirected back with these parameters.
    * @throws {LoginError} of every kind
    */
   async finish(parameters: URLSearchParams, request: AuthorizationRequest): Promise<Account> {
     if (parameters.get('state') !== request.state) {
-      throw new LoginError('stale', 'this login was begun anew meanwhile, or in another browser');
+      throw new LoginError(
+        'stale',
+        'another login was started since, or this one was started in another browser',
+      );
     }
     const configuration = await this.#configuration();
     const url = new URL(this.#redirectUri);
@@ -103,7 +106,7 @@ export class Provider {
   ): Promise<Account> {
     const address = new URL('/api/users/@me', this.#settings.issuer);
     const response = await oauth.fetchProtectedResource(configuration, token, address, 'GET');
-    if (!response.ok) throw new Error(`${address.href} answers with status ${response.status}`);
+    if (!response.ok) throw new Error(`${address.href} responded with status ${response.status}`);
     const user = objectOf(await response.json());
     return {
       id: this.#accountId(user['id']),
@@ -136,7 +139,7 @@ export class Provider {
     if (id !== undefined) return id;
     throw new LoginError(
       'no-account',
-      `the id that ${this.name} gives for your account is not 1 to 20 digits, as the authors of bots have: log in with the account that a bot names`,
+      `the account ID from ${this.name} is not 1 to 20 digits: log in with an account that a bot lists as an author`,
     );
   }
 
@@ -154,8 +157,8 @@ export class Provider {
 
   async #discover(): Promise<oauth.Configuration> {
     const { kind, issuer, clientId, clientSecret } = this.#settings;
-    // Discord does not say how it wants the secret; in the body there is one way to write it.
-    const secret = (kind === 'discord' ? oauth.ClientSecretPost : secretAsAsked)(clientSecret);
+    // Discord does not state how to send the secret; in the body there is one way to encode it.
+    const secret = (kind === 'discord' ? oauth.ClientSecretPost : clientAuthentication)(clientSecret);
     const configuration = await oauth.discovery(new URL(issuer), clientId, undefined, secret, {
       algorithm: kind === 'discord' ? 'oauth2' : 'oidc',
       [oauth.customFetch]: this.#fetch,
@@ -166,17 +169,17 @@ export class Provider {
   }
 }
 
-/** A provider that takes longer, or has more to say, does not work. */
+/** A provider that exceeds these limits counts as away. */
 const defaultBounds: Bounds = { time: 5000, bytes: 256 * 1024 };
 
-/** What the provider saw may be so old. Half of what the token page takes, so that there is time left. */
+/** Seconds. The maximum age of the authentication; half of what the token page accepts, so that there is time left. */
 const freshSeconds = 300;
 
 /** Milliseconds. */
 const rediscoverEvery = 3_600_000;
 
-/** Sends the secret in the way that the provider's metadata ask for; the standard's way where they don't say. */
-function secretAsAsked(secret: string): oauth.ClientAuth {
+/** Sends the secret as the provider's metadata say, else in the standard's way. */
+function clientAuthentication(secret: string): oauth.ClientAuth {
   const post = oauth.ClientSecretPost(secret);
   const basic = oauth.ClientSecretBasic(secret);
   return (server, ...request) =>
@@ -188,10 +191,10 @@ function secretAsAsked(secret: string): oauth.ClientAuth {
 
 function objectOf(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  throw new TypeError('the account is no object');
+  throw new TypeError('the account is not an object');
 }
 
-/** What an account is called: one line, not long. Discord's keys come first, then OpenID Connect's. */
+/** Returns the display name, one short line. Discord's keys come first, then those of OpenID Connect. */
 function nameIn(account: Readonly<Record<string, unknown>>): string | null {
   for (const key of ['global_name', 'username', 'name', 'preferred_username']) {
     const value = account[key];

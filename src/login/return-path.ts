@@ -1,6 +1,6 @@
 /**
- * The page of ours that a login leads back to: `text` where it is the path of one, else the front page. Nothing
- * else is ever redirected to, so that no link through the login leads to another site.
+ * Returns the path that a login redirects to: `text` where it is the path of a known page, else the front page. So no link
+ * through the login can lead to another site.
  */
 export function returnPath(text: string | undefined): string {
   return text !== undefined && pages.test(text) ? text : '/';

@@ -5,8 +5,8 @@ import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
 
 /**
- * The secret that a service without BOTSHELF_SECRET seals its cookies with: made once, kept in `folder` for the
- * service's account alone.
+ * Reads the secret that seals cookies where BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`, readable
+ * only for the service's account.
  * @throws a system error
  */
 export async function readSecretFile(folder: string): Promise<string> {

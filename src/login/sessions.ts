@@ -2,25 +2,25 @@ import { type AccountId, parseAccountId } from '../bot/account.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Account } from './provider.ts';
 
-/** Who a browser belongs to. It is kept in that browser, sealed; nothing of it is kept here. */
+/** Who is logged in with a browser. Kept sealed in a cookie of that browser, not in the service. */
 export interface Session extends Account {
   /** Milliseconds since the epoch. */
   readonly loggedInAt: number;
 }
 
-/** A text for a cookie, and for how many seconds it is good. */
+/** A text for a cookie, and its lifetime in seconds. */
 export interface CookieText {
   readonly text: string;
   readonly seconds: number;
 }
 
-/** Sessions that end a week after they were last used, and a month after the login. */
+/** Sessions. They end a week after the last use, and a month after the login at the latest. */
 export class Sessions {
   readonly #keys: KeyRing;
   readonly #purpose: string;
   readonly #clock: () => number;
 
-  /** @param issuer whose accounts they are of; those of another are not opened */
+  /** @param issuer the provider; sessions of another provider do not open */
   constructor(keys: KeyRing, issuer: string, clock: () => number = Date.now) {
     this.#keys = keys;
     this.#clock = clock;
@@ -31,7 +31,7 @@ export class Sessions {
     return await this.#seal({ ...account, loggedInAt: this.#clock() });
   }
 
-  /** The session that a cookie holds, with its renewal when one is due; undefined when it is none, or over. */
+  /** Opens the session in a cookie, with its renewal when one is due. Returns undefined for an invalid or expired one. */
   async open(
     text: string,
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
@@ -52,7 +52,7 @@ export class Sessions {
   }
 }
 
-/** Whether the account proved who it is within the last ten minutes. */
+/** Whether the provider authenticated the person within the last ten minutes. */
 export function isFresh({ authenticatedAt }: Session): boolean {
   return Date.now() - authenticatedAt < tenMinutes;
 }
@@ -61,7 +61,7 @@ const tenMinutes = 600_000;
 const idleSeconds = 7 * 86_400;
 const longestSeconds = 30 * 86_400;
 
-/** Milliseconds: a cookie for each answer would be too many. */
+/** Milliseconds. A new cookie in every response would be too many. */
 const renewAfter = 86_400_000;
 
 function sessionOf(value: unknown): Session | undefined {

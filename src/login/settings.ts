@@ -1,21 +1,21 @@
-/** The path that the provider sends people back to. */
+/** The path that the provider redirects back to. */
 export const callbackPath = '/login/callback';
 
-/** Which provider people log in at, and who we are there. */
+/** The identity provider, and this service's registration there. */
 export interface LoginSettings {
   readonly kind: 'discord' | 'oidc';
   /** The provider's issuer identifier, such as https://discord.com. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The claim that holds the account's id; Discord has none and is asked for the account. */
+  /** The claim with the account's ID; unused for Discord, which has no claims. */
   readonly idClaim: string;
 }
 
 /**
- * Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set. What is wrong goes to
- * `faults`, a sentence each.
- * @param text the value of a variable, undefined when it is not set
+ * Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set.
+ * @param text returns the value of a variable, undefined when it is not set
+ * @param faults gets a sentence for each error
  */
 export function readLoginSettings(
   text: (name: string) => string | undefined,
@@ -68,9 +68,7 @@ export function readLoginSettings(
   };
 }
 
-/**
- * Reads the secrets that cookies are sealed with, newest first, divided by commas or white space. Empty when none is set.
- */
+/** Reads the secrets that seal cookies, newest first, separated by commas or white space. Empty when none is set. */
 export function readSecrets(text: (name: string) => string | undefined, faults: string[]): readonly string[] {
   const secrets = (text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
   if (secrets.some(({ length }) => length < shortestSecret)) {
@@ -86,7 +84,7 @@ export function readSecrets(text: (name: string) => string | undefined, faults: 
 
 const shortestSecret = 32;
 
-/** Whether cookies that only travel encrypted, and so the login, work at an address: over https, or on this machine. */
+/** Whether secure cookies, and so the login, work at an address: over https, or on this machine. */
 export function isSecureOrigin(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

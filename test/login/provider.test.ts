@@ -47,7 +47,7 @@ describe('Provider', () => {
     });
   });
 
-  describe('that does not answer as it should', () => {
+  describe('that does not respond correctly', () => {
     for (const mood of ['not at all', 'without end', 'with status 500', 'with HTML'] satisfies Mood[]) {
       it(`is away when it answers ${mood}, until it does`, async () => {
         const real = await startProvider(baseUrl);

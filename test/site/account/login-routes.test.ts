@@ -111,7 +111,7 @@ describe('the login', () => {
   });
 
   it('is refused with an answer of another issuer, or of none', async () => {
-    site.service.expectLog(/a login failed: what came back is not what .* was asked for/);
+    site.service.expectLog(/a login failed: the response of .* does not match the request/);
     const { visitor, back } = await backFromProvider(site);
     back.url.searchParams.set('iss', 'https://evil.example');
     await refused(site, visitor, back, 400, /not trusted/);
@@ -148,7 +148,7 @@ describe('the login', () => {
     const abort = /href="([^"]*\/abort)"/.exec(consent.text)?.[1];
     const page = await visitor.go(new URL(abort ?? '', consent.url));
     strictEqual(page.status, 403);
-    match(page.text, /did not let you in/);
+    match(page.text, /refused the login/);
     match(page.text, /href="\/login"/);
   });
 
@@ -191,7 +191,7 @@ describe('the login', () => {
     const { visitor, back } = await backFromProvider(site);
     const code = back.url.searchParams.get('code') ?? '';
     back.url.searchParams.set('iss', 'https://evil.example');
-    site.service.expectLog(/a login failed: what came back is not what .* was asked for/);
+    site.service.expectLog(/a login failed: the response of .* does not match the request/);
     await visitor.go(back.url);
     for (const secret of [
       code,
@@ -203,7 +203,7 @@ describe('the login', () => {
 
   it('says that the provider is away, and works when it is back', async () => {
     const lonely = await openLoginSite();
-    lonely.service.expectLog(/a login failed: .* does not answer as it should/);
+    lonely.service.expectLog(/a login failed: .* does not respond correctly/);
     lonely.provider.answer('/', 'with status 500');
     const visitor = new Visitor();
     const away = await visitor.go(`${lonely.baseUrl}/login?to=${tokenPath}`);
@@ -218,7 +218,7 @@ describe('the login', () => {
 
   it('says that a provider that has gone is away, whenever it goes', async () => {
     const lonely = await openLoginSite();
-    lonely.service.expectLog(/a login failed: .* does not answer as it should/);
+    lonely.service.expectLog(/a login failed: .* does not respond correctly/);
     const { visitor, back } = await backFromProvider(lonely);
     await lonely.provider.leave();
     await refused(lonely, visitor, back, 503, /does not answer/);
@@ -228,7 +228,7 @@ describe('the login', () => {
     const wrong = await openLoginSite({ clientSecret: 'a wrong secret of the client, just as long' });
     wrong.service.expectLog(/invalid_client.*a login failed: .* does not accept this service/);
     const { visitor, back } = await backFromProvider(wrong);
-    await refused(wrong, visitor, back, 500, /tell the people who run it/);
+    await refused(wrong, visitor, back, 500, /tell its operator/);
     ok(!wrong.service.log().includes('a wrong secret'));
   });
 
