@@ -96,7 +96,7 @@ describe('the login', () => {
 
   it('is refused with the cookie of another login', async () => {
     const [mine, other] = [await backFromProvider(site), await backFromProvider(site)];
-    await refused(site, other.visitor, mine.back, 400, /begun anew/);
+    await refused(site, other.visitor, mine.back, 400, /another login was started/);
   });
 
   it('is refused when ten minutes are over', async () => {
@@ -114,11 +114,11 @@ describe('the login', () => {
     site.service.expectLog(/a login failed: the response of .* does not match the request/);
     const { visitor, back } = await backFromProvider(site);
     back.url.searchParams.set('iss', 'https://evil.example');
-    await refused(site, visitor, back, 400, /not trusted/);
+    await refused(site, visitor, back, 400, /does not match the request/);
 
     const again = await backFromProvider(site);
     again.back.url.searchParams.delete('iss');
-    await refused(site, again.visitor, again.back, 400, /not trusted/);
+    await refused(site, again.visitor, again.back, 400, /does not match the request/);
   });
 
   it('is refused with a code that was used before', async () => {
@@ -209,7 +209,7 @@ describe('the login', () => {
     const away = await visitor.go(`${lonely.baseUrl}/login?to=${tokenPath}`);
     strictEqual(away.status, 503);
     strictEqual(away.headers.get('retry-after'), '60');
-    match(away.text, /does not answer/);
+    match(away.text, /does not respond/);
     strictEqual((await visitor.go(lonely.baseUrl + tokenPath)).status, 200);
     strictEqual((await lonely.service.request(`/api/v2/bots/${homer}`)).status, 200);
     lonely.provider.answer('/', 'well');
@@ -221,7 +221,7 @@ describe('the login', () => {
     lonely.service.expectLog(/a login failed: .* does not respond correctly/);
     const { visitor, back } = await backFromProvider(lonely);
     await lonely.provider.leave();
-    await refused(lonely, visitor, back, 503, /does not answer/);
+    await refused(lonely, visitor, back, 503, /does not respond/);
   });
 
   it('tells the operator of a secret that the provider does not take', async () => {
