@@ -1,0 +1,74 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { etagsOf, type Representation, send } from '../../src/http/representation.ts';
+import { serveHandler, type TestServer } from '../support/handler.ts';
+
+describe('a representation', () => {
+  const text = 'text '.repeat(1000);
+  let representation: Representation;
+  let server: TestServer;
+  beforeEach(async () => {
+    representation = {
+      type: 'application/json',
+      digest: 'd1',
+      body: Buffer.from(text),
+      current: () => true,
+    };
+    server = await serveHandler(async (ctx) => await send(ctx, representation));
+  });
+  afterEach(async () => await server.close());
+
+  it('is sent in the coding that the client prefers, each with an ETag of its own', async () => {
+    const decode = { identity: (body: Buffer) => body, gzip: gunzipSync, br: brotliDecompressSync };
+    const seen: string[] = [];
+    for (const coding of ['identity', 'gzip', 'br'] as const) {
+      const { headers, body } = await server.get({ 'Accept-Encoding': coding });
+      strictEqual(headers['content-encoding'] ?? 'identity', coding);
+      strictEqual(headers.vary, 'Accept-Encoding');
+      strictEqual(decode[coding](body).toString(), text);
+      seen.push(headers.etag ?? '');
+    }
+    deepStrictEqual(seen, etagsOf('d1'));
+  });
+
+  it('is sent as it is when it is too small to compress', async () => {
+    representation = { ...representation, body: Buffer.from('{}') };
+    const { headers, body } = await server.get({ 'Accept-Encoding': 'br' });
+    strictEqual(headers['content-encoding'], undefined);
+    strictEqual(body.toString(), '{}');
+  });
+
+  it('is a 304 without a body for a client that has it, whatever else the condition lists', async () => {
+    const etag = '"d1"';
+    for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, headers, body } = await server.get({
+        'Accept-Encoding': 'identity',
+        'If-None-Match': condition,
+        'Cache-Control': 'no-cache',
+      });
+      deepStrictEqual([status, headers.etag, body.length], [304, etag, 0], condition);
+    }
+    strictEqual((await server.get({ 'If-None-Match': '"other"' })).status, 200);
+  });
+
+  it('is sent whole when it comes in pieces, also compressed', async () => {
+    const pieces = async function* (): AsyncGenerator<Buffer> {
+      for (let i = 0; i < 1000; i++) yield await Promise.resolve(Buffer.from('text '));
+    };
+    representation = { ...representation, digest: 'd2', body: pieces };
+    for (let round = 0; round < 2; round++) {
+      const plain = await server.get({ 'Accept-Encoding': 'identity' });
+      strictEqual(plain.body.toString(), text);
+      const compressed = await server.get({ 'Accept-Encoding': 'gzip' });
+      strictEqual(gunzipSync(compressed.body).toString(), text);
+    }
+  });
+
+  it('is refused with 406 for a client that accepts no type or coding of it', async () => {
+    for (const headers of [{ Accept: 'text/html' }, { 'Accept-Encoding': 'identity;q=0, deflate' }]) {
+      const { status, body } = await server.get(headers);
+      strictEqual(status, 406);
+      match(body.toString(), /"type":"urn:botshelf:problem:not-acceptable"/);
+    }
+  });
+});
