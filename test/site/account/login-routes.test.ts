@@ -96,7 +96,7 @@ describe('the login', () => {
 
   it('is refused with the cookie of another login', async () => {
     const [mine, other] = [await backFromProvider(site), await backFromProvider(site)];
-    await refused(site, other.visitor, mine.back, 400, /another login was started/);
+    await refused(site, other.visitor, mine.back, 400, /another login was started/i);
   });
 
   it('is refused when ten minutes are over', async () => {
