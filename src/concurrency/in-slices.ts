@@ -18,7 +18,7 @@ export async function forEachInSlices<T>(
   }
 }
 
-/** The items in ascending order, sorted one slice of time after the other. What is nearly sorted takes linear time. */
+/** Returns the items in ascending order, sorted one slice of time after the other. Nearly sorted items take linear time. */
 export async function sortInSlices<T extends object>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
@@ -38,7 +38,7 @@ export async function sortInSlices<T extends object>(
   return runs[0] ?? [];
 }
 
-/** Sorting so many takes about a millisecond. */
+/** Sorting this many items takes about a millisecond. */
 const runLength = 1024;
 
 async function mergeRuns<T extends object>(

@@ -5,14 +5,14 @@ import { defaultLocale, listElement } from '../../bot/record.ts';
 import type { BotRecord, Category } from '../../bot/schema-types.ts';
 import { folderOf } from '../page/layout.ts';
 
-/** A bot as it is served: bytes ready to send, and the few facts that lists filter and sort by. */
+/** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
 export interface IndexedBot {
   readonly id: BotId;
   /** The record as JSON. */
   readonly record: Buffer;
   /** The list element as JSON: the record without its pages. */
   readonly element: Buffer;
-  /** Names this very record; the same wherever the same bytes are served. 27 URL-safe characters. */
+  /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
   readonly digest: string;
   readonly facts: BotFacts;
   /** The files it was read from, in path order. */
@@ -22,7 +22,7 @@ export interface IndexedBot {
 export interface BotFacts {
   /** In the default locale. */
   readonly name: string;
-  /** What names are sorted by: without case and width. */
+  /** The name without case and width, to sort by. */
   readonly nameKey: string;
   readonly category: Category;
   readonly nsfw: boolean;
@@ -35,7 +35,7 @@ export interface BotFacts {
   readonly random: number;
 }
 
-/** One markdown file that is served, as it was when it last kept the rules. */
+/** One markdown file that is served, in its last valid version. */
 export interface IndexedFile {
   readonly locale: Locale;
   readonly main: boolean;
@@ -53,11 +53,11 @@ export interface BotIndex {
   readonly version: number;
   readonly size: number;
   get(id: BotId): IndexedBot | undefined;
-  /** Every bot in numeric id order. The array never changes: a later version has another one. */
+  /** Every bot in numeric id order. The array never changes: a later version has a new one. */
   all(): readonly IndexedBot[];
 }
 
-/** Makes a record ready to be served. */
+/** Returns a record ready to be served. */
 export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
   const name = record.contents[defaultLocale(record)]?.name ?? '';
   const bytes = packed(JSON.stringify(record));
@@ -82,7 +82,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
   };
 }
 
-/** Small bodies share a slab: 200,000 buffers of their own would cost more than what is in them. */
+/** Writes a text to memory that small texts share: 200,000 buffers of their own would take more memory than their content. */
 function packed(text: string): Buffer {
   const length = Buffer.byteLength(text);
   if (length > slabSize / 4) return Buffer.from(text);
@@ -103,9 +103,9 @@ let slabUsed = 0;
 export class MutableBotIndex implements BotIndex {
   #version = 0;
   readonly #bots = new Map<BotId, IndexedBot>();
-  /** The sorted array of an earlier version; undefined where most bots are others by now. */
+  /** The sorted array of an earlier version; undefined where most bots have changed since. */
   #sorted: readonly IndexedBot[] | undefined;
-  /** Folders of bots that are there and have not been needed yet. */
+  /** Folders whose bots have not been needed yet. */
   readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
   #expectedSize = 0;
   /** Bots that were added, replaced or removed since that version. */
@@ -124,7 +124,7 @@ export class MutableBotIndex implements BotIndex {
     return this.#bots.get(id);
   }
 
-  /** Takes over the bots of a folder that are made when they are first needed. */
+  /** Adds the bots of a folder, which are made when one of them is first needed. */
   expect(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
     this.#expected.set(folder, { size, bots });
     this.#expectedSize += size;
@@ -132,7 +132,7 @@ export class MutableBotIndex implements BotIndex {
     this.#version += 1;
   }
 
-  /** Makes the bots of a folder that are expected. */
+  /** Makes the expected bots of a folder. */
   fill(folder: string): void {
     const expected = this.#expected.get(folder);
     if (expected === undefined) return;
@@ -143,7 +143,7 @@ export class MutableBotIndex implements BotIndex {
 
   all(): readonly IndexedBot[] {
     for (const folder of this.#expected.keys()) this.fill(folder);
-    if (this.#sorted === undefined || this.#changed.size > mostInserted)
+    if (this.#sorted === undefined || this.#changed.size > maxInserted)
       this.#sorted = [...this.#bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
     else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
     this.#changed.clear();
@@ -164,7 +164,7 @@ export class MutableBotIndex implements BotIndex {
     this.#version += 1;
   }
 
-  /** Sorting a hundred thousand bots for a new one would delay every request by a tenth of a second. */
+  /** Inserts the changed bots: sorting a hundred thousand for a new one would delay every request by a tenth of a second. */
   #withChanges(before: readonly IndexedBot[]): IndexedBot[] {
     const sorted = [...before];
     for (const id of this.#changed) {
@@ -176,10 +176,10 @@ export class MutableBotIndex implements BotIndex {
   }
 }
 
-/** Putting each of so many in its place takes less time than sorting all. */
-const mostInserted = 500;
+/** Inserting so many bots takes less time than sorting all. */
+const maxInserted = 500;
 
-/** Where a bot stands among bots in numeric order of their ids, or would stand. */
+/** Returns where a bot is, or would be, among bots in numeric order of their ids. */
 function placeOf(sorted: readonly IndexedBot[], id: BotId): number {
   let low = 0;
   let high = sorted.length;
