@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
 
-/** What the operator chose, from the environment; docs/configuration.md explains each. */
+/** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The port for probes and metrics alone; null where they are on the one above. */
+  /** The port for probes and metrics only; null where `port` serves them too. */
   readonly probePort: number | null;
   /** The public address, without a slash at its end. Links and origins come from it, never from `Host`. */
   readonly baseUrl: string;
@@ -19,44 +19,44 @@ export interface Config {
   readonly rateLimit: number;
   /** Refused tokens a minute and address; 0 is no limit. */
   readonly badTokenLimit: number;
-  /** At most one state commit in so many seconds. */
+  /** At most one commit of counts in that time. */
   readonly stateSeconds: number;
-  /** State history older than so many days is thinned to a commit a day. */
+  /** The age after which state history is pruned to one commit a day. */
   readonly stateDays: number;
   /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
   readonly remote: RemoteConfig | null;
   /** Keep copies of the bots' pictures. */
   readonly images: boolean;
-  /** Somebody edits the catalogue: open pages follow its files and show their faults. */
+  /** For people who edit the catalogue: open pages reload on edits and show faults. */
   readonly dev: boolean;
-  /** How to reach the operator; null where nobody says. */
+  /** How to reach the operator; null where it is not set. */
   readonly contact: string | null;
   /** Where people log in; null where nobody can. */
   readonly login: LoginSettings | null;
-  /** What cookies are sealed with, newest first; empty: one is made. */
+  /** The secrets that seal cookies, newest first; where empty, one is generated. */
   readonly secrets: readonly string[];
-  /** A test process names the failpoint it wants to die at. */
+  /** The failpoint that kills the process, in tests only. */
   readonly failpoint: string | null;
-  /** A sentence for each variable that is set and means nothing here. */
+  /** A sentence for each BOTSHELF_ variable that is not a setting. */
   readonly unknown: readonly string[];
 }
 
 export interface RemoteConfig {
-  /** A remote's name or an address, as git takes it. */
+  /** A remote's name or URL, as git accepts it. */
   readonly remote: string;
-  /** The branch there; null is the one of the name that is checked out here. */
+  /** The branch there; null for the one with the name of the checked-out branch. */
   readonly branch: string | null;
   /** Fetches at least that often. */
   readonly syncSeconds: number;
   /** Pushes at most that often. */
   readonly pushSeconds: number;
-  /** When a post is answered: once the change is durable here, or once the remote has it. */
+  /** When the response to a post is sent: once the change is durable here, or once the remote has it. */
   readonly ack: 'local' | 'remote';
-  /** What the Git server signs its calls of `/hooks/push` with; null where it does not call. */
+  /** The secret that the Git server signs its calls of `/hooks/push` with; null where there is no webhook. */
   readonly webhookSecret: string | null;
 }
 
-/** The faults of an environment, one sentence each, with the variable's name and what it takes. */
+/** Invalid settings: a sentence each, with the variable's name and the values it takes. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 
@@ -84,14 +84,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (value === undefined) return fallback;
     const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
     if (number >= least && number <= most) return number;
-    faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${least} to ${most}.`);
+    faults.push(`${name} is ${JSON.stringify(value)}: set it to a whole number from ${least} to ${most}.`);
     return fallback;
   };
   const flag = (name: string, fallback = false): boolean => {
     const value = text(name)?.toLowerCase() ?? (fallback ? 'on' : 'off');
     if (['on', 'true', '1', 'yes'].includes(value)) return true;
     if (!['off', 'false', '0', 'no'].includes(value)) {
-      faults.push(`${name} is ${JSON.stringify(value)}: give "on" or "off".`);
+      faults.push(`${name} is ${JSON.stringify(value)}: set it to "on" or "off".`);
     }
     return false;
   };
@@ -110,7 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       return url.origin;
     }
     faults.push(
-      `${name} is ${JSON.stringify(value)}: give an address such as https://bots.example.org, without a path.`,
+      `${name} is ${JSON.stringify(value)}: set it to an address such as https://bots.example.org, without a path.`,
     );
     return fallback;
   };
@@ -129,11 +129,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       webhookSecret,
     } as const;
     if (name?.startsWith('-'))
-      faults.push("BOTSHELF_REMOTE begins with -: give a remote's name or an address.");
+      faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
     if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
-      faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: give a branch's name such as main.`);
+      faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
     if (ack !== 'local' && ack !== 'remote')
-      faults.push(`BOTSHELF_ACK is ${JSON.stringify(ack)}: give "local" or "remote".`);
+      faults.push(`BOTSHELF_ACK is ${JSON.stringify(ack)}: set it to "local" or "remote".`);
     if (webhookSecret !== null && webhookSecret.length < shortestWebhookSecret)
       faults.push(
         `BOTSHELF_WEBHOOK_SECRET has fewer than ${shortestWebhookSecret} characters: make one with "openssl rand -hex 32".`,
@@ -149,7 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const value = text('BOTSHELF_CONTACT') ?? null;
     if (value !== null && !/^[^\p{Cc}]{1,200}$/u.test(value))
       faults.push(
-        'BOTSHELF_CONTACT is no single line of up to 200 characters: give a mail address or a link.',
+        'BOTSHELF_CONTACT is not a single line of up to 200 characters: set it to a mail address or a link.',
       );
     return value;
   };
@@ -158,7 +158,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const probePort =
     text('BOTSHELF_PROBE_PORT') === undefined ? null : integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
   if (probePort === port && port !== 0)
-    faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: give another one, or leave it out.`);
+    faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
   const catalogue = resolve(text('BOTSHELF_CATALOGUE') ?? '.');
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
@@ -196,7 +196,7 @@ function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): st
     });
 }
 
-/** How many characters have to be added, removed or replaced to make one text of the other. */
+/** Returns the edit distance of two texts: how many characters have to be added, removed or replaced. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, character] of Array.from(from).entries()) {

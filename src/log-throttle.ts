@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** Tells when a reason to refuse something begins: what goes on for an hour is one line of the log, not one a request. */
+/** Limits the log of refused requests to one line per reason, however many requests are refused for it. */
 export class LogThrottle {
-  /** As long as nothing was refused for it, in ms, a reason is over. */
+  /** A reason ends one minute, in ms, after the last request refused for it. */
   readonly #reasons = new LRUCache<string, true>({ max: 100, ttl: 60_000, updateAgeOnGet: true });
 
-  /** Whether nothing was refused for this reason in the last minute. */
+  /** Returns whether nothing was refused for this reason in the last minute. */
   begins(reason: string): boolean {
     if (this.#reasons.get(reason)) return false;
     this.#reasons.set(reason, true);

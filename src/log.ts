@@ -3,7 +3,7 @@ import { build as pretty } from 'pino-pretty';
 import { WritesUnavailableError } from './bot/errors.ts';
 import { messageOf } from './system-error.ts';
 
-/** What the service says while it runs: fields for machines, one sentence for people. */
+/** The log of the service: fields for machines and a sentence for people. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -11,7 +11,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** A log on standard error: readable lines on a terminal, JSON lines elsewhere. */
+/** Creates a log on standard error: readable lines on a terminal, JSON lines elsewhere. */
 export function createLog(): Log {
   if (!process.stderr.isTTY) {
     return pino(
@@ -27,7 +27,7 @@ export function createLog(): Log {
 
 const serializers = { err: describe };
 
-/** What the operator can mend is said in words; where in the code it was noticed helps with nothing. */
+/** Errors that the operator can fix are logged without a stack trace. */
 function describe(error: unknown): unknown {
   if (!(error instanceof WritesUnavailableError))
     return error instanceof Error ? stdSerializers.err(error) : error;
@@ -35,5 +35,5 @@ function describe(error: unknown): unknown {
   return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };
 }
 
-/** A log that says nothing: for commands whose output is their answer, and for tests. */
+/** A log that writes nothing: for commands with an output of their own, and for tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CommitEvent } from './git/commit-events.ts';
 
-/** What is asked when the metrics are read, and costs nothing otherwise. */
+/** Values that are read when the metrics are. */
 export interface MetricsSources {
   /** Bots that are served. */
   bots(): number;
@@ -9,9 +9,9 @@ export interface MetricsSources {
   faultyFiles(): number;
   /** Each part of the service by name, and how many things do not work there. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
-  /** Bots whose counts are in the journal alone. */
+  /** Bots whose counts are in the journal only. */
   waitingCounts(): number;
-  /** When counts were last brought into Git: milliseconds since the epoch; undefined before the first time. */
+  /** When counts were last committed to Git: milliseconds since the epoch; undefined before the first time. */
   checkpointedAt(): number | undefined;
   /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
   remoteFaultAt(): number | undefined;
@@ -21,27 +21,27 @@ export interface MetricsSources {
   repeated(): { readonly whole: number; readonly notModified: number };
 }
 
-/** How the service does, in the text form of Prometheus. */
+/** The metrics of the service, in the text format of Prometheus. */
 export class Metrics {
   readonly contentType: string;
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #batches: Histogram;
-  #ofProcess = false;
+  #hasProcessMetrics = false;
 
   constructor(sources: MetricsSources) {
     const registers = [this.#registry];
     this.contentType = this.#registry.contentType;
     this.#requests = new Histogram({
       name: 'botshelf_http_request_duration_seconds',
-      help: 'Requests that were decided on, by route, until the answer stood.',
+      help: 'Time the application takes to respond to a request, by route.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5],
       registers,
     });
     this.#batches = new Histogram({
       name: 'botshelf_content_batch_size',
-      help: 'Changes of content in one commit.',
+      help: 'Posted changes of content in one commit.',
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
     });
@@ -57,17 +57,17 @@ export class Metrics {
     );
     gauge(
       'botshelf_fold_age_seconds',
-      'Since counts were last brought into Git; NaN before the first time.',
+      'Time since counts were last committed to Git; NaN before the first time.',
       () => (Date.now() - (sources.checkpointedAt() ?? Number.NaN)) / 1000,
     );
     gauge(
       'botshelf_commits_unpushed',
-      'Commits of branch and state that the remote does not have; 0 where there is none.',
+      'Commits of branch and state that the remote does not have; 0 without a remote.',
       () => sources.unpushed(),
     );
     gauge(
       'botshelf_remote_fault_age_seconds',
-      'Since the first failure to be in step with the remote, until what is here is there; 0 where nothing fails, or there is none.',
+      'Time since the first failure to sync with the remote, until a sync succeeds; 0 while none fails, or without a remote.',
       () => {
         const now = Date.now();
         return (now - (sources.remoteFaultAt() ?? now)) / 1000;
@@ -75,7 +75,7 @@ export class Metrics {
     );
   }
 
-  /** A request that was decided on. @param route the pattern of its path */
+  /** Observes a request that the application responded to. @param route the pattern of its path */
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.observe({ method, route, status }, seconds);
   }
@@ -86,9 +86,9 @@ export class Metrics {
   }
 
   async text(): Promise<string> {
-    // Watching the event loop and the collector costs a little: only where somebody looks.
-    if (!this.#ofProcess) collectDefaultMetrics({ register: this.#registry });
-    this.#ofProcess = true;
+    // Watching the event loop and the garbage collector has a cost, so it begins with the first read.
+    if (!this.#hasProcessMetrics) collectDefaultMetrics({ register: this.#registry });
+    this.#hasProcessMetrics = true;
     return await this.#registry.metrics();
   }
 }
@@ -96,7 +96,7 @@ export class Metrics {
 function addRepeated(registers: Registry[], sources: MetricsSources): void {
   const metric = new Counter({
     name: 'botshelf_http_repeated_responses_total',
-    help: 'Requests that the response cache answered.',
+    help: 'Requests that the response cache responded to.',
     labelNames: ['status'],
     registers,
     collect: () => {
@@ -117,7 +117,7 @@ function addParts(registers: Registry[], sources: MetricsSources): void {
   });
   const faults = new Gauge({
     name: 'botshelf_part_faults',
-    help: 'What does not work in a part of the service; /readyz says it in words.',
+    help: 'Number of things that do not work in a part of the service; /readyz names them.',
     labelNames: ['part'],
     registers,
     collect: () => {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whether an address is a machine of the public internet: not this one, not the network around it. */
+/** Returns whether an address is on the public internet, not on this machine or its network. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
@@ -8,12 +8,12 @@ export function isPublicAddress(address: string): boolean {
   return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast);
 }
 
-/** What an address is counted by: an IPv6 network is one customer, so its first 64 bits are. */
+/** Returns the key to count an address by: the first 64 bits of an IPv6 address, as a customer has them all. */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const ip = ipaddr.process(address).toString();
   return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip;
 }
 
-/** The only IPv6 addresses given out; ipaddr.js also calls ::127.0.0.1 unicast. */
+/** The allocated IPv6 addresses; ipaddr.js also calls ::127.0.0.1 unicast. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');

@@ -26,7 +26,7 @@ describe('the configuration of a remote', () => {
     for (const [env, fault] of [
       [{ BOTSHELF_REMOTE: '--upload-pack=x' }, /BOTSHELF_REMOTE begins with -/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_BRANCH: 'a b' }, /BOTSHELF_BRANCH is "a b"/],
-      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /give "local" or "remote"/],
+      [{ BOTSHELF_REMOTE: 'o', BOTSHELF_ACK: 'never' }, /set it to "local" or "remote"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_SYNC_SECONDS: '0' }, /BOTSHELF_SYNC_SECONDS is "0"/],
       [{ BOTSHELF_REMOTE: 'o', BOTSHELF_WEBHOOK_SECRET: '15 characters .' }, /_SECRET has fewer than 16/],
       [{ BOTSHELF_WEBHOOK_SECRET: 'x' }, /BOTSHELF_WEBHOOK_SECRET is set, but BOTSHELF_REMOTE is not/],

@@ -6,8 +6,8 @@ import { readCommittedFiles } from '../git/inspect/last-commit.ts';
 import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
 
 /**
- * The authors of a bot as its record in the last commit says, re-read each time: what is only in the work
- * tree or was served before does not count. Empty when the files there do not make a bot.
+ * Reads the authors of a bot from its record in the last commit. Uncommitted edits and the index are ignored. Empty when
+ * the commit has no valid bot of this id.
  * @throws {WritesUnavailableError} when there is no repository, or it cannot be read
  */
 export async function committedAuthors(

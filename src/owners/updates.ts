@@ -22,7 +22,7 @@ export interface ContentWriter {
   }): Promise<string | null>;
 }
 
-/** Owners' updates: content becomes commits, counts go through the journal. What resolves is durable. */
+/** Applies owners' updates: content is committed, counts go to the journal. An update that has resolved is durable. */
 export class Updates {
   readonly #catalogue: Catalogue;
   readonly #content: ContentWriter;
@@ -37,11 +37,10 @@ export class Updates {
   }
 
   /**
-   * Applies an update, all or nothing, and gives the commit that its content is in; null where no content
-   * changed.
-   * @param isExpected whether the bot is what the writer thinks it is; asked right before the change
+   * Applies an update, all or nothing. Returns the commit of its content; null where no content changed.
+   * @param isExpected whether the bot is the one the client read; called right before the change
    * @throws {UnknownBotError} when the bot has gone since it was looked up
-   * @throws {PreconditionFailedError} when it is not
+   * @throws {PreconditionFailedError} when `isExpected` returns false
    * @throws {WritesUnavailableError} when nothing can be written now, or the bot's file is faulty
    */
   async apply(
@@ -79,7 +78,7 @@ export class Updates {
     const [locale] = facts.locales;
     if (locale === undefined) return null;
     const path = pathOf(id, locale);
-    // Asked again where the file is at hand that is changed: a merge may have come between.
+    // Checked again on the file that is changed: a merge may have come in between.
     const apply = (current: string | null): string => {
       this.#expected(id, isExpected);
       return withValues(path, current, values, Date.now());
@@ -103,7 +102,7 @@ export class Updates {
 }
 
 /**
- * A main page's text with values in it and `edited` set to `now`; the same text where it says so already.
+ * Returns a main page's text with `values` and with `edited` set to `now`; the same text where it has the values already.
  * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
  */
 export function withValues(
@@ -126,7 +125,7 @@ export function withValues(
 
 function faulty(path: string, why: string): WritesUnavailableError {
   return new WritesUnavailableError(
-    `${path} is faulty (${why}): a maintainer has to mend it before the bot can be changed`,
+    `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
     { retryAfter: 3600 },
   );
 }

@@ -37,7 +37,7 @@ export interface AppOptions {
   readonly tokens: Tokens;
   /** Null where nobody can log in. */
   readonly login: Login | null;
-  /** The authors of a bot as the last commit has it, read anew. */
+  /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Null where the image cache is off. */
   readonly pictures: ImageFiles | null;
@@ -47,11 +47,11 @@ export interface AppOptions {
   readonly probesApart: boolean;
   readonly site: Site;
   readonly markdown: Markdown;
-  /** Null where open pages do not follow the files. */
+  /** Null where open pages do not reload on edits. */
   readonly live: LivePreview | null;
-  /** Null where no Git server calls. */
+  /** Null where no webhook is set up. */
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
-  /** Resolves when an answer to a post may be sent, once the change is durable: false if a part is still to come. */
+  /** Resolves when the response to a post may be sent: false where the remote does not have the change yet. */
   readonly acknowledge: () => Promise<boolean>;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
@@ -63,7 +63,7 @@ export interface AppOptions {
   readonly log: Log;
 }
 
-/** The application: every route, and everything that decides on an answer. */
+/** Creates the application with all of its routes and middleware. */
 export function createApp(options: AppOptions): Koa {
   const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
   const { baseUrl, trustProxy, log } = options;
@@ -73,7 +73,7 @@ export function createApp(options: AppOptions): Koa {
   const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
-  // Apart from the pages and before them: a router holds a path against all of its routes.
+  // A router of their own, before that of the pages: a router matches a path against all of its routes.
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl);
   const tokenAdvice = (id: BotId): string => {
@@ -120,7 +120,7 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** The application for a port that only probes and Prometheus reach. */
+/** Creates the application for a port that only probes and Prometheus reach. */
 export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
   const probes = probeRoutes(options);
   const app = new Koa();
@@ -130,7 +130,7 @@ export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 
   return app;
 }
 
-/** Of these paths alone, so that a proxy that refuses them refuses all: not with a slash at the end, not in capitals. */
+/** Matches the exact paths only, so that a proxy rule for them covers all: no trailing slash, no capitals. */
 function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
   const probes = new Router({ strict: true, sensitive: true });
   addHealthRoutes(probes, health);
@@ -147,10 +147,10 @@ async function protect(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
-/** What these headers say is read in a time that grows with the square of their length. */
+/** Characters. Parsing these headers takes time that grows with the square of their length. */
 const longestAccept = 2000;
 
-/** Until there is a catalogue, only probes are answered. */
+/** Responds 503 to all but probes until the catalogue is loaded. */
 function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     if (!catalogue.status.ready && probes.match(ctx.path, ctx.method).path.length === 0) {

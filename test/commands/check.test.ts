@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { botshelf, mainPath } from '../support/command-line.ts';
+import { botshelf, mainFile } from '../support/command-line.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -181,7 +181,7 @@ describe('botshelf check', () => {
       Array.from({ length: 3000 }, (_, i) => [`bots/001/stray-file-${String(i)}.txt`, '']),
     );
     const root = catalogue(files);
-    const child = spawn(process.execPath, [mainPath, 'check'], {
+    const child = spawn(process.execPath, [mainFile, 'check'], {
       env: { PATH: process.env['PATH'], BOTSHELF_CATALOGUE: root },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
-import { mainFile, startServiceProcess } from '../support/service-process.ts';
+import { mainFile } from '../support/command-line.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 

@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { mainFile, startServiceProcess } from '../support/service-process.ts';
+import { mainFile } from '../support/command-line.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 
 describe('the limit on connections', () => {
   const sockets: Socket[] = [];

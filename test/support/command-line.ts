@@ -9,7 +9,7 @@ export interface Run {
 }
 
 /** The compiled command line. */
-export const mainPath = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+export const mainFile = fileURLToPath(new URL('./dist/src/main.js', import.meta.resolve('#package')));
 
 /** Runs `botshelf` with the catalogue at `root`, which is also the current folder unless another is given. */
 export async function botshelf(
@@ -24,7 +24,7 @@ export async function botshelf(
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     };
     const options = { cwd, env, maxBuffer: Number.POSITIVE_INFINITY };
-    execFile(process.execPath, [mainPath, ...args], options, done).stdin?.end();
+    execFile(process.execPath, [mainFile, ...args], options, done).stdin?.end();
   });
 }
 

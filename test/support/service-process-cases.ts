@@ -2,7 +2,8 @@ import { match, strictEqual } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { eventually } from './eventually.ts';
 import { mainPage, pagePath, writeFiles } from './sample.ts';
-import { mainFile, startServiceProcess } from './service-process.ts';
+import { mainFile } from './command-line.ts';
+import { startServiceProcess } from './service-process.ts';
 import { startTestService, type TestService } from './service.ts';
 import { testRepository } from './repository.ts';
 

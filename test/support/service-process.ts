@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { mainFile } from './command-line.ts';
 import { ServiceLog } from './service-log.ts';
-
-/** The command line as it is run. */
-export const mainFile = fileURLToPath(new URL('./dist/src/main.js', import.meta.resolve('#package')));
 
 /**
  * A service in a process of its own, as an operator runs it. It ends with the test that started it or, where a
