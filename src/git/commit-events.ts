@@ -30,7 +30,7 @@ export class CommitEvents {
     this.#log = log;
   }
 
-  /** Calls `listener` for each later commit. A listener that throws is logged; the commit stands. */
+  /** Calls `listener` for each later commit. An error of a listener is logged and has no other effect. */
   subscribe(listener: CommitListener): void {
     this.#listeners.push(listener);
   }

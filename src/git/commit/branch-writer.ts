@@ -152,7 +152,7 @@ export class BranchWriter {
     if (contents) commits.publish(event);
     outdated.add(changes, await checkout.apply());
     failpoint('advance.after-checkout');
-    // A person may have switched branches meanwhile: then index and work tree must be as on the other branch.
+    // A person may have switched branches since: then index and work tree must be as on the other branch.
     if (!isCheckedOut(repository, branch)) outdated.add(changes, 'is of a branch that is not checked out');
     await outdated.retry(changes.map(({ path }) => path));
     if (!contents) commits.publish(event);

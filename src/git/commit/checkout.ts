@@ -1,18 +1,18 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { failpoint } from '../../failpoint.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
-import type { FileChange, GitFile } from '../file-change.ts';
+import type { FileChange } from '../file-change.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
+import { isSafePath, linkGuard } from './safe-path.ts';
 import {
   needsMode,
   placeFile,
   placeSubmodule,
   readWorkFile,
   stageFile,
-  statOf,
   submodule,
   type WorkFile,
 } from './work-tree.ts';
@@ -66,9 +66,8 @@ export async function inspect(
   // A failure is thrown below, where it is awaited.
   reading.catch(() => {});
   const files = new Map<string, WorkFile | Error>();
-  const slice = new TimeSlice('service');
   const throwAtLinks = linkGuard(repository.folder);
-  for (const path of paths) {
+  await forEach(paths, async (path) => {
     try {
       throwAtLinks(path);
       const file = await readWorkFile(join(repository.folder, path), repository.hash);
@@ -76,8 +75,7 @@ export async function inspect(
     } catch (error) {
       files.set(path, error instanceof Error ? error : new Error(String(error)));
     }
-    if (slice.isOver) await slice.next();
-  }
+  });
   return { index: await reading, files };
 }
 
@@ -101,7 +99,7 @@ export function prepareCheckout(
     known ? known(path).has(id) : id === (before?.id ?? null);
 
   const safe = changes.filter((change) => {
-    if (isSafe(change) && !options.isExcluded(change.path)) return true;
+    if (isSafePath(change) && !options.isExcluded(change.path)) return true;
     reject(change, 'is no path that the service writes: remove it from the branch');
     return false;
   });
@@ -126,7 +124,7 @@ export function prepareCheckout(
   const first = stagedFiles;
   stagedFiles += steps.length;
 
-  const indexing = copyOfIndex(repository, entries);
+  const indexing = entries.length > 0 ? errorOf(copyIndex(repository, entries)) : undefined;
   const staging = forEach(steps, async (step, i) => {
     const { change, seen } = step;
     const { path, after } = change;
@@ -159,7 +157,7 @@ export function prepareCheckout(
         if (step.change.after !== null) await place(step, i);
       });
       failpoint('checkout.before-index');
-      const failure = (await indexing) ?? (entries.length > 0 ? await swapped(repository) : undefined);
+      const failure = (await indexing) ?? (indexing && (await errorOf(swapIndex(repository))));
       if (failure !== undefined) for (const change of entries) reject(change, failure);
       return outdated;
     },
@@ -174,13 +172,12 @@ let stagedFiles = 0;
 
 const edited = 'has uncommitted edits: commit or discard them';
 
-async function copyOfIndex(repository: Repository, entries: readonly FileChange[]): Promise<unknown> {
-  if (entries.length === 0) return undefined;
-  return await copyIndex(repository, entries).catch((error: unknown) => error);
-}
-
-async function swapped(repository: Repository): Promise<unknown> {
-  return await swapIndex(repository).catch((error: unknown) => error);
+/** Returns what `work` throws, if anything. */
+async function errorOf(work: Promise<void>): Promise<unknown> {
+  return await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 interface Step {
@@ -201,8 +198,7 @@ async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Pro
 }
 
 function isSubmodule({ before, after }: FileChange): boolean {
-  const now: GitFile | null = after ?? before;
-  return now?.mode === submodule;
+  return (after ?? before)?.mode === submodule;
 }
 
 /** Returns whether a folder is in the place of the file. It may be empty by the time that the file is put there. */
@@ -210,38 +206,6 @@ function isFolderFor({ after }: FileChange, { stat }: WorkFile): boolean {
   return after !== null && stat?.isDirectory() === true;
 }
 
-/** Returns whether the path is, for git and every system, inside the work tree and outside of Git's own folder. */
-function isSafe({ path, after }: FileChange): boolean {
-  const isLink = after?.mode === symbolicLink;
-  return path
-    .split('/')
-    .every(
-      (name) =>
-        !/^(?:|\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?)$|\\/i.test(name) &&
-        !(isLink && /^(?:\.gitmodules|gitmod~|gi7eba)/i.test(name)),
-    );
-}
-
-/** Returns the folders above a path, the deepest first. */
-function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.push(folder);
-  return folders;
-}
-
 function isTorn({ content }: WorkFile): boolean {
   return content !== undefined && (content.length === 0 || content.includes(0));
-}
-
-/** Returns a function that throws where a folder above a path is a symbolic link, which may lead anywhere. */
-function linkGuard(top: string): (path: string) => void {
-  const plain = new Set<string>();
-  return (path) => {
-    for (const folder of foldersOf(path)) {
-      if (plain.has(folder)) continue;
-      if (statOf(join(top, folder))?.isSymbolicLink())
-        throw new Error(`${folder} is a symbolic link, make it a folder`);
-      plain.add(folder);
-    }
-  };
 }

@@ -26,11 +26,6 @@ export class IntentLog {
     this.#top = folder;
   }
 
-  /** Bytes. */
-  get size(): number {
-    return this.#size;
-  }
-
   /**
    * Returns what a crash left. Call it once, before the first append. A torn line was never acted on.
    * @throws a system error

@@ -4,14 +4,9 @@ import { createReadStream } from 'node:fs';
 /** The hash that a repository makes its ids with. */
 export type HashName = 'sha1' | 'sha256';
 
-/** Returns the id that Git gives an object of this type and content. */
-export function objectId(type: 'blob' | 'tree', content: Buffer, algorithm: HashName): string {
-  return hash(algorithm, Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]));
-}
-
 /** Returns the id that Git gives a file of these bytes. */
 export function blobId(content: Buffer, algorithm: HashName): string {
-  return objectId('blob', content, algorithm);
+  return hash(algorithm, Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
 }
 
 /** Returns the id that Git gives a file of `size` bytes on disk, read in pieces. @throws a system error */
