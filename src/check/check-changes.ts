@@ -58,9 +58,9 @@ export async function checkChanges(
   const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
     ? { files: inScope.length, findings: [] }
     : await checkBots(root, after, inScope, changes, onProgress);
-  const said = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
+  const known = new Set(own.map(({ path, rule }) => `${rule} ${path}`));
   const others = findings.filter(
-    ({ path }) => !said.has(`submodule ${path}`) && !said.has(`regular-file ${path}`),
+    ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
   );
   const faults = withoutRepeats(own, others, ...history.map((finding) => [finding]));
   const faulty = new Set(faults.map(({ path }) => path));
@@ -128,11 +128,11 @@ const leakMessage =
 
 /** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
 function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
-  const said = new Set<string>();
+  const known = new Set<string>();
   return lists.flatMap((list) => {
-    const news = list.filter(({ rule, path }) => !said.has(`${rule} ${path}`));
-    for (const { rule, path } of news) said.add(`${rule} ${path}`);
-    return news;
+    const added = list.filter(({ rule, path }) => !known.has(`${rule} ${path}`));
+    for (const { rule, path } of added) known.add(`${rule} ${path}`);
+    return added;
   });
 }
 

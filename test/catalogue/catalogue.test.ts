@@ -35,7 +35,7 @@ describe('a catalogue', () => {
     await eventually(() => name('7') === 'Seven');
   });
 
-  it('by rounds finds what no hint told of', async () => {
+  it('finds in rounds what no hint reported', async () => {
     const { root, catalogue, name } = await openCatalogue(
       { [pagePath('7')]: named('Old') },
       { roundSeconds: 1 },
@@ -83,18 +83,18 @@ describe('a catalogue', () => {
     strictEqual(name('7'), 'Seven');
   });
 
-  describe('tells of its changes', () => {
-    it('with the id of each bot that is served anew, differently, or no more, once', async () => {
+  describe('calls back', () => {
+    it('with the id of each bot that is new, differs, or is no longer served, once', async () => {
       const { root, catalogue, write } = await openCatalogue({ [pagePath('7')]: named('Seven') });
-      const told: string[] = [];
-      catalogue.onChange((id) => told.push(id));
+      const changed: string[] = [];
+      catalogue.onChange((id) => changed.push(id));
       write({ [pagePath('8')]: named('Eight') });
-      await eventually(() => told.length > 0);
+      await eventually(() => changed.length > 0);
       write({ [pagePath('7')]: named('New') });
-      await eventually(() => told.length > 1);
+      await eventually(() => changed.length > 1);
       rmSync(join(root, pagePath('8')));
-      await eventually(() => told.length > 2);
-      deepStrictEqual(told, ['8', '7', '8']);
+      await eventually(() => changed.length > 2);
+      deepStrictEqual(changed, ['8', '7', '8']);
     });
 
     it('and of nothing when a file is written as it is', async () => {

@@ -176,7 +176,7 @@ export class MutableBotIndex implements BotIndex {
   }
 }
 
-/** Inserting so many bots takes less time than sorting all. */
+/** Inserting this many bots takes less time than sorting all. */
 const maxInserted = 500;
 
 /** Returns where a bot is, or would be, among bots in numeric order of their ids. */

@@ -234,5 +234,5 @@ type Reason = 'hint' | 'whole' | 'reload';
 
 const nothing = { bot: undefined, faults: [] };
 
-/** With so many files scheduled, whole folders are scanned instead. */
+/** With this many files scheduled, whole folders are scanned instead. */
 const manyNames = 1000;

@@ -35,7 +35,7 @@ describe('a snapshot', () => {
     strictEqual(folders.flatMap(({ entries }) => entries).length, 13);
   });
 
-  it('gives back what was written, bytes, facts, files and stats', async () => {
+  it('returns what was written: bytes, facts, files and stats', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
     await writeSnapshot(copy, folders);
     deepStrictEqual(await unpacked(copy), folders);
@@ -210,7 +210,7 @@ describe('a restart with a snapshot', () => {
     deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
   });
 
-  it('reads a folder anew whose part of the snapshot is none', async () => {
+  it('reads a folder whose part of the snapshot is damaged', async () => {
     const folders = (await unpacked(path)) ?? [];
     await writeSnapshot(path, folders);
     const bytes = readFileSync(path);
@@ -241,7 +241,7 @@ describe('a restart with a snapshot', () => {
     ]);
   });
 
-  it('keeps the last good version of a file that was broken meanwhile, and of one that was broken before', async () => {
+  it('keeps the last valid version of a file that was broken before the start, and of one that was broken before the snapshot', async () => {
     writeFiles(root, { [pagePath('7')]: 'broken' });
     for (const _ of [1, 2]) {
       await started((catalogue) => {
