@@ -50,7 +50,7 @@ describe('POST /api/v2/bots/:id', () => {
     it('tells a token that is none from one that is not valid', async () => {
       const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
       strictEqual(junk.status, 401);
-      match(junk.json.detail, /no token, or not all of one/);
+      match(junk.json.detail, /not a complete token/);
       const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
       strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
     });
