@@ -126,7 +126,7 @@ export class ImageConnector {
       this.#resolver.resolve4(host),
       this.#resolver.resolve6(host),
     ]);
-    const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const addresses = [four, six].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (addresses.length > 0) return addresses;
     const reason = four.status === 'rejected' ? messageOf(four.reason) : 'no answer';
     throw new ImageError(`has a host without an address (${reason})`, 'host');

@@ -38,13 +38,13 @@ export class Decoder {
     if (this.#closed) throw new ImageError('the image cache is closed');
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
-    const answer = await ask(this.#child, request).catch(async (error: unknown) => {
+    const response = await ask(this.#child, request).catch(async (error: unknown) => {
       await this.#stop();
       throw error;
     });
     this.#idle = setTimeout(() => void this.#stop(), idleTimeout).unref();
-    if ('fault' in answer) throw new ImageError(answer.fault);
-    const { bytes, width, height } = answer.image;
+    if ('fault' in response) throw new ImageError(response.fault);
+    const { bytes, width, height } = response.image;
     return { bytes: Buffer.from(bytes), width, height };
   }
 
@@ -98,7 +98,7 @@ async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeR
     const timer = setTimeout(() => {
       settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimit / 1000} s`)));
     }, timeLimit);
-    child.once('message', (answer: DecodeResponse) => settle(() => resolve(answer)));
+    child.once('message', (response: DecodeResponse) => settle(() => resolve(response)));
     child.once('exit', onExit);
     child.send(request, (error) => {
       if (error) settle(() => reject(child.pid === undefined ? error : endedDecoder()));

@@ -122,11 +122,11 @@ export class Provider {
     const proved = objectOf(tokens.claims());
     const { idClaim } = this.#settings;
     const complete = proved[idClaim] !== undefined && nameIn(proved) !== null;
-    const told =
+    const userInfo =
       complete || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : await oauth.fetchUserInfo(configuration, tokens.access_token, String(proved['sub']));
-    const claims: Record<string, unknown> = { ...told, ...proved };
+    const claims: Record<string, unknown> = { ...userInfo, ...proved };
     return {
       id: this.#accountId(claims[idClaim]),
       name: nameIn(claims),

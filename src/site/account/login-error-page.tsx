@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
+import { asSentence } from '../page/messages.ts';
 import { loginMessages } from './login-messages.ts';
 
 /** Says why a login failed and what to do. */
@@ -24,8 +25,4 @@ export function LoginErrorPage({ site, error }: { readonly site: Site; readonly 
       </div>
     </Layout>
   );
-}
-
-function asSentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }

@@ -50,7 +50,7 @@ export class FrontLists {
   }
 }
 
-/** Making a list takes at most one part in so many of the time, however often the catalogue changes. */
+/** A list stays for this many times the time it took to make, however often the catalogue changes. */
 const restraint = 20;
 
 /** Milliseconds; a list may have waited in the queue. */

@@ -4,7 +4,7 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ProblemError } from '../../http/problem.ts';
 import { problemOf } from '../../http/problem-response.ts';
 import { Layout, type Site, type Viewer } from './layout.tsx';
-import { messages } from './messages.ts';
+import { asSentence, messages } from './messages.ts';
 import { sendOnce } from './html-response.ts';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
@@ -45,7 +45,7 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
         <h1>{title}</h1>
-        <p>{isMissing ? messages.notFoundText : sentence(detail)}</p>
+        <p>{isMissing ? messages.notFoundText : asSentence(detail)}</p>
         {problem.status === 404 && <Search />}
         <p>
           <a href="/">{messages.seeAll}</a>
@@ -65,8 +65,4 @@ function Search(): VNode {
       <button type="submit">{messages.searchButton}</button>
     </form>
   );
-}
-
-function sentence(detail: string): string {
-  return `${detail.slice(0, 1).toUpperCase()}${detail.slice(1)}.`;
 }

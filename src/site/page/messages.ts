@@ -159,6 +159,11 @@ export const categoryNames: Readonly<Record<Category, string>> = {
   utility: 'Utility',
 };
 
+/** Makes a sentence of a clause: with a capital letter and a full stop. */
+export function asSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
 /** Formats a whole number in the language of the pages. */
 export function integer(value: number): string {
   return integers.format(value);

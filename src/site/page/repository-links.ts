@@ -1,5 +1,5 @@
 /** The remote repository of the catalogue's files. */
-export interface RepositoryPlace {
+export interface CatalogueRemote {
   /** The remote's URL in Git's configuration: https, ssh or `git@host:path`. */
   readonly remote: string;
   /** The branch's short name. */
@@ -19,7 +19,7 @@ export interface RepositoryLinks {
 }
 
 /** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
-export function repositoryLinks({ remote, branch, prefix }: RepositoryPlace): RepositoryLinks | null {
+export function repositoryLinks({ remote, branch, prefix }: CatalogueRemote): RepositoryLinks | null {
   const place = webPlaceOf(remote);
   if (place === undefined) return null;
   const pages = pagesOf(place.host);
