@@ -96,7 +96,7 @@ describe('a clone in which people work while owners post', function () {
         // Git reads HEAD and index for a stash one after the other: a post between them is in the stash, too.
         await git(repository, ['stash', 'pop', '-q']);
         strictEqual(repository.read(edited), text);
-        repository.git('reset', '-q', '--hard');
+        await worksAtLast('reset', '-q', '--hard');
         repository.git('stash', 'clear');
       });
     });

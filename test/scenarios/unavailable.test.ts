@@ -180,7 +180,8 @@ describe('while nothing can be written', () => {
       mainFile,
     ]);
     const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
-    execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]);
+    // Busy while a file there is open for writing.
+    await eventually(() => execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]));
     const { parts } = (await requester(service)('/readyz')).json;
     match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
     strictEqual(await service.end('SIGTERM'), 1);
