@@ -1,8 +1,9 @@
 import { countCommits } from '../git/history.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
+import { writePrunedHistory } from '../state/ref/prune-history.ts';
 import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
-import { type PushedRef, pushRemote, type RemoteBranch } from './remote.ts';
+import { type PushedRef, pushRemote, type Remote, type RemoteBranch } from './remote.ts';
 
 /** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
 export async function refsToPush(
@@ -31,6 +32,26 @@ export async function pushRefs(
     else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
   }
   await setRefs(repository, pushed);
+}
+
+/**
+ * Replaces the history of the remote's state by a pruned one, and returns its commit and how many commits are removed.
+ * Undefined where there is nothing to prune, or the remote has not the same state as this clone.
+ * @param since seconds since the epoch: later commits stay
+ * @throws {GitError} also where the remote has moved
+ */
+export async function pushPrunedState(
+  repository: Repository,
+  since: number,
+  remote: Remote,
+): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
+  const tip = await readRef(repository, stateRef);
+  if (tip === null || tip !== (await readRef(repository, remoteRefs.state))) return undefined;
+  const pruned = await writePrunedHistory(repository, tip, since);
+  if (pruned === undefined) return undefined;
+  await pushRemote(repository, [{ ref: stateRef, commit: pruned.commit, lease: tip }], remote);
+  await setRefs(repository, new Map([[remoteRefs.state, pruned.commit]]));
+  return pruned;
 }
 
 /** Returns how many commits of branch and state the remote lacks. @throws {GitError} */

@@ -5,16 +5,15 @@ import type { RemoteState } from '../state/shared-tokens.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { GitError } from '../git/process/git-error.ts';
-import { readRef, stateRef } from '../git/refs.ts';
+import { readRef } from '../git/refs.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { writePrunedHistory } from '../state/ref/prune-history.ts';
 import { Integration } from './integration.ts';
 import { PushWaiters } from './push-waiters.ts';
-import { countUnpushed, pushRefs, refsToPush } from './push.ts';
+import { countUnpushed, pushPrunedState, pushRefs, refsToPush } from './push.ts';
 import { remoteMessage, withRemoteMessage } from './remote-error.ts';
 import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
 import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
-import { fetchRemote, pushRemote, type Remote, type RemoteBranch } from './remote.ts';
+import { fetchRemote, type Remote, type RemoteBranch } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 export interface SyncOptions extends ScheduleOptions {
@@ -146,22 +145,15 @@ export class Sync implements RemoteState {
    */
   async prune(repository: Repository, since: number): Promise<number> {
     return await this.#queue.run(async () => {
-      const tip = await readRef(repository, stateRef);
-      if (this.failure !== null || tip === null || tip !== (await readRef(repository, remoteRefs.state)))
-        return 0;
-      const pruned = await writePrunedHistory(repository, tip, since);
+      if (this.failure !== null) return 0;
+      const pruned = await pushPrunedState(repository, since, this.#remote);
       if (pruned === undefined) return 0;
-      const { commit, removed } = pruned;
-      await pushRemote(repository, [{ ref: stateRef, commit, lease: tip }], this.#remote);
-      await setRefs(repository, new Map([[remoteRefs.state, commit]]));
-      await this.#mergeState(repository, commit);
-      return removed;
+      await this.#mergeState(repository, pruned.commit);
+      return pruned.removed;
     });
   }
 
-  /**
-   * Starts no further round and waits for the running one. To be called before the committer closes, which it needs.
-   */
+  /** Starts no further round and waits for the running one. Call it before the committer closes, which it needs. */
   async pause(): Promise<void> {
     this.#schedule.stop();
     await this.#queueLast(async () => {});
