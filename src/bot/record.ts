@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
-import type { BotListElement, BotRecord, CachedImages, MainPage, Translation } from './schema-types.ts';
+import type { BotListElement, BotRecord, MainPage, Translation } from './schema-types.ts';
 
 /** A main page's front matter with the schema's defaults; derived values may be missing. */
 export type FilledMainPage = MainPage &
@@ -14,6 +14,8 @@ export type FilledMainPage = MainPage &
 export interface Content extends Translation {
   readonly page: string;
 }
+
+export type CachedImages = BotRecord['cachedImages'];
 
 /** The cached images of a bot without any copy yet. */
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };

@@ -25,17 +25,13 @@ export type Category =
   | 'other'
   | 'productivity'
   | 'utility';
+/**
+ * A bot without its pages: one element of GET /api/v2/bots.
+ */
+export type BotListElement = Omit<BotRecord, 'contents'> & {
+  contents: {[k: string]: Omit<BotRecord['contents'][string], 'page'>};
+};
 
-export interface Schemas {
-  'main-page': MainPage;
-  translation: Translation;
-  record: BotRecord;
-  'list-element': BotListElement;
-  'file-item': FileItem;
-  update: Update;
-  'update-answer': UpdateAnswer;
-  problem: Problem;
-}
 /**
  * The front matter of a bot's main page: the shared keys, and name and description in the default locale.
  */
@@ -153,7 +149,17 @@ export interface BotRecord {
    */
   id: string;
   authors: Authors;
-  cachedImages: CachedImages;
+  /**
+   * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
+   */
+  cachedImages: {
+    avatar: string | null;
+    cover: string | null;
+    /**
+     * @maxItems 20
+     */
+    preview: string[];
+  };
   category: Category;
   /**
    * Locale → the bot in that language, the default locale first.
@@ -201,17 +207,6 @@ export interface BotRecord {
   website: string | null;
 }
 /**
- * Paths of the service's own copies of the images; null, or missing in preview, while there is no copy.
- */
-export interface CachedImages {
-  avatar: string | null;
-  cover: string | null;
-  /**
-   * @maxItems 20
-   */
-  preview: string[];
-}
-/**
  * Where the source code is.
  */
 export interface FullCodehost {
@@ -247,58 +242,6 @@ export interface FullTrigger {
    * Whether mentioning the bot works as a prefix.
    */
   mentionable: boolean;
-}
-/**
- * A bot without its pages: one element of GET /api/v2/bots.
- */
-export interface BotListElement {
-  /**
-   * A bot or account id. Always a string: a number would lose digits.
-   */
-  id: string;
-  authors: Authors;
-  cachedImages: CachedImages;
-  category: Category;
-  /**
-   * Locale → the bot in that language, the default locale first.
-   */
-  contents: {
-    [k: string]: {
-      /**
-       * What the bot does, in a sentence: one line, not blank.
-       */
-      description: string;
-      /**
-       * What the bot is called: one line, not blank.
-       */
-      name: string;
-    };
-  };
-  /**
-   * Milliseconds since the Unix epoch.
-   */
-  created: number;
-  /**
-   * Milliseconds since the Unix epoch.
-   */
-  edited: number;
-  codehost: FullCodehost;
-  images: FullImages;
-  /**
-   * An absolute https address without user name or password.
-   */
-  invite: string;
-  legacy: boolean;
-  nsfw: boolean;
-  oauth: string | null;
-  /**
-   * A fixed random number for shuffled lists.
-   */
-  random: number;
-  support: string | null;
-  trigger: FullTrigger;
-  verified: boolean;
-  website: string | null;
 }
 /**
  * A markdown file of the catalogue: one element of GET /api/v1/bots.
@@ -360,20 +303,6 @@ export interface UpdateValues {
   oauth?: string | null;
   support?: string | null;
   website?: string | null;
-}
-/**
- * The response to an update that is durable: the keys as they are stored, and the commit.
- */
-export interface UpdateAnswer {
-  bot: UpdateValues;
-  /**
-   * The commit that holds the changed content; null where no content changed.
-   */
-  commit: string | null;
-  /**
-   * With status 202: what happens next. The change is saved and need not be sent again.
-   */
-  note?: string;
 }
 /**
  * An error, as RFC 9457 application/problem+json.

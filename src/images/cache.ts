@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
-import type { CachedImages, FullImages } from '../bot/schema-types.ts';
+import type { CachedImages } from '../bot/record.ts';
+import type { FullImages } from '../bot/schema-types.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';

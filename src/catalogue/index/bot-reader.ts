@@ -1,7 +1,13 @@
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
-import type { BotRecord, CachedImages, FullImages } from '../../bot/schema-types.ts';
+import {
+  assembleRecord,
+  type CachedImages,
+  type Content,
+  type FilledMainPage,
+  noCachedImages,
+} from '../../bot/record.ts';
+import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
