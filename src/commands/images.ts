@@ -8,6 +8,7 @@ import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../log.ts';
 import { UserError } from '../user-error.ts';
 import { openPictures, picturesOf } from '../service/pictures.ts';
+import { catalogueError } from '../service/start-errors.ts';
 import { progressOn } from './progress.ts';
 
 /** Registers `botshelf images`. */
@@ -44,9 +45,7 @@ async function images(): Promise<void> {
   const showing = setInterval(() => progress.show(barOf(pictures.cache.status())), 100);
   try {
     await catalogue.load().catch((error: unknown) => {
-      throw new UserError(
-        `the catalogue ${config.catalogue} cannot be read: ${String(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
-      );
+      throw catalogueError(error, config);
     });
     await pictures.cache.setWanted(picturesOf(catalogue.bots));
     await pictures.cache.idle();

@@ -31,15 +31,11 @@ export function handleErrors(log: Log): (ctx: Context, next: Next) => Promise<vo
 /** Maps an error to a problem; an unexpected error becomes a plain 500. */
 export function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof WritesUnavailableError) {
-    return new ProblemError('writes-unavailable', error.forOwners, {
-      headers: { 'Retry-After': String(error.retryAfter) },
-    });
-  }
-  if (error instanceof EditConflictError) {
-    return new ProblemError('edit-conflict', error.message, {
-      headers: { 'Retry-After': String(error.retryAfter) },
-    });
+  if (error instanceof WritesUnavailableError || error instanceof EditConflictError) {
+    const headers = { 'Retry-After': String(error.retryAfter) };
+    return error instanceof EditConflictError
+      ? new ProblemError('edit-conflict', error.message, { headers })
+      : new ProblemError('writes-unavailable', error.forOwners, { headers });
   }
   if (error instanceof UnknownBotError) return new ProblemError('unknown-bot', error.message);
   if (error instanceof QueueFullError)

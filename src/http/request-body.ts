@@ -28,23 +28,29 @@ export async function readText(ctx: Context, { type, limit, whenTooLarge }: Body
       `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,
     );
   }
-  const length = ctx.get('Content-Length') || null;
-  const bytes = await getRawBody(ctx.req, { limit, length }).catch((error: unknown) => {
-    throw bodyProblem(error, `the body is larger than ${limit} bytes: ${whenTooLarge}`);
-  });
+  const bytes = await readBytes(ctx, limit, whenTooLarge);
   if (!isUtf8(bytes)) throw new ProblemError('bad-json', 'the body is not UTF-8: send it as UTF-8');
   return bytes.toString();
 }
 
+/**
+ * Reads the body of a request, of any type.
+ * @param limit in bytes
+ * @param whenTooLarge the fix for a body that is too large, for messages
+ * @throws {ProblemError} too-large or bad-request
+ */
+export async function readBytes(ctx: Context, limit: number, whenTooLarge: string): Promise<Buffer> {
+  const length = ctx.get('Content-Length') || null;
+  return await getRawBody(ctx.req, { limit, length }).catch((error: unknown) => {
+    throw bodyProblem(error, `the body is larger than ${limit} bytes: ${whenTooLarge}`);
+  });
+}
+
 function bodyProblem(error: unknown, tooLarge: string): unknown {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  switch (type) {
-    case 'entity.too.large':
-      return new ProblemError('too-large', tooLarge, { headers: { Connection: 'close' } });
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new ProblemError('bad-request', 'the body ended too early: send it again');
-    default:
-      return error;
-  }
+  if (type === 'entity.too.large')
+    return new ProblemError('too-large', tooLarge, { headers: { Connection: 'close' } });
+  return typeof type === 'string'
+    ? new ProblemError('bad-request', 'the body ended too early: send it again')
+    : error;
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Context, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { repeatableWhile } from './representation.ts';
 import { SerializedResponse } from './serialized-response.ts';
 
 /** A response that may be sent again while it is current. */
@@ -86,6 +88,17 @@ export class ResponseCache {
     };
     this.#responses.set(url, [stored, ...others.slice(0, mostVariants - 1)]);
   }
+}
+
+/** Fills a cache with the responses that the application marked as repeatable. */
+export function storeResponses(cache: ResponseCache): (ctx: Context, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    await next();
+    const { req, res, status, body } = ctx;
+    const current = repeatableWhile(ctx);
+    if (current && status === 304) cache.store(req, res, null, current);
+    else if (current && status === 200 && Buffer.isBuffer(body)) cache.store(req, res, body, current);
+  };
 }
 
 /** Returns which response a condition selects; undefined where the application has to decide. */

@@ -4,8 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import type { Log } from '../log.ts';
 import { queuePipelined, isFree } from './pipelining.ts';
-import { repeatableWhile } from './representation.ts';
-import { ResponseCache } from './response-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
 
 export interface ListeningServer {
@@ -24,29 +23,23 @@ export interface ServerOptions {
 }
 
 /**
- * Serves an application behind the response cache.
+ * Serves an application, behind a response cache if there is one; the application fills it (`storeResponses`).
  * @throws a system error when the address is not available
  */
 export async function listen(
   app: Koa,
   { host, port, maxConnections, log }: ServerOptions,
-  cache: ResponseCache = new ResponseCache(),
+  cache?: ResponseCache,
 ): Promise<ListeningServer> {
   let closing = false;
-  app.middleware.unshift(async (ctx, next) => {
-    await next();
-    // Closing waits for connections that are kept alive.
-    if (closing) ctx.res.shouldKeepAlive = false;
-    const current = repeatableWhile(ctx);
-    if (current === undefined) return;
-    if (ctx.status === 304) cache.store(ctx.req, ctx.res, null, current);
-    else if (ctx.status === 200 && Buffer.isBuffer(ctx.body))
-      cache.store(ctx.req, ctx.res, ctx.body, current);
-  });
+  const unfinished = new Set<ServerResponse>();
   const compute = app.callback();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (closing) response.shouldKeepAlive = false;
-    if (!cache.respond(request, response)) void compute(request, response);
+    if (cache?.respond(request, response)) return;
+    unfinished.add(response);
+    response.once('close', () => unfinished.delete(response));
+    void compute(request, response);
   };
   const server = createServer(limits, (request, response) => {
     if (response.socket === null) queuePipelined(request, response, handle);
@@ -62,6 +55,8 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     close: async () => {
       closing = true;
+      // Closing waits for connections that are kept alive.
+      for (const response of unfinished) response.shouldKeepAlive = false;
       await close(server);
     },
   };

@@ -5,34 +5,24 @@ import type { BotId } from '../bot/id.ts';
 import type { UpdateValues } from '../bot/schema-types.ts';
 import type { IndexedBot } from '../catalogue/index/bot-index.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Committer } from '../git/commit/committer.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { withDefaults } from '../catalogue/page/defaults.ts';
 import { validate } from '../catalogue/page/schema.ts';
 
-/** Changes one file by a commit on the checked-out branch; see git/commit/committer.ts. */
-export interface ContentWriter {
-  commit(change: {
-    /** Relative to the catalogue's folder. */
-    readonly path: string;
-    /** The file's new text from the one at the tip; may be asked again when the tip has moved. */
-    apply(current: string | null): string;
-    readonly subject: { readonly name: string; readonly id: BotId; readonly keys: readonly string[] };
-  }): Promise<string | null>;
-}
-
 /** Applies owners' updates: content is committed, counts go to the journal. An update that has resolved is durable. */
 export class Updates {
   readonly #catalogue: Catalogue;
-  readonly #content: ContentWriter;
+  readonly #committer: Pick<Committer, 'commit'>;
   readonly #counts: Pick<Counts, 'setCount'>;
   /** A bot's updates come one after the other, so that each sees what the one before did. */
   readonly #queues = new Map<BotId, SerialQueue>();
 
-  constructor(catalogue: Catalogue, content: ContentWriter, counts: Pick<Counts, 'setCount'>) {
+  constructor(catalogue: Catalogue, committer: Pick<Committer, 'commit'>, counts: Pick<Counts, 'setCount'>) {
     this.#catalogue = catalogue;
-    this.#content = content;
+    this.#committer = committer;
     this.#counts = counts;
   }
 
@@ -83,7 +73,7 @@ export class Updates {
       this.#expected(id, isExpected);
       return withValues(path, current, values, Date.now());
     };
-    return await this.#content.commit({
+    return await this.#committer.commit({
       path,
       apply,
       subject: { name: facts.name, id, keys: Object.keys(values) },

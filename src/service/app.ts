@@ -3,6 +3,9 @@ import Koa, { type Context, type Next } from 'koa';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Config } from '../config.ts';
+import type { ImageCache } from '../images/cache.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
 import { TextSearch } from '../catalogue/index/search.ts';
@@ -20,14 +23,15 @@ import type { Tokens } from '../state/tokens.ts';
 import { BotLists } from '../catalogue/index/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
-import { addImageRoute, type ImageFiles } from '../http/api/image-route.ts';
+import { addImageRoute } from '../http/api/image-route.ts';
 import { handleUnrouted } from '../http/methods.ts';
-import { addOpenApiRoute } from '../http/api/openapi-route.ts';
-import { addMetricsRoute, countRequests, type RequestMetrics } from '../http/api/metrics-route.ts';
+import { addMetricsRoute, countRequests } from '../http/api/metrics-route.ts';
+import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
+import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
 
 export interface AppOptions {
@@ -40,9 +44,11 @@ export interface AppOptions {
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Null where the image cache is off. */
-  readonly pictures: ImageFiles | null;
+  readonly pictures: Pick<ImageCache, 'read'> | null;
   readonly health: Health;
-  readonly metrics: RequestMetrics;
+  readonly metrics: Metrics;
+  /** The cache in front of the application, which fills it. */
+  readonly responses: ResponseCache;
   /** Whether probes and metrics are served by another application; see `createProbeApp`. */
   readonly probesApart: boolean;
   readonly site: Site;
@@ -53,26 +59,21 @@ export interface AppOptions {
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
   /** Resolves when the response to a post may be sent: false where the remote does not have the change yet. */
   readonly acknowledge: () => Promise<boolean>;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
-  readonly trustProxy: boolean;
-  /** Posts a minute and bot; 0 is no limit. */
-  readonly rateLimit: number;
-  /** Refused tokens a minute and address; 0 is no limit. */
-  readonly badTokenLimit: number;
+  readonly config: Pick<Config, 'baseUrl' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
   readonly log: Log;
 }
 
 /** Creates the application with all of its routes and middleware. */
 export function createApp(options: AppOptions): Koa {
   const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
-  const { baseUrl, trustProxy, log } = options;
+  const { config, log } = options;
+  const { baseUrl } = config;
   const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
   const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
-  const posts = new RateLimit('posts', options.rateLimit);
-  const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
+  const posts = new RateLimit('posts', config.rateLimit);
+  const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   // A router of their own, before that of the pages: a router matches a path against all of its routes.
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl);
@@ -95,18 +96,10 @@ export function createApp(options: AppOptions): Koa {
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
-  addSiteRoutes(router, {
-    site,
-    bots,
-    lists,
-    counts,
-    markdown,
-    baseUrl,
-    viewerOf,
-    faultsOf,
-  });
+  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf });
 
-  const app = new Koa({ proxy: trustProxy, maxIpsCount: 1 });
+  const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
+  app.use(storeResponses(options.responses));
   app.use(countRequests(options.metrics));
   app.use(handleErrors(log));
   app.use(protect);

@@ -87,7 +87,7 @@ async function start(
   log: Log,
   onClose: (closer: Closer) => void,
 ): Promise<{ readonly address: string; readonly ready: boolean }> {
-  const { remote, baseUrl } = config;
+  const { remote } = config;
   // First, so that a mistyped name makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
@@ -167,6 +167,7 @@ async function start(
     pictures,
     health,
     metrics,
+    responses,
     probesApart: config.probePort !== null,
     site: await siteOf(config, repositoryOpener),
     markdown,
@@ -176,10 +177,7 @@ async function start(
         ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
         : null,
     acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.waitForPush() : true),
-    baseUrl,
-    trustProxy: config.trustProxy,
-    rateLimit: config.rateLimit,
-    badTokenLimit: config.badTokenLimit,
+    config,
     log,
   });
   const limits = { host: config.host, maxConnections: connectionLimit(), log };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Failure, FailureLog } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import type { RemoteState } from '../state/shared-tokens.ts';
+import type { StateStore } from '../state/state-store.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { GitError } from '../git/process/git-error.ts';
@@ -19,13 +20,7 @@ import { Schedule, type ScheduleOptions } from './schedule.ts';
 export interface SyncOptions extends ScheduleOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly committer: Committer;
-  /** The state in memory. */
-  readonly state: {
-    /** Reads what the state ref has. */
-    refresh(): Promise<void>;
-    /** Commits every count that was answered by now to the state ref. */
-    checkpoint(): Promise<void>;
-  };
+  readonly state: Pick<StateStore, 'refresh' | 'checkpoint'>;
   /** A remote's name or an address, as git takes it. */
   readonly remote: string;
   /** The branch there, such as `main`; null is the one of the name that is checked out here. */

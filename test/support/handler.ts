@@ -1,6 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import Koa, { type Context, type Next } from 'koa';
 import { handleErrors } from '../../src/http/problem-response.ts';
+import { ResponseCache, storeResponses } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
 
@@ -22,14 +23,12 @@ export async function serveHandler(
   ...handlers: readonly ((ctx: Context, next: Next) => unknown)[]
 ): Promise<TestServer> {
   const app = new Koa();
+  const responses = new ResponseCache();
+  app.use(storeResponses(responses));
   app.use(handleErrors(silentLog));
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
-  const { port, close } = await listen(app, {
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 100,
-    log: silentLog,
-  });
+  const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };
+  const { port, close } = await listen(app, limits, responses);
   const send: TestServer['send'] = async (method, path, headers = {}) =>
     await new Promise((resolve, reject) => {
       const sent = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {

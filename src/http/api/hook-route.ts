@@ -2,10 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import getRawBody from 'raw-body';
 import { addressGroup } from '../../network-address.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
+import { readBytes } from '../request-body.ts';
 
 export interface HookRouteOptions {
   /** The secret that the Git server signs its calls with, or sends. */
@@ -24,12 +24,7 @@ export interface HookRouteOptions {
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
-    const body = await getRawBody(ctx.req, {
-      limit: maxBody,
-      length: ctx.get('Content-Length') || null,
-    }).catch((error: unknown) => {
-      throw bodyProblem(error);
-    });
+    const body = await readBytes(ctx, maxBody, 'the next regular fetch finds the push');
     const proof = proofOf(ctx, secret, body);
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
       await refused.count(ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
@@ -58,14 +53,14 @@ function proofOf(ctx: Context, secret: string, body: Buffer): string | null {
   if (signatures !== '')
     return standardProof({ id, time: ctx.get('webhook-timestamp'), signatures }, secret, body);
   const token = ctx.get('X-Gitlab-Token');
-  if (token !== '') return same(sha256(token), sha256(secret)) ? 'secret' : null;
+  if (token !== '') return timingSafeEqual(sha256(token), sha256(secret)) ? 'secret' : null;
   const given =
     ctx.get('X-Hub-Signature-256').replace(/^sha256=/, '') ||
     ctx.get('X-Forgejo-Signature') ||
     ctx.get('X-Gitea-Signature');
   if (!/^[0-9a-f]{64}$/i.test(given)) return null;
   const signature = createHmac('sha256', secret).update(body).digest();
-  return same(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;
+  return timingSafeEqual(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;
 }
 
 interface StandardHeaders {
@@ -91,7 +86,7 @@ function standardProof(
     .digest();
   const isGenuine = signatures
     .split(' ', mostSignatures)
-    .some((given) => same(sha256(given), sha256(`v1,${signature.toString('base64')}`)));
+    .some((given) => timingSafeEqual(sha256(given), sha256(`v1,${signature.toString('base64')}`)));
   return isGenuine ? signature.toString('hex') : null;
 }
 
@@ -101,27 +96,6 @@ const oldestCall = 300;
 /** A call has two while a key is replaced. */
 const mostSignatures = 10;
 
-/** Compares in constant time. */
-function same(a: Buffer, b: Buffer): boolean {
-  return timingSafeEqual(a, b);
-}
-
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-function bodyProblem(error: unknown): unknown {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') {
-    return new ProblemError(
-      'too-large',
-      `the body is larger than ${maxBody} bytes: the next regular fetch finds the push`,
-      {
-        headers: { Connection: 'close' },
-      },
-    );
-  }
-  return typeof type === 'string'
-    ? new ProblemError('bad-request', 'the body is incomplete: send it again')
-    : error;
 }

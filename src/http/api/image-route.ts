@@ -1,15 +1,10 @@
 import type { Router } from '@koa/router';
+import type { ImageCache } from '../../images/cache.ts';
 import { ProblemError } from '../problem.ts';
 import { isKnown } from '../representation.ts';
 
-/** The cached images, by name; see images/. */
-export interface ImageFiles {
-  /** Returns the bytes of a WebP image; undefined when there is none of that name. */
-  read(name: string): Promise<Buffer | undefined>;
-}
-
 /** Serves the cached images. A name is a digest of the bytes, so caches may keep an image for ever. */
-export function addImageRoute(router: Router, pictures: ImageFiles): void {
+export function addImageRoute(router: Router, pictures: Pick<ImageCache, 'read'>): void {
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
     const bytes = /^[0-9a-f]{64}$/.test(name) ? await pictures.read(name) : undefined;

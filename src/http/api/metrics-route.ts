@@ -1,15 +1,9 @@
 import type { Router } from '@koa/router';
 import type { Context, Next } from 'koa';
-
-/** What counts requests and tells how the service does; see metrics.ts. */
-export interface RequestMetrics {
-  readonly contentType: string;
-  request(method: string, route: string, status: number, seconds: number): void;
-  text(): Promise<string>;
-}
+import type { Metrics } from '../../metrics.ts';
 
 /** Counts every request that the application decides on by the pattern of its path, so that paths are few. */
-export function countRequests(metrics: RequestMetrics): (ctx: Context, next: Next) => Promise<void> {
+export function countRequests(metrics: Metrics): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const start = performance.now();
     await next();
@@ -20,7 +14,7 @@ export function countRequests(metrics: RequestMetrics): (ctx: Context, next: Nex
 }
 
 /** `/metrics`, for Prometheus. */
-export function addMetricsRoute(router: Router, metrics: RequestMetrics): void {
+export function addMetricsRoute(router: Router, metrics: Metrics): void {
   router.get('/metrics', async (ctx) => {
     ctx.body = await metrics.text();
     ctx.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });

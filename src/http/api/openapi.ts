@@ -1,5 +1,15 @@
+import { hash } from 'node:crypto';
+import type { Router } from '@koa/router';
 import { sortKeys } from '../../catalogue/index/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
+import { send } from '../representation.ts';
+
+/** Adds the OpenAPI document. @param baseUrl the public address, without a slash at its end */
+export function addOpenApiRoute(router: Router, baseUrl: string): void {
+  const body = Buffer.from(JSON.stringify(openApi(baseUrl)));
+  const representation = { type: 'application/json', digest: hash('sha1', body, 'base64url'), body };
+  router.get('/api/openapi.json', async (ctx) => await send(ctx, { ...representation, current: () => true }));
+}
 
 /** Returns the OpenAPI 3.1 document of the API, with the schemas that the service itself validates with. */
 export function openApi(baseUrl: string): object {
