@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from '../system-error.ts';
+import { codeOf, ifExists } from '../system-error.ts';
 
 /** Makes the names in a folder survive a power loss; Git itself never does. @throws a system error */
 export async function fsyncFolder(folder: string): Promise<void> {
@@ -15,9 +15,7 @@ export async function fsyncFolder(folder: string): Promise<void> {
 /** Makes the names in these folders survive a power loss. A folder that is gone needs nothing. @throws a system error */
 export async function fsyncFolders(folders: Iterable<string>): Promise<void> {
   for (const folder of new Set(folders)) {
-    await fsyncFolder(folder).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
-    });
+    await ifExists(fsyncFolder(folder));
   }
 }
 
@@ -41,7 +39,7 @@ export async function fsyncFiles(paths: readonly string[]): Promise<void> {
 
 /** Makes a folder and those above it, so that they survive a power loss. @throws a system error */
 export async function makeFolder(folder: string): Promise<void> {
-  if (await exists(folder)) return;
+  if ((await ifExists(stat(folder))) !== undefined) return;
   await makeFolder(dirname(folder));
   await mkdir(folder).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -54,14 +52,4 @@ export function foldersUpTo(top: string, path: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(path); folder.startsWith(top); folder = dirname(folder)) folders.push(folder);
   return folders;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
 }

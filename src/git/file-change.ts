@@ -1,4 +1,4 @@
-import { parseRawDiff } from './raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from './raw-diff.ts';
 import type { Repository } from './repository.ts';
 
 /** A file in a tree or the index. */
@@ -19,7 +19,7 @@ export interface FileChange {
 
 /** Returns what differs between two commits or trees; a rename is a removal and a new file. @throws {GitError} */
 export async function diffTrees(repository: Repository, from: string, to: string): Promise<FileChange[]> {
-  const options = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+  const options = [...rawDiffOptions, '-r', '--no-renames'];
   const entries = parseRawDiff(await repository.run(['diff-tree', ...options, from, to]));
   return entries.map(({ path, before: [before = null], after }) => ({ path, before, after }));
 }

@@ -1,6 +1,9 @@
 import type { GitFile } from './file-change.ts';
 
-/** A file in the output of `git diff`, `diff-tree` or `log` with `--raw -z --no-abbrev`. */
+/** The options of `git diff`, `diff-tree` and `log` for the output that `parseRawDiff` parses. */
+export const rawDiffOptions: readonly string[] = ['--raw', '-z', '--no-abbrev'];
+
+/** A file in that output. */
 export interface RawDiffEntry {
   /** The text before the files: of `log` its format, of `diff-tree --stdin` the commit. */
   readonly header: string;

@@ -1,10 +1,11 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { diskFullForOwners, WritesUnavailableError } from '../bot/errors.ts';
-import { codeOf, messageOf } from '../system-error.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import { diskFullError, writeError } from '../disk/write-error.ts';
+import { messageOf } from '../system-error.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
-import { GitError } from './process/git-error.ts';
+import { GitError, noGit } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';
 import { ObjectReader } from './objects/object-reader.ts';
 import { ownershipProblem } from './process/ownership.ts';
@@ -144,35 +145,18 @@ export class RepositoryOpener {
 /** Returns the error for a failed write to Git: its message says what an operator has to do. */
 export function unavailableBecause(error: unknown): WritesUnavailableError {
   if (error instanceof WritesUnavailableError) return error;
-  const why = reasonOf(error);
-  const forOwners = why === diskFull ? diskFullForOwners : [tooFast, unknown].find((safe) => safe === why);
-  return new WritesUnavailableError(why, { cause: error, ...(forOwners !== undefined && { forOwners }) });
-}
-
-function reasonOf(error: unknown): string {
   if (error instanceof GitError) {
-    if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
-    if (/no space left|out of diskspace|quota exceeded|file too large/i.test(error.stderr)) return diskFull;
-    return `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
+    if (noRoom.test(error.stderr)) return diskFullError(error, 'the repository');
+    const failed = `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
+    return new WritesUnavailableError(error.notStarted ? noGit : failed, { cause: error });
   }
-  if (error instanceof UnknownOutcomeError) return unknown;
-  if (error instanceof RefConflictError) return tooFast;
-  switch (codeOf(error)) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return diskFull;
-    case 'EROFS':
-      return `the repository is on a read-only file system (${messageOf(error)}): mount it writable`;
-    case 'EACCES':
-    case 'EPERM':
-      return `the repository cannot be written to (${messageOf(error)}): give the service write permission`;
-    default:
-      return `the change could not be written (${messageOf(error)}): look at the disk and the repository`;
-  }
+  const isKnown = !(error instanceof UnknownOutcomeError);
+  if (isKnown && !(error instanceof RefConflictError)) return writeError(error, 'the repository');
+  const forOwners = isKnown ? tooFast : unknown;
+  return new WritesUnavailableError(forOwners, { cause: error, forOwners });
 }
 
-const diskFull = 'the disk is full: make room, writes resume by themselves';
+const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
 
 const unknown = 'git failed, and it is not known whether the change was saved: send it again';
 
@@ -217,7 +201,7 @@ async function findRepository(catalogue: string, client: GitClient): Promise<Rep
 }
 
 function noRepository(catalogue: string, error: unknown): string {
-  if (error instanceof GitError && error.notStarted) return reasonOf(error);
+  if (error instanceof GitError && error.notStarted) return noGit;
   const problem = error instanceof GitError ? ownershipProblem(error.stderr) : undefined;
   if (problem !== undefined) return problem;
   const output = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);

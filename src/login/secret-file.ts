@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../disk/atomic-write.ts';
-import { codeOf } from '../system-error.ts';
+import { ifExists } from '../system-error.ts';
 
 /**
  * Reads the secret that seals cookies where BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`, readable
@@ -11,17 +11,8 @@ import { codeOf } from '../system-error.ts';
  */
 export async function readSecretFile(folder: string): Promise<string> {
   const path = join(folder, 'cookie-secret');
-  return (await read(path)) ?? (await make(path));
-}
-
-async function read(path: string): Promise<string | undefined> {
-  try {
-    const secret = (await readFile(path, 'utf8')).trim();
-    return secret.length >= 32 ? secret : undefined;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const secret = (await ifExists(readFile(path, 'utf8')))?.trim() ?? '';
+  return secret.length >= 32 ? secret : await make(path);
 }
 
 /** Makes the file; one that holds no whole secret is removed first. */

@@ -1,4 +1,4 @@
-import { GitError } from '../git/process/git-error.ts';
+import { GitError, noGit } from '../git/process/git-error.ts';
 
 /** Returns what `work` does. @throws {Error} whose message is one sentence for the operator */
 export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
@@ -14,7 +14,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
  */
 export function remoteMessage(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
-  if (error.notStarted) return 'git cannot be run: install it, or put it on the PATH of the service';
+  if (error.notStarted) return noGit;
   if (error.status === null) return 'it did not answer in time: look at the network and the Git server';
   const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
   const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);

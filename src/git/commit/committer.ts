@@ -7,12 +7,11 @@ import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { messageOf } from '../../system-error.ts';
 import { cleanUpAfterCrash, canRetry } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
-import { ensureNoOperation } from '../locks/operation-in-progress.ts';
 import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 import type { OutdatedPath } from './checkout.ts';
 import { CommitEvents } from '../commit-events.ts';
-import { withIndexLock } from '../locks/index-lock.ts';
+import { ensureNoOperation, withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError, stateRef } from '../refs.ts';
 
 export interface CommitterOptions {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../system-error.ts';
+import { ifExists } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -89,14 +89,10 @@ function copyOf({ staging }: Repository): string {
  * contents only of files that are as old as the index, or newer.
  */
 async function copyWithTime(index: string, copy: string): Promise<number> {
-  try {
-    const { mtimeMs, size } = await stat(index);
-    await copyFile(index, copy, constants.COPYFILE_FICLONE);
-    const before = Math.floor(mtimeMs - 1) / 1000;
-    await utimes(copy, before, before);
-    return size;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 0;
-    throw error;
-  }
+  const found = await ifExists(stat(index));
+  if (found === undefined) return 0;
+  await copyFile(index, copy, constants.COPYFILE_FICLONE);
+  const before = Math.floor(found.mtimeMs - 1) / 1000;
+  await utimes(copy, before, before);
+  return found.size;
 }

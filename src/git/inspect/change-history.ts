@@ -1,5 +1,5 @@
 import { type ChangedFile, kindOf } from './changed-files.ts';
-import { parseRawDiff } from '../raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
@@ -10,23 +10,16 @@ export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
   readonly blob: string;
 }
 
-/** All that a change adds to the history, also what it later removes. */
-export interface ChangeHistory {
-  /** Newest first. */
-  readonly commits: readonly string[];
-  readonly versions: readonly FileVersion[];
-}
-
 /**
- * Returns the commits of a range and the file versions that they add below `folder`. What a merge takes from a parent
- * counts as that parent's.
+ * Returns the commits of a range, newest first, and the file versions that they add below `folder`, also those that a
+ * later one removes. What a merge takes from a parent counts as that parent's.
  * @throws {OutputLimitError} when git prints more than `most` bytes
  */
 export async function changeHistory(
   folder: string,
   { base, head }: RevisionRange,
   most: number,
-): Promise<ChangeHistory> {
+): Promise<{ readonly commits: readonly string[]; readonly versions: readonly FileVersion[] }> {
   const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], most);
   const commits = output.split('\n').slice(0, -1);
   if (commits.length === 0) return { commits, versions: [] };
@@ -64,14 +57,4 @@ async function runLimited(
   return Buffer.concat(pieces).toString();
 }
 
-const diffOptions = [
-  '--stdin',
-  '-r',
-  '-c',
-  '--root',
-  '--raw',
-  '-z',
-  '--no-abbrev',
-  '--no-renames',
-  '--relative',
-];
+const diffOptions = [...rawDiffOptions, '--stdin', '-r', '-c', '--root', '--no-renames', '--relative'];

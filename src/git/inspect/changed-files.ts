@@ -1,4 +1,4 @@
-import { parseRawDiff } from '../raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import type { GitFile } from '../file-change.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
@@ -50,9 +50,7 @@ export async function changesInTrees(folder: string, before: string, after: stri
 const added = { previousPath: null, previousBlob: null, blob: null };
 
 const diffOptions = [
-  '--raw',
-  '-z',
-  '--no-abbrev',
+  ...rawDiffOptions,
   '--relative',
   '--no-ext-diff',
   '--no-textconv',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { link, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +35,18 @@ export async function withIndexLock<T>(
     await release(lock);
   }
 }
+
+/** @throws {WritesUnavailableError} while a merge, rebase, cherry-pick or revert of a person is in progress */
+export function ensureNoOperation({ gitDir }: LockFolders): void {
+  const marker = markerFiles.find((name) => existsSync(join(gitDir, name)));
+  if (marker !== undefined) {
+    throw new WritesUnavailableError(
+      `a merge, rebase or similar is in progress in the clone (${marker}): finish it, then the remote's commits are merged`,
+    );
+  }
+}
+
+const markerFiles = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 
 /** Removes the lock of a killed service, known by its content, and returns whether there was one. */
 export async function removeStaleIndexLock({ gitDir }: LockFolders): Promise<boolean> {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import type { Log } from '../../log.ts';
 import { UserError } from '../../user-error.ts';
 import { makeFolder } from '../../disk/fsync.ts';
-import { codeOf } from '../../system-error.ts';
+import { codeOf, ifExists } from '../../system-error.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 
 /** The right to be the only service on a clone. */
@@ -131,19 +131,10 @@ function isTaken(error: unknown): boolean {
 
 /** @throws {AlreadyRunningError} when a process listens on one of the sockets */
 async function removeStaleSockets(lock: string, shown: string): Promise<void> {
-  for (const name of await namesIn(lock)) {
+  for (const name of (await ifExists(readdir(lock))) ?? []) {
     const holder = await withAddress(lock, name, holderAt);
     if (holder !== undefined) throw new AlreadyRunningError(shown, holder);
     await rm(join(lock, name), { recursive: true, force: true });
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }
 

@@ -4,9 +4,6 @@ import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
 import { largeInPieces } from './settings.ts';
 
-export interface CommandLineGitOptions
-  extends Pick<GitCommand, 'input' | 'accepts'>, Pick<RunOptions, 'take'> {}
-
 /**
  * Runs git for a command of the command line and returns its standard output.
  * @throws {GitError}
@@ -15,7 +12,7 @@ export interface CommandLineGitOptions
 export async function runCommandLineGit(
   folder: string,
   args: readonly string[],
-  { take, ...options }: CommandLineGitOptions = {},
+  { take, ...options }: Pick<GitCommand, 'input' | 'accepts'> & Pick<RunOptions, 'take'> = {},
 ): Promise<string> {
   try {
     return await runGit({ folder, args: [...largeInPieces, ...args], ...options }, { take });

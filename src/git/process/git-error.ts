@@ -1,5 +1,8 @@
 import { withoutCredentials } from './credentials.ts';
 
+/** What to do where git could not be started. */
+export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
+
 /** A git command failed or was killed. User names and passwords of addresses are removed. */
 export class GitError extends Error {
   readonly command: string;

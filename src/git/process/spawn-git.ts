@@ -50,13 +50,13 @@ async function runToEnd(
 ): Promise<void> {
   const { args, input, accepts = 0, background, timeLimit } = command;
   const child = spawnGit(command);
-  if (background) lowerPriority(child.pid);
+  if (background) ifRunning(child.pid, (pid) => setPriority(pid, 19));
   let stderr = '';
   let failure: { readonly error: unknown } | undefined;
   const stop = (error: unknown): void => {
     failure ??= { error };
     if (timeLimit === undefined) child.kill();
-    else killGroup(child.pid);
+    else ifRunning(child.pid, (pid) => process.kill(-pid, 'SIGKILL'));
   };
   const abort = (): void => stop(new GitError(args, null, stderr));
   const timer = timeLimit === undefined ? undefined : setTimeout(abort, timeLimit * 1000);
@@ -88,19 +88,10 @@ async function runToEnd(
 
 const longestStderr = 10_000;
 
-function killGroup(pid: number | undefined): void {
+function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended already.
-  }
-}
-
-function lowerPriority(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, 19);
+    act(pid);
   } catch {
     // It has ended already.
   }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { WritesUnavailableError } from '../../bot/errors.ts';
 import { type Failure, FailureLog } from '../../failure-log.ts';
 import type { Log } from '../../log.ts';
-import { codeOf } from '../../system-error.ts';
-import { writeError } from './write-error.ts';
+import { ifExists } from '../../system-error.ts';
 import { makeFolder } from '../../disk/fsync.ts';
+import { writeError } from '../../disk/write-error.ts';
 import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';
@@ -121,11 +121,9 @@ export class Journal {
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
       try {
-        await (this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
+        await ifExists(this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
       } catch (error) {
-        if (codeOf(error) !== 'ENOENT') {
-          throw writeError(error, this.#options.folder);
-        }
+        throw writeError(error, this.#options.folder, 'BOTSHELF_VAR');
       }
       this.#damaged.delete(path);
       this.#sealed = this.#sealed.filter((sealed) => sealed !== path);
@@ -174,7 +172,7 @@ export class Journal {
   }
 
   #writeFailed(error: unknown): WritesUnavailableError {
-    const failure = writeError(error, this.#options.folder);
+    const failure = writeError(error, this.#options.folder, 'BOTSHELF_VAR');
     this.#failures.add(error, failure.message);
     return failure;
   }

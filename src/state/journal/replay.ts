@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../system-error.ts';
+import { ifExists } from '../../system-error.ts';
 import { type JournalEntry, readLine } from './journal-line.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 
@@ -18,10 +18,7 @@ export function segmentName(number: number): string {
 
 /** Returns the numbers of the segments in a folder, oldest first; none where the folder does not exist. */
 export async function segmentNumbers(folder: string): Promise<number[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const names = (await ifExists(readdir(folder))) ?? [];
   return names
     .filter((name) => /^\d{12}\.ndjson$/.test(name))
     .map((name) => Number.parseInt(name, 10))

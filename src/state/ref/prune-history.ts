@@ -1,10 +1,9 @@
 import type { Repository } from '../../git/repository.ts';
 import { fastImport } from '../../git/commit/fast-import.ts';
-import { readRef, stateRef } from '../../git/refs.ts';
-import { GitError } from '../../git/process/git-error.ts';
+import { readRef, RefConflictError, stateRef, updateRefs } from '../../git/refs.ts';
 
 /** A commit of the state's history. */
-export interface StateCommit {
+interface PrunedCommit {
   readonly tree: string;
   /** Seconds since the epoch. */
   readonly time: number;
@@ -41,9 +40,9 @@ export async function pruneHistory(repository: Repository, since: number): Promi
   const pruned = await writePrunedHistory(repository, tip, since);
   if (pruned === undefined) return 0;
   try {
-    await repository.run(['update-ref', stateRef, pruned.commit, tip]);
+    await updateRefs(repository, new Map([[stateRef, { from: tip, to: pruned.commit }]]));
   } catch (error) {
-    if (error instanceof GitError && (await readRef(repository, stateRef)) !== tip) return 0;
+    if (error instanceof RefConflictError) return 0;
     throw error;
   }
   return pruned.removed;
@@ -63,13 +62,13 @@ export async function writePrunedHistory(
   const kept = commitsToKeep(history, since);
   if (kept.length === history.length) return undefined;
   const input = historyStream(kept.toReversed());
-  const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
+  const commit = (await repository.run(fastImport, { input })).trim();
   return { commit, removed: history.length - kept.length };
 }
 
 const secondsADay = 24 * 60 * 60;
 
-async function readHistory(repository: Repository, tip: string): Promise<StateCommit[]> {
+async function readHistory(repository: Repository, tip: string): Promise<PrunedCommit[]> {
   const format = '--format=%T%x09%ct%x09%cn <%ce>%x09%s';
   const lines = (await repository.run(['log', '--first-parent', format, tip])).split('\n').slice(0, -1);
   return lines.map((line) => {
@@ -79,7 +78,7 @@ async function readHistory(repository: Repository, tip: string): Promise<StateCo
 }
 
 /** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */
-function historyStream(commits: readonly StateCommit[]): string {
+function historyStream(commits: readonly PrunedCommit[]): string {
   const ref = 'refs/botshelf/pruned';
   const parts = commits.map(({ tree, time, identity, subject }, i) => {
     const message = `${subject}\n`;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GitFile } from '../../git/file-change.ts';
-import { parseRawDiff } from '../../git/raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from '../../git/raw-diff.ts';
 import type { Repository } from '../../git/repository.ts';
 import { type PageData, readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
@@ -77,10 +77,8 @@ const log = [
   '--no-show-signature',
   '--no-color',
   '-m',
-  '--raw',
-  '-z',
+  ...rawDiffOptions,
   '--no-renames',
-  '--no-abbrev',
   `--format=%H%n%P%n%ct%n${serviceFormat}`,
 ];
 
