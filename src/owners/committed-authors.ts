@@ -1,8 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { readBot } from '../catalogue/index/bot-reader.ts';
-import { botsFolder, folderOf, type PagePlace, placeAt } from '../catalogue/page/layout.ts';
+import { committedPages } from '../catalogue/load/committed-pages.ts';
 import { pageFileOf } from '../catalogue/page/page-file.ts';
-import { readCommittedFiles } from '../git/inspect/last-commit.ts';
 import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
 
 /**
@@ -14,27 +13,12 @@ export async function committedAuthors(
   repositoryOpener: RepositoryOpener,
   id: BotId,
 ): Promise<readonly string[]> {
-  const folder = `${botsFolder}/${folderOf(id)}`;
-  const place = (name: string): PagePlace | undefined => {
-    const found = placeAt(`${folder}/${name}`);
-    return found?.id === id ? found : undefined;
-  };
-  const files = await committedFiles(repositoryOpener, folder, (name) => place(name) !== undefined);
-  const pages = [...files].flatMap(([name, bytes]) => {
-    const found = place(name);
-    return found ? [pageFileOf(found, bytes)] : [];
-  });
-  return readBot(id, pages, undefined).bot?.facts.authors ?? [];
-}
-
-async function committedFiles(
-  repositoryOpener: RepositoryOpener,
-  folder: string,
-  wanted: (name: string) => boolean,
-): Promise<Map<string, Buffer>> {
   const repository = await repositoryOpener.open();
   try {
-    return await readCommittedFiles(repository, folder, wanted);
+    const files = await committedPages(repository, 'HEAD', id);
+    const blobs = await repository.objects.read(files.map(({ blob }) => blob));
+    const pages = files.map(({ place }, i) => pageFileOf(place, blobs[i]?.content ?? Buffer.alloc(0)));
+    return readBot(id, pages, undefined).bot?.facts.authors ?? [];
   } catch (error) {
     throw unavailableBecause(error);
   }

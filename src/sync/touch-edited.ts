@@ -1,5 +1,6 @@
 import type { BotId } from '../bot/id.ts';
-import { folderOf, botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { committedPages } from '../catalogue/load/committed-pages.ts';
+import { pathOf, placeAt } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { TextEdit } from '../git/commit/batch-plan.ts';
@@ -7,7 +8,6 @@ import { diffTrees } from '../git/file-change.ts';
 import type { Repository } from '../git/repository.ts';
 import { type PageData, readPageData } from './merge/page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './merge/service-commit.ts';
-import { parseTree } from '../git/objects/tree.ts';
 
 /**
  * Returns the edits that set `edited` of the bots that people changed between two tips of the remote's branch without
@@ -78,12 +78,8 @@ async function touchEditedOf(
   id: BotId,
   time: number,
 ): Promise<TextEdit | undefined> {
-  const folder = `${botsFolder}/${folderOf(id)}`;
-  const tree = await repository.objects.readOne(`${tip}:${repository.prefix}${folder}`);
-  if (tree?.type !== 'tree') return undefined;
-  for (const [name, { mode, id: blob }] of parseTree(tree.content, repository.hash)) {
-    const path = `${folder}/${name}`;
-    if (!mode.startsWith('100') || !name.startsWith(`${id}.`) || placeAt(path)?.id !== id) continue;
+  for (const { place, blob } of await committedPages(repository, tip, id)) {
+    const path = pathOf(id, place.locale);
     const data = await readPageData(repository, path, blob);
     if (!data || !('authors' in data) || editedOf(data) >= time) continue;
     return {
