@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { StateConflictError, type StateRef, type StateTree } from '../../src/state/ref/state-ref.ts';
+import { RefConflictError, stateRef } from '../../src/git/refs.ts';
+import type { StateRef, StateTree } from '../../src/state/ref/state-ref.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {
@@ -50,7 +51,7 @@ export class FileRef implements StateRef {
   ): Promise<string | null> {
     const history = this.history();
     const last = history.at(-1);
-    if ((last?.commit ?? null) !== onto) throw new StateConflictError();
+    if ((last?.commit ?? null) !== onto) throw new RefConflictError(stateRef);
     const tree = { ...last?.files, ...Object.fromEntries(files) };
     if (JSON.stringify(tree) === JSON.stringify(last?.files ?? {})) return onto;
     const commit = createHash('sha1')

@@ -4,7 +4,8 @@ import type { BotState } from '../bot-state/bot-state.ts';
 import { mergeBotStates } from '../bot-state/merge.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
-import { StateConflictError, type StateRef } from './state-ref.ts';
+import { RefConflictError, stateRef } from '../../git/refs.ts';
+import type { StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 
@@ -81,7 +82,7 @@ export class CommittedState {
   async commit(plan: () => StateChange, subject: string): Promise<void> {
     await this.#queue.run(async () => {
       for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
-        if (attempt === mostAttempts) throw new StateConflictError();
+        if (attempt === mostAttempts) throw new RefConflictError(stateRef);
       }
     });
   }
@@ -97,7 +98,7 @@ export class CommittedState {
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
-      if (!(error instanceof StateConflictError)) throw error;
+      if (!(error instanceof RefConflictError)) throw error;
       this.#peeked = undefined;
       this.#peekedAt = Number.NEGATIVE_INFINITY;
       return false;

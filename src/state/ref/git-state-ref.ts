@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import { StateConflictError, type StateRef, type StateTree } from './state-ref.ts';
+import type { StateRef, StateTree } from './state-ref.ts';
 import { CommitEvents } from '../../git/commit-events.ts';
 import { diffTrees } from '../../git/file-change.ts';
 import { canRetry } from '../../git/locks/stale-locks.ts';
@@ -23,31 +23,22 @@ export function createStateRef(
   log: Log,
   commits: CommitEvents = new CommitEvents(log),
 ): StateRef {
+  const using = async <T>(work: (repository: Repository) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await repositoryOpener.open());
+    } catch (error) {
+      throw error instanceof RefConflictError ? error : unavailableBecause(error);
+    }
+  };
   return {
-    read: async (known) => {
-      try {
-        return await readState(await repositoryOpener.open(), known);
-      } catch (error) {
-        throw unavailableBecause(error);
-      }
-    },
-    commit: async (onto, files, subject) => {
-      try {
-        const commit = await commitState(await repositoryOpener.open(), { onto, files, subject }, log);
+    read: async (known) => await using(async (repository) => await readState(repository, known)),
+    commit: async (onto, files, subject) =>
+      await using(async (repository) => {
+        const commit = await commitState(repository, { onto, files, subject }, log);
         if (commit !== null && commit !== onto) commits.publish({ ref: 'state', commit });
         return commit;
-      } catch (error) {
-        if (error instanceof RefConflictError) throw new StateConflictError();
-        throw unavailableBecause(error);
-      }
-    },
-    tip: async () => {
-      try {
-        return await readRef(await repositoryOpener.open(), stateRef);
-      } catch (error) {
-        throw unavailableBecause(error);
-      }
-    },
+      }),
+    tip: async () => await using(async (repository) => await readRef(repository, stateRef)),
     peek: () => peekAt(repositoryOpener.opened),
   };
 }

@@ -19,7 +19,7 @@ export interface StateRef {
   /**
    * Commits `files` (path → whole new text) on top of `onto`, durably. Returns the new commit; `onto` where the tree
    * would be the same, without a commit.
-   * @throws {StateConflictError} when the tip is not `onto`: read, merge and retry
+   * @throws {RefConflictError} when the tip is not `onto`: read, merge and retry
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
@@ -31,12 +31,4 @@ export interface StateRef {
    * throws.
    */
   peek(): string;
-}
-
-/** The state ref has moved since it was read. */
-export class StateConflictError extends Error {
-  constructor() {
-    super('the state ref has moved since it was read');
-    this.name = 'StateConflictError';
-  }
 }

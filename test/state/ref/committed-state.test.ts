@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/log.ts';
 import { CommittedState } from '../../../src/state/ref/committed-state.ts';
 import type { BotState } from '../../../src/state/bot-state/bot-state.ts';
 import { State } from '../../../src/state/ref/state.ts';
-import { StateConflictError } from '../../../src/state/ref/state-ref.ts';
+import { RefConflictError, stateRef } from '../../../src/git/refs.ts';
 import { botId } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { FileRef } from '../../support/file-ref.ts';
@@ -60,7 +60,7 @@ describe('the state and its ref', () => {
         commit: async () => {
           const tip = await ref.tip();
           await ref.commit(tip, new Map([['00/00.json', String(Math.random())]]), 'Count 1 bot');
-          throw new StateConflictError();
+          throw new RefConflictError(stateRef);
         },
       }),
       new State(),
@@ -68,7 +68,7 @@ describe('the state and its ref', () => {
     );
     await rejects(
       racing.commit(() => one(botId('7'), 1), 'Count 1 bot'),
-      StateConflictError,
+      RefConflictError,
     );
   });
 });

@@ -5,7 +5,8 @@ import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import { RepositoryOpener } from '../../../src/git/repository.ts';
 import { createStateRef } from '../../../src/state/ref/git-state-ref.ts';
 import { silentLog } from '../../../src/log.ts';
-import { StateConflictError, type StateRef } from '../../../src/state/ref/state-ref.ts';
+import { RefConflictError } from '../../../src/git/refs.ts';
+import type { StateRef } from '../../../src/state/ref/state-ref.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -44,11 +45,11 @@ describe('the state ref', () => {
     const { state, repository } = stateIn();
     const first = await state.commit(null, one, 'Count 1 bot');
     const second = await state.commit(first, two, 'Count 2 bots');
-    await rejects(state.commit(first, new Map([['a', 'b']]), 'Late'), StateConflictError);
-    await rejects(state.commit(null, one, 'Late'), StateConflictError);
-    await rejects(state.commit(first, one, 'Late, and nothing new'), StateConflictError);
+    await rejects(state.commit(first, new Map([['a', 'b']]), 'Late'), RefConflictError);
+    await rejects(state.commit(null, one, 'Late'), RefConflictError);
+    await rejects(state.commit(first, one, 'Late, and nothing new'), RefConflictError);
     repository.git('update-ref', 'refs/botshelf/state', String(first));
-    await rejects(state.commit(second, new Map([['a', 'b']]), 'On what was taken back'), StateConflictError);
+    await rejects(state.commit(second, new Map([['a', 'b']]), 'On what was taken back'), RefConflictError);
   });
 
   it('shows by its mark that the tip has moved, packed or not', async () => {
