@@ -1,12 +1,13 @@
+import { kindOfMode } from '../git/objects/tree.ts';
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { UserError } from '../user-error.ts';
 import { fileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, isFolderName, keeper, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
-import { type PageFile, pageFileOf, refusedPageFile } from '../catalogue/page/page-file.ts';
+import { notAFile, type PageFile, pageFileOf, refusedPageFile } from '../catalogue/page/page-file.ts';
 import { namesInScope, type Scope } from './scope.ts';
-import type { CatalogueSource, EntryKind } from './source.ts';
+import type { CatalogueSource } from './source.ts';
 
 /**
  * Opens the part `scope` of the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link
@@ -17,7 +18,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
   const top = await listTrees(root, commit, [botsFolder]);
   if (top.length === 0) throw new UserError(`there is no folder ${botsFolder}/ in ${commit}`);
   const folders = top
-    .filter(({ mode, path }) => isTree(mode) && isFolderName(nameOf(path)))
+    .filter(({ mode, path }) => kindOfMode(mode) === 'folder' && isFolderName(nameOf(path)))
     .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)
     .map(({ path }) => path);
   const inside = await listTrees(root, commit, folders);
@@ -26,7 +27,10 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
   return {
     listTop: () => namesOf(top.filter((entry) => !isKeeper(entry))),
     listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
-    kindOf: (path) => kindOfMode(entries.get(path)?.mode),
+    kindOf: (path) => {
+      const entry = entries.get(path);
+      return entry && kindOfMode(entry.mode);
+    },
     readPages: async (places) => {
       const files = await Promise.all(
         places.map(
@@ -46,35 +50,15 @@ async function readPage(
 ): Promise<PageFile | undefined> {
   if (entry === undefined) return undefined;
   const { path, mode, id, size } = entry;
-  const refused = refusals[kindOfMode(mode) ?? 'other'];
-  if (refused !== undefined) return refusedPageFile(place, fileFault(path, 'regular-file', refused));
+  const kind = kindOfMode(mode);
+  if (kind !== 'file') return refusedPageFile(place, fileFault(path, 'regular-file', notAFile[kind]));
   if (size > maxFileSize) return refusedPageFile(place, sizeFault(path));
   const object = await objects.readOne(id);
   return pageFileOf(place, object?.content ?? Buffer.alloc(0));
 }
 
-const refusals: Readonly<Record<EntryKind, string | undefined>> = {
-  file: undefined,
-  folder: 'this is a folder: put the page itself here',
-  symlink: 'this is a symbolic link: put the page itself here',
-  submodule: 'this is a submodule: put the page itself here',
-  other: 'this is not a regular file: put the page itself here',
-};
-
-function kindOfMode(mode: string | undefined): EntryKind | undefined {
-  if (mode === undefined) return undefined;
-  if (isTree(mode)) return 'folder';
-  if (mode === '120000') return 'symlink';
-  if (mode === '160000') return 'submodule';
-  return 'file';
-}
-
 function isKeeper({ path, mode, size }: ListedEntry): boolean {
   return path === `${botsFolder}/${keeper}` && kindOfMode(mode) === 'file' && size === 0;
-}
-
-function isTree(mode: string): boolean {
-  return mode === '040000';
 }
 
 function namesOf(entries: readonly ListedEntry[]): string[] {

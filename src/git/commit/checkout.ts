@@ -3,19 +3,11 @@ import { failpoint } from '../../failpoint.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
-import { symbolicLink } from '../objects/tree.ts';
+import { submodule, symbolicLink } from '../objects/tree.ts';
 import type { FileChange } from '../file-change.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
 import { isSafePath, linkGuard } from './safe-path.ts';
-import {
-  needsMode,
-  placeFile,
-  placeSubmodule,
-  readWorkFile,
-  stageFile,
-  submodule,
-  type WorkFile,
-} from './work-tree.ts';
+import { needsMode, placeFile, placeSubmodule, readWorkFile, stageFile, type WorkFile } from './work-tree.ts';
 
 /** What index and work tree have at some paths. */
 export interface Inspection {

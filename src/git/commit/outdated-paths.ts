@@ -2,6 +2,7 @@ import type { Log } from '../../log.ts';
 import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type OutdatedPath } from './checkout.ts';
 import type { FileChange } from '../file-change.ts';
+import { kindOfMode } from '../objects/tree.ts';
 import { readHead } from '../refs.ts';
 import { readTipEntries } from './tip-files.ts';
 
@@ -80,7 +81,11 @@ export class OutdatedPaths {
     const files = await readTipEntries(repository, tip, paths);
     const changes = [...this.#entries].map(([path, { changes }]): FileChange => {
       const after = files.get(path) ?? null;
-      return { path, before: changes[0]?.before ?? null, after: after?.mode === '40000' ? null : after };
+      return {
+        path,
+        before: changes[0]?.before ?? null,
+        after: after && kindOfMode(after.mode) === 'folder' ? null : after,
+      };
     });
     const inspection = await inspect(repository, paths, torn);
     const checkout = prepareCheckout(repository, changes, inspection, {

@@ -2,7 +2,7 @@ import { EditConflictError, WritesUnavailableError } from '../../bot/errors.ts';
 import { messageOf } from '../../system-error.ts';
 import { largestFile } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
-import { entriesOf, type TreeEntry } from '../objects/tree.ts';
+import { entriesOf, kindOfMode, type TreeEntry } from '../objects/tree.ts';
 import type { CurrentFile } from './batch-plan.ts';
 import type { Inspection } from './checkout.ts';
 import type { GitFile } from '../file-change.ts';
@@ -33,7 +33,8 @@ export async function readTipEntries(
         const entry = found.get(nameIn(path));
         if (entry === undefined) continue;
         if (slash === -1) entries.set(path, entry);
-        else if (isFolder(entry)) mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
+        else if (kindOfMode(entry.mode) === 'folder')
+          mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
       }
     }
     folders = below;
@@ -81,8 +82,4 @@ function mapPath(
   const found = folders.get(folder) ?? { id, paths: [] };
   folders.set(folder, found);
   return found.paths;
-}
-
-function isFolder({ mode }: TreeEntry): boolean {
-  return mode === '40000';
 }

@@ -90,9 +90,6 @@ export async function placeFile(
   return true;
 }
 
-/** The mode of a submodule, which is an empty folder until it is fetched. */
-export const submodule = '160000';
-
 /** Makes or removes the folder of a submodule. Anything else in its place stays. */
 export function placeSubmodule(absolute: string, after: GitFile | null): void {
   try {

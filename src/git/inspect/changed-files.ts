@@ -1,6 +1,7 @@
 import { parseRawDiff, rawDiffOptions } from '../raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import type { GitFile } from '../file-change.ts';
+import { kindOfMode } from '../objects/tree.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 
 /** A file that differs from a revision. Paths are relative to the folder of the query, with `/`. */
@@ -10,7 +11,7 @@ export interface ChangedFile {
   /** Where it was; null when it is new. */
   readonly previousPath: string | null;
   /** What it is now. */
-  readonly kind: 'file' | 'symlink' | 'submodule' | 'gone';
+  readonly kind: Exclude<ReturnType<typeof kindOfMode>, 'folder'> | 'gone';
   /** The Git blob id of its bytes as they were; null when it is new. */
   readonly previousBlob: string | null;
   /** The Git blob id of what it is now; null when it is gone, or is only in the work tree. */
@@ -78,10 +79,6 @@ function changesIn(diff: string): Map<string, ChangedFile> {
 
 /** Returns the kind of a file of a Git tree or of the work tree. */
 export function kindOf(file: GitFile | null): ChangedFile['kind'] {
-  return file === null ? 'gone' : (kinds[file.mode] ?? 'file');
+  const kind = file === null ? 'gone' : kindOfMode(file.mode);
+  return kind === 'folder' ? 'file' : kind;
 }
-
-const kinds: Readonly<Record<string, ChangedFile['kind']>> = {
-  '120000': 'symlink',
-  '160000': 'submodule',
-};

@@ -22,6 +22,15 @@ export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName)
 /** The mode of a symbolic link. */
 export const symbolicLink = '120000';
 
+/** The mode of a submodule, which is an empty folder until it is fetched. */
+export const submodule = '160000';
+
+/** Returns what an entry with this mode is. */
+export function kindOfMode(mode: string): 'file' | 'folder' | 'symlink' | 'submodule' {
+  if (/^0?40000$/.test(mode)) return 'folder';
+  return mode === symbolicLink ? 'symlink' : mode === submodule ? 'submodule' : 'file';
+}
+
 /** Returns all entries of a tree object, by name. */
 export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
