@@ -13,6 +13,8 @@ const rooms =
     ' ',
   );
 
+const typeDeclaration = /^(?:export )?(?:interface|type|(?:abstract )?class) (\w+)/gm;
+
 /** A file of the tree → the files that it imports, types too. */
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
@@ -38,6 +40,16 @@ describe('the tree of src/', () => {
         .map((target) => `${file} imports ${target}`);
     });
     deepStrictEqual(against, []);
+  });
+
+  it('declares no type name twice', () => {
+    const names = files.flatMap((file) =>
+      [...readFileSync(join(src, file), 'utf8').matchAll(typeDeclaration)].map(([, name = '']) => name),
+    );
+    deepStrictEqual(
+      names.filter((name, i) => names.indexOf(name) !== i),
+      [],
+    );
   });
 
   it('has no cycle between folders', () => {

@@ -64,26 +64,17 @@ export function findingsOfPath(change: ChangedPath): Finding[] {
 /** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
 export function findingsOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
   const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
-  return [...new Set(paths)].filter(isOutsideAndShort).map((path) =>
-    decidesChecks.test(path)
-      ? {
-          ...fileFault(
-            path,
-            'checks-changed',
-            'this decides how changes are checked and reviewed: its owners have to approve it',
-          ),
-          severity: 'warning',
-        }
-      : {
-          ...fileFault(
-            path,
-            'outside-bots',
-            `this is outside ${botsFolder}/: a maintainer has to look at it`,
-          ),
-          severity: 'notice',
-        },
-  );
+  return [...new Set(paths)]
+    .filter(isOutsideAndShort)
+    .map((path) =>
+      decidesChecks.test(path)
+        ? { ...fileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
+        : { ...fileFault(path, 'outside-bots', outsideMessage), severity: 'notice' },
+    );
 }
+
+const checksMessage = 'this decides how changes are checked and reviewed: its owners have to approve it';
+const outsideMessage = `this is outside ${botsFolder}/: a maintainer has to look at it`;
 
 /** What Git hosts read as workflows, settings and owners. */
 const decidesChecks = /^(?:\.(?:github|gitlab|forgejo|gitea)\/|\.gitlab-ci\.yml$|(?:docs\/)?CODEOWNERS$)/i;

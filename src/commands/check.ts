@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { CheckReport } from '../check/check.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
-import type { Scope } from '../check/scope.ts';
 import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
 import { UserError } from '../user-error.ts';
@@ -30,13 +29,13 @@ export function addCheck(program: Command): void {
     .action(check);
 }
 
-interface CheckOptions {
+interface CheckFlags {
   readonly base?: string;
   readonly head?: string;
   readonly format: ReportFormat;
 }
 
-async function check(paths: string[], { base, head, format }: CheckOptions): Promise<void> {
+async function check(paths: string[], { base, head, format }: CheckFlags): Promise<void> {
   const { catalogue: root } = readConfig();
   if (head !== undefined && base === undefined) {
     throw new UserError('--head needs --base: name the revision to compare it with');
@@ -49,20 +48,10 @@ async function check(paths: string[], { base, head, format }: CheckOptions): Pro
     report =
       base === undefined
         ? await checkInThreads(root, scope, onProgress)
-        : await checkChange(root, scope, { base, head }, onProgress);
+        : await checkChanges(root, await revisionRange(root, base, head), scope, onProgress);
   } finally {
     progress.end();
   }
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;
-}
-
-async function checkChange(
-  root: string,
-  scope: Scope,
-  { base, head }: { readonly base: string; readonly head: string | undefined },
-  onProgress: (files: number) => void,
-): Promise<CheckReport> {
-  const range = await revisionRange(root, base, head);
-  return await checkChanges(root, range, scope, onProgress);
 }

@@ -7,7 +7,7 @@ import type { Translation } from '../bot/schema-types.ts';
 import { groupByBot, listNames } from '../catalogue/load/folder.ts';
 import { botsFolder, folderOf, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
-import { faultsOfPage, isMainPage, isReadable } from '../catalogue/page/rules.ts';
+import { checkFiles } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
@@ -68,11 +68,9 @@ function placesOf(root: string, id: BotId): readonly PagePlace[] {
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
 function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
-  for (const place of places) {
-    const file = readPageFile(root, place);
-    if (file === undefined || !isReadable(file) || !isMainPage(file)) continue;
-    if (faultsOfPage(file, true).length === 0) return file.page.data as unknown as Translation;
-  }
+  const { mains, good } = checkFiles(places.flatMap((place) => readPageFile(root, place) ?? []));
+  const main = good.find((file) => mains.includes(file));
+  if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
   throw new UserError(`the bot has no valid main page: fix it first, see botshelf check ${paths}`);
 }

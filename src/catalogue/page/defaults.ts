@@ -1,11 +1,10 @@
+import type { PageData } from './page.ts';
 import { propertiesOf, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 
 /** Returns a copy of a main page's front matter with the schema's defaults for missing keys. */
-export function withDefaults(data: Data): Record<string, unknown> {
+export function withDefaults(data: PageData): Record<string, unknown> {
   return filled(data, mainPageDefaults);
 }
-
-type Data = Readonly<Record<string, unknown>>;
 
 /** Key → its default, and the defaults within that object. */
 type Defaults = ReadonlyMap<string, { readonly value: unknown; readonly within: Defaults }>;
@@ -19,11 +18,11 @@ function defaultsOf(schema: SchemaDocument): Defaults {
   );
 }
 
-function filled(data: Data, defaults: Defaults): Record<string, unknown> {
+function filled(data: PageData, defaults: Defaults): Record<string, unknown> {
   const all: Record<string, unknown> = { ...data };
   for (const [key, { value, within }] of defaults) {
     if (all[key] === undefined) all[key] = structuredClone(value);
-    if (within.size > 0) all[key] = filled(all[key] as Data, within);
+    if (within.size > 0) all[key] = filled(all[key] as PageData, within);
   }
   return all;
 }

@@ -46,9 +46,7 @@ export const strayMessage = `this is not the page of a bot: name it ${botsFolder
 export function placeOf(folder: string, name: string): PagePlace | PlaceFault {
   const [, digits = '', tag = ''] = /^([0-9]{1,20})\.([A-Za-z0-9-]{1,35})\.md$/.exec(name) ?? [];
   const id = parseBotId(digits);
-  if (id === undefined) {
-    return { rule: 'stray-file', message: strayMessage };
-  }
+  if (id === undefined) return { rule: 'stray-file', message: strayMessage };
   const locale = parseLocale(tag);
   if (typeof locale === 'object') {
     const { reason, canonical, instead } = locale;
@@ -56,10 +54,8 @@ export function placeOf(folder: string, name: string): PagePlace | PlaceFault {
     return { rule: 'wrong-locale', message: `"${tag}" ${reason}: ${fix}` };
   }
   if (folder !== folderOf(id)) {
-    return {
-      rule: 'wrong-folder',
-      message: `this folder is not the bot's: move the file to ${pathOf(id, locale)}`,
-    };
+    const message = `this folder is not the bot's: move the file to ${pathOf(id, locale)}`;
+    return { rule: 'wrong-folder', message };
   }
   return { id, locale };
 }

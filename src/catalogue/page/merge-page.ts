@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { removeKeys, setKeys } from '../../json/edit-json.ts';
-import { cutPage, parsePage } from './page.ts';
+import { cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 
 /** A page file on two sides and at their merge base; null where there was none. */
@@ -47,10 +47,8 @@ interface MergedKeys {
   readonly setAside: readonly string[];
 }
 
-type Data = Readonly<Record<string, unknown>>;
-
 /** Returns the changes to apply to theirs. */
-function mergeKeys(base: Data, ours: Data, theirs: Data, keep: ReadonlySet<string>): MergedKeys {
+function mergeKeys(base: PageData, ours: PageData, theirs: PageData, keep: ReadonlySet<string>): MergedKeys {
   const set = new Map<string, unknown>();
   const remove: string[] = [];
   const setAside: string[] = [];
@@ -77,20 +75,16 @@ function mergeMarkdown(
   return theirs === base ? { text: ours, setAside: false } : { text: theirs, setAside: true };
 }
 
-interface ReadPage {
-  readonly data: Data;
-  readonly before: string;
-  readonly json: string;
-  readonly after: string;
-}
-
-function readPage(path: string, text: string | null): ReadPage | undefined {
-  const page = text === null ? undefined : parsePage(path, Buffer.from(text)).page;
-  const cut = text === null || page === undefined ? undefined : cutPage(text);
-  return page && cut && { data: page.data, ...cut };
+function readPage(
+  path: string,
+  text: string | null,
+): (ReturnType<typeof cutPage> & { readonly data: PageData }) | undefined {
+  if (text === null) return undefined;
+  const { page } = parsePage(path, Buffer.from(text));
+  return page && { data: page.data, ...cutPage(text) };
 }
 
 /** Whether front matter is valid for a main page or for a translation. */
-function isSound(data: Data): boolean {
+function isSound(data: PageData): boolean {
   return (['main-page', 'translation'] as const).some((schema) => validate(schema, data).length === 0);
 }

@@ -53,6 +53,14 @@ export function refusedPageFile(place: PagePlace, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
+/** The message for what is in the place of a page and is not a regular file. */
+export const notAFile = {
+  folder: 'this is a folder: put the page itself here',
+  symlink: 'this is a symbolic link: put the page itself here',
+  submodule: 'this is a submodule: put the page itself here',
+  other: 'this is not a regular file: put the page itself here',
+} as const;
+
 const tailSize = 64;
 
 /** One byte more than allowed is enough to see that a file is too large. Reused for every file. */
@@ -68,7 +76,7 @@ function readRegularFile(absolute: string): Buffer | string | undefined {
   }
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) return 'this is not a regular file: put the page itself here';
+    if (!stat.isFile()) return notAFile.other;
     let length = 0;
     for (let read = -1; read !== 0 && length < Math.min(stat.size, buffer.length); length += read) {
       read = readSync(descriptor, buffer, length, buffer.length - length, null);
@@ -88,12 +96,12 @@ function openFailure(error: unknown): string | undefined {
       return undefined;
     case 'ELOOP':
     case 'EMLINK':
-      return 'this is a symbolic link: put the page itself here';
+      return notAFile.symlink;
     case 'EACCES':
     case 'EPERM':
       return 'the service may not read the file: give it read permission';
     case 'ENXIO':
-      return 'this is not a regular file: put the page itself here';
+      return notAFile.other;
     default:
       return `the file cannot be read (${messageOf(error)}): look at the disk and the file's permissions`;
   }

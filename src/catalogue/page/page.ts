@@ -5,6 +5,9 @@ import { locator, setKeys } from '../../json/edit-json.ts';
 import { parseFrontMatter, type TextFault } from './front-matter.ts';
 import { conflictIn, splitPage } from './split-page.ts';
 
+/** The front matter of a page file. */
+export type PageData = Readonly<Record<string, unknown>>;
+
 /** The largest size of a page file, in bytes. */
 export const maxFileSize = 256 * 1024;
 
@@ -31,10 +34,8 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
   const text = bytes.toString('utf8');
   const split = conflictIn(text) ?? splitPage(text);
   if ('rule' in split) {
-    return {
-      page: undefined,
-      faults: [{ path, ...positionAt(text, split.offset), rule: split.rule, message: split.message }],
-    };
+    const { offset, rule, message } = split;
+    return { page: undefined, faults: [{ path, ...positionAt(text, offset), rule, message }] };
   }
   const at = ({ offset, rule, message }: TextFault): Fault => {
     return { path, ...positionAt(text, split.start + offset), rule, message };
@@ -64,19 +65,17 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
  * @throws {Error} when the text is not a page file
  */
 export function editPage(text: string, values: Readonly<Record<string, unknown>>): string {
-  const split = splitPage(text);
-  if ('rule' in split) throw new Error(split.message);
-  return (
-    text.slice(0, split.start) + setKeys(text.slice(split.start, split.end), values) + text.slice(split.end)
-  );
+  const { before, json, after } = cutPage(text);
+  return before + setKeys(json, values) + after;
 }
 
-/** Splits a page file's text before and after the JSON of its front matter; undefined when it is not a page file. */
-export function cutPage(
-  text: string,
-): { readonly before: string; readonly json: string; readonly after: string } | undefined {
+/**
+ * Splits a page file's text before and after the JSON of its front matter.
+ * @throws {Error} when the text is not a page file
+ */
+export function cutPage(text: string): Readonly<Record<'before' | 'json' | 'after', string>> {
   const split = splitPage(text);
-  if ('rule' in split) return undefined;
+  if ('rule' in split) throw new Error(split.message);
   return {
     before: text.slice(0, split.start),
     json: text.slice(split.start, split.end),
@@ -90,10 +89,8 @@ export function cutPage(
  * @throws {Error} when the text is not a page file
  */
 export function rewriteFrontMatter(text: string, rewrite: (json: string) => string): string {
-  const split = splitPage(text);
-  if ('rule' in split) throw new Error(split.message);
-  const json = rewrite(text.slice(split.start, split.end));
-  return `---\n${json}\n${text.slice(split.end).replace(/^---\r?\n?/, '---\n')}`;
+  const { json, after } = cutPage(text);
+  return `---\n${rewrite(json)}\n${after.replace(/^---\r?\n?/, '---\n')}`;
 }
 
 /** Returns the fault of a page file of more than maxFileSize bytes. */
@@ -108,36 +105,18 @@ for (const name of Object.keys(engines)) if (name !== 'json') delete engines[nam
 function refusal(path: string, bytes: Buffer): Fault | undefined {
   if (bytes.length > maxFileSize) return sizeFault(path);
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
-    return fileFault(
-      path,
-      'byte-order-mark',
-      'the file begins with a byte order mark: save it as UTF-8 without BOM',
-    );
+    const message = 'the file begins with a byte order mark: save it as UTF-8 without BOM';
+    return fileFault(path, 'byte-order-mark', message);
   }
+  const at = (offset: number, rule: string, message: string): Fault => {
+    const before = bytes.toString('utf8', 0, offset);
+    return { path, ...positionAt(before, before.length), rule, message };
+  };
   const nul = bytes.indexOf(0);
-  if (nul !== -1) {
-    return {
-      path,
-      ...placeInBytes(bytes, nul),
-      rule: 'nul',
-      message: 'there is a NUL character here: remove it, and save the file as UTF-8',
-    };
-  }
-  if (!isUtf8(bytes)) {
-    const offset = firstInvalid(bytes);
-    return {
-      path,
-      ...placeInBytes(bytes, offset),
-      rule: 'utf-8',
-      message: 'this is not UTF-8: save the file as UTF-8',
-    };
-  }
+  if (nul !== -1)
+    return at(nul, 'nul', 'there is a NUL character here: remove it, and save the file as UTF-8');
+  if (!isUtf8(bytes)) return at(firstInvalid(bytes), 'utf-8', 'this is not UTF-8: save the file as UTF-8');
   return undefined;
-}
-
-function placeInBytes(bytes: Buffer, offset: number): { line: number; column: number } {
-  const before = bytes.toString('utf8', 0, offset);
-  return positionAt(before, before.length);
 }
 
 /** Returns the offset of the first line that is not UTF-8. */

@@ -54,7 +54,7 @@ export function checkFiles(
 }
 
 /** Returns every fault of one page by the rules for a main page or for a translation. */
-export function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
+function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
   return pageRules.flatMap((rule) => rule(file, main));
 }
 
@@ -99,13 +99,8 @@ function ensurePageFits({ path, page }: ReadablePage): Fault[] {
 function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
   const { created, edited } = page.data;
   if (typeof created !== 'number' || typeof edited !== 'number' || edited >= created) return [];
-  return [
-    page.faultAt(
-      ['edited'],
-      'edited',
-      `edited is before created (${created}): use a later time, or leave it out`,
-    ),
-  ];
+  const message = `edited is before created (${created}): use a later time, or leave it out`;
+  return [page.faultAt(['edited'], 'edited', message)];
 }
 
 function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {

@@ -5,37 +5,26 @@ export function conflictIn(text: string): TextFault | undefined {
   const offset = lineStarting(text, '<<<<<<< ', 0);
   const middle = lineStarting(text, '=======', offset);
   if (lineStarting(text, '>>>>>>> ', middle) === -1) return undefined;
-  const message = 'a merge conflict begins here: resolve it and remove the markers';
-  return { offset, rule: 'merge-conflict', message };
+  return faultAt(offset, 'merge-conflict', 'a merge conflict begins here: resolve it and remove the markers');
 }
 
 /** Returns the offsets at which the front matter of a page file begins and ends, or why it has none. */
 export function splitPage(text: string): { readonly start: number; readonly end: number } | TextFault {
   const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
-  if (opener === undefined) return openerFault(text);
+  if (opener === undefined) return faultAt(0, 'opener', openerMessage(text));
   const newline = text.indexOf('\n---', opener.length - 1);
   if (newline === -1) {
-    return {
-      offset: 0,
-      rule: 'closer',
-      message: 'the front matter has no end: put a line --- after its last }',
-    };
+    return faultAt(0, 'closer', 'the front matter has no end: put a line --- after its last }');
   }
   if (!/^---(?:\r?\n|\r?$)/.test(text.slice(newline + 1, newline + 6))) {
-    return {
-      offset: newline + 1,
-      rule: 'closer',
-      message: 'this line ends the front matter but is not ---: write --- alone on it',
-    };
+    const message = 'this line ends the front matter but is not ---: write --- alone on it';
+    return faultAt(newline + 1, 'closer', message);
   }
   const end = newline + 1;
   const blank = longBlank.exec(text.slice(opener.length, end));
   if (blank) {
-    return {
-      offset: opener.length + blank.index,
-      rule: 'blank-run',
-      message: 'more than 200 blank characters in a row: remove them',
-    };
+    const message = 'more than 200 blank characters in a row: remove them';
+    return faultAt(opener.length + blank.index, 'blank-run', message);
   }
   return { start: opener.length, end: Math.max(end, opener.length) };
 }
@@ -50,25 +39,15 @@ function lineStarting(text: string, start: string, from: number): number {
 /** gray-matter takes quadratic time over long runs of blanks in front matter. */
 const longBlank = /\s{201}/;
 
-function openerFault(text: string): TextFault {
-  if (text.startsWith('<<<<<<<')) {
-    return {
-      offset: 0,
-      rule: 'opener',
-      message: 'the file begins with a merge conflict: resolve it and remove the markers',
-    };
-  }
+function openerMessage(text: string): string {
+  if (text.startsWith('<<<<<<<'))
+    return 'the file begins with a merge conflict: resolve it and remove the markers';
   const line = text.slice(0, 40).split(/\r?\n/, 1)[0] ?? '';
-  if (line.startsWith('---')) {
-    return {
-      offset: 0,
-      rule: 'opener',
-      message: `the first line is ${JSON.stringify(line)}: write --- alone, the front matter is JSON`,
-    };
-  }
-  return {
-    offset: 0,
-    rule: 'opener',
-    message: 'the file does not begin with front matter: make its first line ---',
-  };
+  return line.startsWith('---')
+    ? `the first line is ${JSON.stringify(line)}: write --- alone, the front matter is JSON`
+    : 'the file does not begin with front matter: make its first line ---';
+}
+
+function faultAt(offset: number, rule: string, message: string): TextFault {
+  return { offset, rule, message };
 }

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { PageData } from '../../catalogue/page/page.ts';
 import type { GitFile } from '../../git/file-change.ts';
 import { parseRawDiff, rawDiffOptions } from '../../git/raw-diff.ts';
 import type { Repository } from '../../git/repository.ts';
-import { type PageData, readPageData } from './page-data.ts';
+import { readPageData } from './page-data.ts';
 import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
 /**

@@ -1,8 +1,5 @@
-import { parsePage } from '../../catalogue/page/page.ts';
+import { type PageData, parsePage } from '../../catalogue/page/page.ts';
 import type { Repository } from '../../git/repository.ts';
-
-/** The front matter of a page file. */
-export type PageData = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the front matter of the page file with this blob; undefined for no blob and for what is no page.

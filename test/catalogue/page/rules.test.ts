@@ -3,12 +3,7 @@ import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { placeAt } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { blobId } from '../../../src/git/objects/object-id.ts';
-import {
-  checkFiles,
-  faultsOfPage,
-  isMainPage,
-  type ReadablePage,
-} from '../../../src/catalogue/page/rules.ts';
+import { checkFiles, isMainPage, type ReadablePage } from '../../../src/catalogue/page/rules.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
 /** A page file with this text, as if it had been read. */
@@ -22,7 +17,7 @@ function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
 }
 
 function told(file: ReadablePage, main: boolean): string[] {
-  return faultsOfPage(file, main).map(
+  return checkFiles(main ? [file] : [pageFile(mainPage(), 'de'), file]).faults.map(
     ({ path, line, column, rule, message }) => `${path}:${line}:${column} ${rule} ${message}`,
   );
 }
