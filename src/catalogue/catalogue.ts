@@ -13,7 +13,7 @@ import { isFolder, listTop } from './load/folder.ts';
 import { readFingerprints } from './load/folder-fingerprints.ts';
 import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/layout.ts';
-import { readFolders } from './load/parallel-reader.ts';
+import { readFolders } from './load/folder-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
 import { type Watch, watchFolders } from './watch/watcher.ts';
 

@@ -9,7 +9,6 @@ import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat, reportFormats } from './check-report.ts';
 import { progressOn } from './progress.ts';
 
-/** Registers `botshelf check`. */
 export function addCheck(program: Command): void {
   program
     .command('check')

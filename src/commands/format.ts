@@ -6,7 +6,6 @@ import { catalogueScope } from './catalogue-scope.ts';
 import { counted, textLine } from './check-report.ts';
 import { progressOn } from './progress.ts';
 
-/** Registers `botshelf format`. */
 export function addFormat(program: Command): void {
   program
     .command('format')

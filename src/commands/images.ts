@@ -11,7 +11,6 @@ import { openPictures, picturesOf } from '../service/pictures.ts';
 import { catalogueError } from '../service/start-errors.ts';
 import { progressOn } from './progress.ts';
 
-/** Registers `botshelf images`. */
 export function addImages(program: Command): void {
   program
     .command('images')

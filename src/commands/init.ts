@@ -8,7 +8,6 @@ import { GitError } from '../git/process/git-error.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
-/** Registers `botshelf init`. */
 export function addInit(program: Command): void {
   program
     .command('init')

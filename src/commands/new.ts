@@ -13,7 +13,6 @@ import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
-/** Registers `botshelf new`. */
 export function addNew(program: Command): void {
   program
     .command('new')

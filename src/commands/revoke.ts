@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { token } from './token.ts';
 
-/** Registers `botshelf revoke`. */
 export function addRevoke(program: Command): void {
   program
     .command('revoke')

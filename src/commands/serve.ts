@@ -3,7 +3,6 @@ import { readConfig } from '../config.ts';
 import { armFailpoint } from '../failpoint.ts';
 import { messageOf } from '../system-error.ts';
 
-/** Registers `botshelf serve`. */
 export function addServe(program: Command): void {
   program
     .command('serve')

@@ -14,7 +14,6 @@ import { State } from '../state/ref/state.ts';
 import { issueToken, revokeToken } from '../state/token-changes.ts';
 import { messageOf } from '../system-error.ts';
 
-/** Registers `botshelf token`. */
 export function addToken(program: Command): void {
   program
     .command('token')

@@ -2,7 +2,7 @@ import type { RepositoryOpener } from './repository.ts';
 
 /** The remote, branch and folder that the catalogue is shared by. */
 export interface Origin {
-  /** The URL of the remote `origin`, as Git has it. */
+  /** The URL of the remote `origin`, as Git has it: https, ssh or `git@host:path`. */
   readonly remote: string;
   /** The short name of the branch that is checked out. */
   readonly branch: string;

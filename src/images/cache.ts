@@ -5,6 +5,7 @@ import type { FullImages } from '../bot/schema-types.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { ImageKind } from './decode.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
@@ -28,8 +29,6 @@ export interface ImageCacheOptions {
   readonly folder: string;
   readonly fetch: FetchImage;
   readonly log: Log;
-  /** How many images are fetched at once, at most; one per host. */
-  readonly concurrency?: number;
   /** Days after which a copy is fetched again. */
   readonly refreshDays?: number;
   /** Shorter times, for tests. */
@@ -59,14 +58,14 @@ export class ImageCache {
   readonly #timers: NodeJS.Timeout[];
   #scan = 0;
   #completeScan = 0;
-  #scanning: Promise<void>;
-  #cleaningUp: Promise<void> = Promise.resolve();
+  /** Scans and clean-ups run one after the other. */
+  readonly #scans = new SerialQueue();
   #cachedCount = 0;
   #indexError: string | undefined;
 
   /** For `openImageCache`. */
   constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
-    const { folder, fetch, log, concurrency = 4, refreshDays = 90 } = options;
+    const { folder, fetch, log, refreshDays = 90 } = options;
     this.#log = log;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
     this.#entries = entries;
@@ -76,7 +75,6 @@ export class ImageCache {
       fetch,
       store: this.#store,
       log,
-      concurrency,
       refreshAfter: refreshDays * 86_400_000,
       intervals: this.#intervals,
       isWanted: (entry) => this.#isWanted(entry),
@@ -87,7 +85,7 @@ export class ImageCache {
       if (entry.copy) this.#cachedCount += 1;
       if (entry.failure) this.#queue.retryLater(entry);
     }
-    this.#scanning = this.#dropLost();
+    void this.#scans.run(async () => await this.#dropLost());
     this.#timers = [
       setInterval(() => void this.#save(), this.#intervals.save).unref(),
       setInterval(() => void this.cleanUp(), this.#intervals.round).unref(),
@@ -119,9 +117,12 @@ export class ImageCache {
    * that nothing refers to.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
-    const scan = this.#scanAfter(all, this.#scanning);
-    this.#scanning = scan.catch(() => {});
-    await scan;
+    const note = ([bot, images]: readonly [BotId, FullImages]): void => this.#note(bot, images, false);
+    await this.#scans.run(async () => {
+      this.#scan += 1;
+      await forEachInSlices(all, note, 'service', this.#closing.signal);
+      this.#completeScan = this.#scan;
+    });
   }
 
   /** Calls `listener` when the copy of an image appears, changes or disappears, with the bots that refer to it. */
@@ -145,7 +146,7 @@ export class ImageCache {
 
   /** Resolves when every image that is wanted has a copy or has failed once. */
   async idle(): Promise<void> {
-    await this.#scanning;
+    await this.#scans.run(async () => {});
     await this.#queue.idle();
   }
 
@@ -154,33 +155,25 @@ export class ImageCache {
    * same time again, so that a page sent just before still finds it. Runs every hour by itself.
    */
   async cleanUp(): Promise<void> {
-    this.#cleaningUp = this.#cleanUpAfter(this.#cleaningUp);
-    await this.#cleaningUp;
+    await this.#scans
+      .run(async () => await this.#cleanUp())
+      .catch((error: unknown) => {
+        const message = `could not clean up the image cache: ${messageOf(error)}; retrying in an hour`;
+        this.#log.warn({ error: messageOf(error) }, message);
+      });
   }
 
   /** Ends what is in progress and writes the index. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([this.#queue.close(), this.#scanning, this.#cleaningUp]);
+    await Promise.all([this.#queue.close(), this.#scans.run(async () => {})]);
     await this.#index.close().catch((error: unknown) => this.#logUnwritten(error));
   }
 
   #pathOf(kind: ImageKind, url: string): string | null {
     const copy = this.#entries.get(kind, url)?.copy;
     return copy ? `/appdata/${copy.name}.webp` : null;
-  }
-
-  async #scanAfter(all: Iterable<readonly [BotId, FullImages]>, before: Promise<void>): Promise<void> {
-    await before;
-    this.#scan += 1;
-    await forEachInSlices(
-      all,
-      ([bot, images]) => this.#note(bot, images, false),
-      'service',
-      this.#closing.signal,
-    );
-    this.#completeScan = this.#scan;
   }
 
   #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
@@ -241,22 +234,8 @@ export class ImageCache {
       };
       await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
     } catch (error) {
-      this.#log.warn(
-        { error: messageOf(error) },
-        `could not read the folder of the image cache: ${messageOf(error)}`,
-      );
-    }
-  }
-
-  async #cleanUpAfter(before: Promise<void>): Promise<void> {
-    await before;
-    try {
-      await this.#cleanUp();
-    } catch (error) {
-      this.#log.warn(
-        { error: messageOf(error) },
-        `could not clean up the image cache: ${messageOf(error)}; retrying in an hour`,
-      );
+      const message = `could not read the folder of the image cache: ${messageOf(error)}`;
+      this.#log.warn({ error: messageOf(error) }, message);
     }
   }
 

@@ -17,7 +17,6 @@ export interface ImageQueueOptions {
   readonly fetch: FetchImage;
   readonly store: ImageStore;
   readonly log: Log;
-  readonly concurrency: number;
   /** Milliseconds after which a copy is fetched again. */
   readonly refreshAfter: number;
   readonly intervals: Intervals;
@@ -40,10 +39,10 @@ export class ImageQueue {
   readonly #ticking: NodeJS.Timeout;
 
   constructor(options: ImageQueueOptions) {
-    const { concurrency, intervals, log } = options;
+    const { intervals, log } = options;
     this.#options = options;
     this.#hostQueue = openHostQueue({
-      concurrency,
+      concurrency: mostAtOnce,
       work: async (entry) => await this.#work(entry),
       rest: { first: intervals.hostRest, most: intervals.longestHostRest },
     });
@@ -162,6 +161,9 @@ export class ImageQueue {
     await forEachInSlices(this.#failing, retry, 'service', this.#closing.signal);
   }
 }
+
+/** Images that are fetched at once, at most; one per host. */
+const mostAtOnce = 4;
 
 /** `again`: an error of this machine, not of the image. */
 type Result = 'done' | 'host failed' | 'again';

@@ -143,20 +143,14 @@ export class StateStore implements Counts {
     return this.#state.holder(digest) === undefined ? 'unknown' : 'other bot';
   }
 
-  /**
-   * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
-   * @throws {WritesUnavailableError} when it cannot be committed
-   */
+  /** As `Tokens.issueToken`, in this clone. */
   async issueToken(id: BotId): Promise<Token> {
     const token = await this.#write(async () => await issueToken(this.#committed, id));
     this.#lastUsed.delete(id);
     return token;
   }
 
-  /**
-   * Revokes a bot's token. Returns whether it had one.
-   * @throws {WritesUnavailableError} when that cannot be committed
-   */
+  /** As `Tokens.revokeToken`, in this clone. */
   async revokeToken(id: BotId): Promise<boolean> {
     const had = await this.#write(async () => await revokeToken(this.#committed, id));
     this.#lastUsed.delete(id);

@@ -1,10 +1,12 @@
+import { availableParallelism } from 'node:os';
 import type { BotId } from '../../bot/id.ts';
+import { partsOf, WorkerPool } from '../../concurrency/worker-pool.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import { packBots, type PackedBots } from './packed-bots.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { readBot } from '../index/bot-reader.ts';
 import { type Fault, fileFault } from '../page/fault.ts';
-import { groupByBot, listFolder, type FileStat } from './folder.ts';
+import { groupByBot, hasFewFiles, listFolder, type FileStat } from './folder.ts';
 import { botsFolder } from '../page/layout.ts';
 import { readPageFile } from '../page/page-file.ts';
 
@@ -19,17 +21,43 @@ export interface FolderReading {
   readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
 }
 
-export interface ReadTask {
+/**
+ * Reads everything in these folders of `bots/` for the first time, in a thread for each core, or here where they have few
+ * files, and calls back with each as it comes. A folder that cannot be read is left out: the next scan of it reports why.
+ */
+export async function readFolders(
+  root: string,
+  hash: HashName,
+  folders: readonly string[],
+  onReading: (reading: FolderReading) => void,
+): Promise<void> {
+  if (hasFewFiles(root, folders)) {
+    for (const reading of readTogether({ root, hash, folders })) onReading(reading);
+    return;
+  }
+  const threads = Math.min(availableParallelism(), 4);
+  const pool = new WorkerPool<typeof readTogether>(new URL(import.meta.url), 'readTogether', { threads });
+  try {
+    await Promise.all(
+      partsOf(folders, foldersPerTask).map(async (part) => {
+        for (const reading of await pool.run({ root, hash, folders: part })) onReading(reading);
+      }),
+    );
+  } finally {
+    await pool.close();
+  }
+}
+
+const foldersPerTask = 20;
+
+interface ReadTask {
   /** The folder that holds `bots/`. */
   readonly root: string;
   readonly hash: HashName;
   readonly folders: readonly string[];
 }
 
-/**
- * Reads everything in these folders of `bots/` for the first time. A folder that cannot be read is left out: the next
- * scan of it reports why.
- */
+/** Runs in a thread, or here. */
 export function readTogether({ root, hash, folders }: ReadTask): FolderReading[] {
   return folders.flatMap((folder) => {
     try {

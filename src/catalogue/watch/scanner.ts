@@ -28,7 +28,10 @@ export interface ScannerOptions {
   onFault(error: unknown): void;
 }
 
-/** Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ. */
+/**
+ * Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ. What
+ * `Catalogue` and `ServedBots` have too is as there.
+ */
 export class Scanner {
   readonly #options: ScannerOptions;
   readonly #served = new ServedBots();
@@ -42,7 +45,6 @@ export class Scanner {
     return this.#served.index;
   }
 
-  /** The folders that have files, as far as is known. */
   folders(): Iterable<string> {
     return this.#served.folders();
   }
@@ -52,7 +54,6 @@ export class Scanner {
     this.#served.restore(packed, () => this.#delayQueue.add(packed.folder, 0));
   }
 
-  /** Unpacks a folder that was restored and not needed yet. */
   unpack(folder: string): void {
     this.#served.unpack(folder);
   }
@@ -68,12 +69,10 @@ export class Scanner {
     return this.#served.snapshot(this.#options.faults);
   }
 
-  /** Reads these bots again at once: for a caller that has changed what their records are made of. */
   reload(ids: Iterable<BotId>): void {
     for (const id of ids) this.#scanBot(id, 'reload');
   }
 
-  /** Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole. */
   read(places: Iterable<PagePlace>): void {
     const bots = new Set<BotId>();
     for (const place of places) {
@@ -83,7 +82,6 @@ export class Scanner {
     for (const id of bots) this.#scanBot(id, 'whole');
   }
 
-  /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     for (const [place, bytes] of files) {
       this.#served.statsIn(folderOf(place.id)).addUnread(fileName(place));

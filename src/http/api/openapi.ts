@@ -3,6 +3,7 @@ import type { Router } from '@koa/router';
 import { sortKeys } from '../../catalogue/index/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 import { send } from '../representation.ts';
+import { writableKeys } from './update-body.ts';
 
 /** Adds the OpenAPI document. @param baseUrl the public address, without a slash at its end */
 export function addOpenApiRoute(router: Router, baseUrl: string): void {
@@ -55,9 +56,6 @@ const readBot = {
   parameters: [idParameter],
   responses: { '200': response('The bot.', ref('BotRecord')), ...notModified, '404': problem },
 };
-
-const { bot } = readSchema('update')['properties'] as { bot: { properties: object } };
-const writableKeys = Object.keys(bot.properties);
 
 const paths = {
   '/api/v2/bots': {

@@ -1,4 +1,4 @@
-import { readSchema } from '../../bot/schemas.ts';
+import { propertiesOf, readSchema } from '../../bot/schemas.ts';
 import type { UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
@@ -55,13 +55,10 @@ const protectedKeys = new Set([
   'contents',
   'cachedImages',
   'page',
-  ...Object.keys(propertiesOf('main-page')),
+  ...Object.keys(propertiesOf(readSchema('main-page'))),
 ]);
-const writableKeys = Object.keys((propertiesOf('update')['bot'] as { properties: object }).properties);
 
-function propertiesOf(name: 'main-page' | 'update'): Record<string, unknown> {
-  return readSchema(name)['properties'] as Record<string, unknown>;
-}
+export const writableKeys = Object.keys(propertiesOf(propertiesOf(readSchema('update'))['bot'] ?? {}));
 
 /** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
 function unflattened(body: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,12 +1,4 @@
-/** The remote repository of the catalogue's files. */
-export interface CatalogueRemote {
-  /** The remote's URL in Git's configuration: https, ssh or `git@host:path`. */
-  readonly remote: string;
-  /** The branch's short name. */
-  readonly branch: string;
-  /** The catalogue's folder in the repository: empty, or with a slash at its end. */
-  readonly prefix: string;
-}
+import type { Origin } from '../../git/origin.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
@@ -19,7 +11,7 @@ export interface RepositoryLinks {
 }
 
 /** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
-export function repositoryLinks({ remote, branch, prefix }: CatalogueRemote): RepositoryLinks | null {
+export function repositoryLinks({ remote, branch, prefix }: Origin): RepositoryLinks | null {
   const place = webPlaceOf(remote);
   if (place === undefined) return null;
   const pages = pagesOf(place.host);
