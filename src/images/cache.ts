@@ -7,11 +7,14 @@ import { messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { ImageKind } from './decode.ts';
+import { Decoder } from './decoder.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
 import { addBot, botsOf, type ImageCopy, type ImageEntry, ImageEntries } from './image-entries.ts';
 import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
+import { parseImageName } from './variant-name.ts';
+import { ImageVariants } from './variants.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {
@@ -52,6 +55,7 @@ export class ImageCache {
   readonly #entries: ImageEntries;
   readonly #index: IndexFile;
   readonly #store: ImageStore;
+  readonly #variants: ImageVariants;
   readonly #queue: ImageQueue;
   readonly #listeners: ((url: string, bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
@@ -71,8 +75,11 @@ export class ImageCache {
     this.#entries = entries;
     this.#index = index;
     this.#store = new ImageStore(folder);
+    const decoder = new Decoder();
+    this.#variants = new ImageVariants(this.#store, decoder);
     this.#queue = new ImageQueue({
       fetch,
+      decoder,
       store: this.#store,
       log,
       refreshAfter: refreshDays * 86_400_000,
@@ -101,9 +108,14 @@ export class ImageCache {
     };
   }
 
-  /** Reads the bytes of the copy served as `/appdata/<name>.webp`; undefined when there is none. */
+  /**
+   * Reads the bytes of the copy served as `/appdata/<name>.webp`, where name is a digest, or a digest and the width of a
+   * smaller copy, such as `<digest>.128`; undefined when there is none.
+   */
   async read(name: string): Promise<Buffer | undefined> {
-    return await this.#store.read(name);
+    const { digest, width } = parseImageName(name) ?? {};
+    if (digest === undefined) return undefined;
+    return await (width === undefined ? this.#store.read(digest) : this.#variants.read(digest, width));
   }
 
   /** Notes that a bot refers to these images: missing and old ones are fetched before all others. */

@@ -1,9 +1,13 @@
 import sharp from 'sharp';
 import { messageOf } from '../system-error.ts';
 import { ImageError } from './image-error.ts';
+import type { VariantWidth } from './variant-name.ts';
 
 /** What an image is for, which decides how large its copy may be. Covers and previews are wide. */
 export type ImageKind = 'avatar' | 'wide';
+
+/** The size of a copy: that of a full copy, by its kind, or the width of a smaller one. */
+export type CopySize = ImageKind | VariantWidth;
 
 /** A copy of an image: WebP without metadata; width and height in pixels. */
 export interface DecodedImage {
@@ -13,17 +17,17 @@ export interface DecodedImage {
 }
 
 /**
- * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to the size of its kind and
- * never enlarged. Reads only JPEG, PNG, WebP and GIF, although the library reads more.
+ * Decodes an untrusted image and makes its copy: the first frame, upright, in sRGB, shrunk to `size` and never
+ * enlarged. Reads only JPEG, PNG, WebP and GIF, although the library reads more.
  * @throws {ImageError} for another format, a damaged image, or too many pixels
  */
-export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<DecodedImage> {
+export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
   try {
     const { data, info } = await sharp(bytes, { limitInputPixels: mostPixels, failOn: 'warning', pages: 1 })
       .timeout({ seconds: 10 })
       .autoOrient()
-      .resize({ ...boxes[kind], fit: 'inside', withoutEnlargement: true })
-      .webp({ quality: 82 })
+      .resize({ ...boxes[size], fit: 'inside', withoutEnlargement: true })
+      .webp({ quality: typeof size === 'number' ? 76 : 82 })
       .toBuffer({ resolveWithObject: true });
     return { bytes: data, width: info.width, height: info.height };
   } catch (error) {
@@ -33,9 +37,11 @@ export async function decode(bytes: Uint8Array, kind: ImageKind): Promise<Decode
 
 const mostPixels = 40_000_000;
 
-const boxes: Readonly<Record<ImageKind, { width: number; height: number }>> = {
+const boxes: Readonly<Record<CopySize, { width: number; height: number }>> = {
   avatar: { width: 512, height: 512 },
   wide: { width: 1280, height: 720 },
+  128: { width: 128, height: 128 },
+  320: { width: 320, height: 320 },
 };
 
 sharp.block({ operation: ['VipsForeignLoad'] });

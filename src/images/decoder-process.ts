@@ -1,17 +1,17 @@
 import { messageOf } from '../system-error.ts';
-import { decode, type DecodedImage, type ImageKind } from './decode.ts';
+import { type CopySize, decode, type DecodedImage } from './decode.ts';
 
 /** A message to this process: one image at a time. */
 export interface DecodeRequest {
   readonly bytes: Uint8Array;
-  readonly kind: ImageKind;
+  readonly size: CopySize;
 }
 
 /** The response of this process: the copy, or why there is none. */
 export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault: string };
 
-process.on('message', ({ bytes, kind }: DecodeRequest) => {
-  decode(bytes, kind).then(
+process.on('message', ({ bytes, size }: DecodeRequest) => {
+  decode(bytes, size).then(
     (image) => respond({ image }),
     (error: unknown) => respond({ fault: messageOf(error) }),
   );

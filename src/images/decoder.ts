@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
-import type { DecodedImage, ImageKind } from './decode.ts';
+import type { CopySize, DecodedImage } from './decode.ts';
 import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
 import { ImageError } from './image-error.ts';
 
@@ -22,8 +22,8 @@ export class Decoder {
    * Decodes `bytes` and returns the copy.
    * @throws {ImageError} when it cannot be decoded
    */
-  async decode(bytes: Buffer, kind: ImageKind): Promise<DecodedImage> {
-    return await this.#queue.run(async () => await this.#decodeNow({ bytes, kind }));
+  async decode(bytes: Buffer, size: CopySize): Promise<DecodedImage> {
+    return await this.#queue.run(async () => await this.#decodeNow({ bytes, size }));
   }
 
   /** Ends the process; images that wait fail. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { codeOf, messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
-import { Decoder } from './decoder.ts';
+import type { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
 import { type HostQueue, openHostQueue } from './host-queue.ts';
 import { type Intervals, retryDelay } from './intervals.ts';
@@ -15,6 +15,7 @@ export type FetchImage = (url: string, signal: AbortSignal) => Promise<Buffer>;
 
 export interface ImageQueueOptions {
   readonly fetch: FetchImage;
+  readonly decoder: Decoder;
   readonly store: ImageStore;
   readonly log: Log;
   /** Milliseconds after which a copy is fetched again. */
@@ -31,7 +32,6 @@ export interface ImageQueueOptions {
 /** Fetches, decodes and stores the images that are due, and retries those that failed. */
 export class ImageQueue {
   readonly #options: ImageQueueOptions;
-  readonly #decoder = new Decoder();
   readonly #hostQueue: HostQueue<ImageEntry>;
   readonly #failing = new Set<ImageEntry>();
   readonly #progress: FetchProgress;
@@ -87,7 +87,7 @@ export class ImageQueue {
     this.#closing.abort();
     clearInterval(this.#ticking);
     this.#progress.close();
-    await Promise.all([this.#hostQueue.close(), this.#decoder.close()]);
+    await Promise.all([this.#hostQueue.close(), this.#options.decoder.close()]);
   }
 
   #isDue({ copy, failure }: ImageEntry): boolean {
@@ -122,9 +122,9 @@ export class ImageQueue {
   }
 
   async #obtain(entry: ImageEntry): Promise<void> {
-    const { fetch, store, onCopy } = this.#options;
+    const { fetch, decoder, store, onCopy } = this.#options;
     const original = await fetch(entry.url, this.#closing.signal);
-    const { bytes, width, height } = await this.#decoder.decode(original, entry.kind);
+    const { bytes, width, height } = await decoder.decode(original, entry.kind);
     const name = await store.put(bytes);
     entry.failure = null;
     this.#failing.delete(entry);

@@ -3,13 +3,14 @@ import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../disk/atomic-write.ts';
 import { codeOf } from '../system-error.ts';
+import { parseImageName, type VariantWidth } from './variant-name.ts';
 
 /** The name of a stored image: the SHA-256 of its bytes in hexadecimal. */
 export type ImageName = string;
 
 /**
- * The folder of the copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name. A file is written as a
- * whole or not at all, and never changes.
+ * The folder of the copies, `<a>/<bc>/<name>.webp`, where a and bc are the first digits of the name, with their smaller
+ * copies, `<name>.<width>.webp`. A file is written as a whole or not at all, and never changes.
  */
 export class ImageStore {
   readonly #folder: string;
@@ -36,24 +37,29 @@ export class ImageStore {
     return name;
   }
 
-  /** Reads the image of that name; undefined when there is none. */
-  async read(name: string): Promise<Buffer | undefined> {
+  /** Stores a smaller copy of the image of that name. */
+  async putVariant(name: ImageName, width: VariantWidth, bytes: Buffer): Promise<void> {
+    await writeAtomically(this.#pathOf(name, width), bytes, { fsync: 'none' });
+  }
+
+  /** Reads the image of that name, or its copy of that width; undefined when there is none. */
+  async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
     try {
-      return await readFile(this.#pathOf(name));
+      return await readFile(this.#pathOf(name, width));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   }
 
-  /** Returns the names of all stored images. */
+  /** Returns the names of all stored images that have a full copy. */
   async names(): Promise<Set<ImageName>> {
     const names = new Set<ImageName>();
     for await (const { files } of this.#folders()) {
       for (const file of files) {
         const name = nameOf(file);
-        if (name !== undefined) names.add(name);
+        if (name && name.width === undefined) names.add(name.digest);
       }
     }
     return names;
@@ -80,7 +86,7 @@ export class ImageStore {
     try {
       for await (const { folder, files } of this.#folders()) {
         for (const file of files) {
-          const name = nameOf(file);
+          const name = nameOf(file)?.digest;
           const isKept = (): boolean => name !== undefined && named.has(name);
           if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
           this.#removal = rm(join(folder, file), { force: true });
@@ -103,8 +109,9 @@ export class ImageStore {
     }
   }
 
-  #pathOf(name: ImageName): string {
-    return join(this.#folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`);
+  #pathOf(name: ImageName, width?: VariantWidth): string {
+    const file = width === undefined ? `${name}.webp` : `${name}.${width}.webp`;
+    return join(this.#folder, name.slice(0, 1), name.slice(1, 3), file);
   }
 }
 
@@ -118,8 +125,8 @@ async function foldersOf(folder: string, pattern: RegExp): Promise<string[]> {
   }
 }
 
-function nameOf(file: string): ImageName | undefined {
-  return /^([0-9a-f]{64})\.webp$/.exec(file)?.[1];
+function nameOf(file: string): ReturnType<typeof parseImageName> {
+  return file.endsWith('.webp') ? parseImageName(file.slice(0, -'.webp'.length)) : undefined;
 }
 
 async function isOldFile(path: string, age: number): Promise<boolean> {

@@ -29,6 +29,18 @@ describe('decoding a picture', () => {
     ]);
   });
 
+  it('makes smaller copies that fit into 128 × 128 and 320 × 320', async () => {
+    const large = await samplePicture({ width: 1280, height: 720 });
+    const sizes = await Promise.all(([128, 320] as const).map(async (size) => await decode(large, size)));
+    deepEqual(
+      sizes.map(({ width, height }) => [width, height]),
+      [
+        [128, 72],
+        [320, 180],
+      ],
+    );
+  });
+
   it('never enlarges', async () => {
     const { width, height } = await decode(await samplePicture({ width: 3, height: 2 }), 'wide');
     deepEqual([width, height], [3, 2]);

@@ -45,6 +45,19 @@ describe('the image store', () => {
     }
   });
 
+  it('keeps a smaller copy for as long as the full one, and does not take it for one', async () => {
+    const name = await store.put(Buffer.from('a picture'));
+    await store.putVariant(name, 128, Buffer.from('smaller'));
+    await store.putVariant('0'.repeat(64), 320, Buffer.from('of a picture that is gone'));
+    for (const variant of [`${name}.128`, `${'0'.repeat(64)}.320`])
+      age(join(folder, variant.slice(0, 1), variant.slice(1, 3), `${variant}.webp`), 2 * hour);
+    deepEqual(await store.names(), new Set([name]));
+    equal(await store.sweep(new Set([name]), hour), 1);
+    deepEqual(await store.read(name, 128), Buffer.from('smaller'));
+    equal(await store.read(name, 320), undefined);
+    equal(await store.read('0'.repeat(64), 320), undefined);
+  });
+
   it('is empty without a folder', async () => {
     equal((await store.names()).size, 0);
     equal(await store.sweep(new Set(), 0), 0);

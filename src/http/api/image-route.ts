@@ -3,11 +3,11 @@ import type { ImageCache } from '../../images/cache.ts';
 import { ProblemError } from '../problem.ts';
 import { isKnown } from '../representation.ts';
 
-/** Serves the cached images. A name is a digest of the bytes, so caches may keep an image for ever. */
+/** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
 export function addImageRoute(router: Router, pictures: Pick<ImageCache, 'read'>): void {
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
-    const bytes = /^[0-9a-f]{64}$/.test(name) ? await pictures.read(name) : undefined;
+    const bytes = await pictures.read(name);
     if (bytes === undefined) {
       throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
     }

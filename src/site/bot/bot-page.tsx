@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import { Avatar } from '../page/avatar.tsx';
+import { Avatar } from '../picture/avatar.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { BotFacts } from './bot-facts.tsx';
 import { Faults } from '../page/faults.tsx';
@@ -11,6 +11,7 @@ import { directionOf } from '../page/locales.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { messages } from '../page/messages.ts';
 import { Prose } from '../page/prose.tsx';
+import { Picture } from '../picture/picture.tsx';
 
 export interface BotPageProps {
   readonly site: Site;
@@ -128,13 +129,15 @@ function Previews({ bot, veiled, name }: NamedProps): VNode | null {
         {preview.map((path, i) => (
           <li key={path}>
             <a href={path}>
-              <img
-                class={veiled ? 'veiled' : undefined}
-                src={path}
+              <Picture
+                path={path}
                 alt={`${messages.preview(i + 1, name)}, ${messages.openPicture}`}
-                width="640"
-                height="360"
-                loading="lazy"
+                width={640}
+                height={360}
+                small={320}
+                larger={{ sizes: '11rem', full: 1280 }}
+                lazy
+                veiled={veiled}
               />
             </a>
           </li>

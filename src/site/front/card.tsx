@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { Avatar } from '../page/avatar.tsx';
+import { Avatar } from '../picture/avatar.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { directionOf } from '../page/locales.ts';
 import { categoryNames, messages } from '../page/messages.ts';
@@ -15,15 +15,22 @@ export interface CardProps {
   readonly asked: string | undefined;
 }
 
-/** A bot in a list. The whole card is a link to its page. */
-export function Card({ bot, locale, count, asked }: CardProps): VNode {
+/** A bot in a list. The whole card is a link to its page. @param props lazy: whether it is below the fold */
+export function Card({ bot, locale, count, asked, lazy }: CardProps & { readonly lazy: boolean }): VNode {
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
   return (
     <li>
       <article class="card">
-        <Avatar id={bot.id} name={shown} picture={bot.cachedImages.avatar} size={64} veiled={bot.nsfw} />
+        <Avatar
+          id={bot.id}
+          name={shown}
+          picture={bot.cachedImages.avatar}
+          size={64}
+          veiled={bot.nsfw}
+          lazy={lazy}
+        />
         <div>
           <h3>
             <a href={`/bots/${bot.id}${asked === undefined ? '' : `?locale=${asked}`}`} {...language}>

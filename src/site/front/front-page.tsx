@@ -39,8 +39,8 @@ export function FrontPage(props: FrontPageProps): VNode {
           <Nothing query={query} />
         ) : (
           <ul class="cards">
-            {cards.map((card) => (
-              <Card key={card.bot.id} {...card} />
+            {cards.map((card, i) => (
+              <Card key={card.bot.id} {...card} lazy={i >= cardsAtOnce} />
             ))}
           </ul>
         )}
@@ -49,6 +49,9 @@ export function FrontPage(props: FrontPageProps): VNode {
     </Layout>
   );
 }
+
+/** The cards that a large screen shows without scrolling. */
+const cardsAtOnce = 9;
 
 /** Works without a script, as a GET form. */
 function SearchForm({ query }: { readonly query: FrontQuery }): VNode {

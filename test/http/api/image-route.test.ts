@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import sharp from 'sharp';
 import { keepPictures } from '../../support/pictures.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
@@ -20,6 +21,10 @@ const files = {
 describe('our copies of pictures', () => {
   let service: TestService;
   let paths: string[];
+  const load = async (path: string): Promise<{ readonly response: Response; readonly bytes: Buffer }> => {
+    const response = await fetch(service.address + path);
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
   before(async () => {
     const root = testRepository(files).folder;
     await keepPictures(root, kept, { width: 600, height: 300 });
@@ -61,9 +66,35 @@ describe('our copies of pictures', () => {
     strictEqual(await again.text(), '');
   });
 
+  it('have smaller copies of 128 and 320 pixels, which are made at the first request', async () => {
+    const [path = ''] = paths;
+    const { bytes: full } = await load(path);
+    for (const width of [128, 320]) {
+      const { response, bytes } = await load(path.replace('.webp', `.${width}.webp`));
+      strictEqual((await sharp(bytes).metadata()).width, width);
+      ok(bytes.length < full.length);
+      strictEqual(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      const again = await load(path.replace('.webp', `.${width}.webp`));
+      deepStrictEqual(again.bytes, bytes);
+      strictEqual(again.response.headers.get('etag'), response.headers.get('etag'));
+    }
+  });
+
   it('are nothing but copies: any other name is a 404', async () => {
     const none = '0'.repeat(64);
-    for (const name of [`${none}.webp`, 'index', 'index.webp', '..%2Findex', `${none}.png`, 'x.webp', ''])
+    const digest = paths[0]?.slice('/appdata/'.length, -'.webp'.length);
+    for (const name of [
+      `${digest}.129.webp`,
+      `${digest}.0128.webp`,
+      `${none}.128.webp`,
+      `${none}.webp`,
+      'index',
+      'index.webp',
+      '..%2Findex',
+      `${none}.png`,
+      'x.webp',
+      '',
+    ])
       strictEqual((await service.request(`/appdata/${name}`)).status, 404, name);
   });
 

@@ -35,6 +35,19 @@ describe("a bot's page", () => {
     for (const tag of tags) match(tag, /width="\d+" height="\d+"/);
   });
 
+  it('shows smaller copies, and the full ones where the screen needs them', () => {
+    const html = render();
+    match(
+      html,
+      /src="\/appdata\/a\.128\.webp" srcset="\/appdata\/a\.128\.webp 128w, \/appdata\/a\.webp 512w"/,
+    );
+    match(
+      html,
+      /src="\/appdata\/1\.320\.webp" srcset="\/appdata\/1\.320\.webp 320w, \/appdata\/1\.webp 1280w"/,
+    );
+    match(html, /<a href="\/appdata\/1\.webp">/);
+  });
+
   it('blurs every picture of a bot for adults, and leads to them', () => {
     const html = render({ veiled: true });
     for (const tag of images(html)) match(tag, /class="veiled"/);

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { Picture } from './picture.tsx';
 
 export interface AvatarProps {
   readonly id: string;
@@ -8,10 +9,12 @@ export interface AvatarProps {
   /** Edge in CSS pixels. */
   readonly size: number;
   readonly veiled: boolean;
+  /** Whether it is below the fold; not where left out. */
+  readonly lazy?: boolean;
 }
 
 /** A bot's picture, or its initial on a coloured background. Hidden from screen readers, as the name is beside it. */
-export function Avatar({ id, name, picture, size, veiled }: AvatarProps): VNode {
+export function Avatar({ id, name, picture, size, veiled, lazy = false }: AvatarProps): VNode {
   if (picture === null) {
     return (
       <span class={`avatar tint-${Number(id.slice(-4)) % tints}`} aria-hidden="true">
@@ -21,7 +24,16 @@ export function Avatar({ id, name, picture, size, veiled }: AvatarProps): VNode 
   }
   return (
     <span class="avatar">
-      <img class={veiled ? 'veiled' : undefined} src={picture} alt="" width={size} height={size} />
+      <Picture
+        path={picture}
+        alt=""
+        width={size}
+        height={size}
+        small={128}
+        {...(size > 64 && { larger: { sizes: `${size}px`, full: 512 } })}
+        lazy={lazy}
+        veiled={veiled}
+      />
     </span>
   );
 }
