@@ -29,6 +29,8 @@ export interface Config {
   readonly images: boolean;
   /** For people who edit the catalogue: open pages reload on edits and show faults. */
   readonly dev: boolean;
+  /** Mark every page as one of a demo. */
+  readonly demo: boolean;
   /** How to reach the operator; null where it is not set. */
   readonly contact: string | null;
   /** Where people log in; null where nobody can. */
@@ -175,6 +177,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     remote: remote(),
     images: flag('BOTSHELF_IMAGES', true),
     dev: flag('BOTSHELF_DEV'),
+    demo: false,
     contact: contact(),
     login: readLoginSettings(text, faults),
     secrets: readSecrets(text, faults),
@@ -183,6 +186,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...config, unknown: unknownSettings(env, known) };
+}
+
+/**
+ * Returns the settings of a demo of `catalogue`: HOST and PORT from the environment, and the defaults of all others.
+ * @param freePort where to listen when PORT is not set, or 0
+ */
+export function readDemoConfig(
+  catalogue: string,
+  freePort: number,
+  { HOST, PORT = '0' }: NodeJS.ProcessEnv = process.env,
+): Config {
+  const port = Number(PORT) === 0 ? String(freePort) : PORT;
+  return { ...readConfig({ HOST, PORT: port, BOTSHELF_CATALOGUE: catalogue }), demo: true };
 }
 
 const shortestWebhookSecret = 16;

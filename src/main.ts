@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { addCheck } from './commands/check.ts';
+import { addDemo } from './commands/demo/demo.ts';
 import { addFormat } from './commands/format.ts';
 import { addImages } from './commands/images.ts';
 import { addInit } from './commands/init.ts';
@@ -29,6 +30,7 @@ const program = new Command('botshelf')
   .showHelpAfterError('(see botshelf --help)')
   .exitOverride();
 addServe(program);
+addDemo(program);
 addCheck(program);
 addFormat(program);
 addNew(program);

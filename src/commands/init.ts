@@ -56,7 +56,8 @@ function makeRoom(folder: string, name: string): void {
   throw new UserError(`${JSON.stringify(name)} is not empty: pass a new or empty folder`);
 }
 
-function copyTemplate(folder: string, samples: boolean): void {
+/** Fills a folder with what a new catalogue has, with the sample bots or none. */
+export function copyTemplate(folder: string, samples: boolean): void {
   const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
   cpSync(join(home, 'catalogue-template'), folder, { recursive: true });
   // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
@@ -66,7 +67,8 @@ function copyTemplate(folder: string, samples: boolean): void {
   else writeFileSync(join(folder, botsFolder, keeper), '');
 }
 
-async function commitAll(folder: string, branch: string): Promise<void> {
+/** Makes a folder a repository with one commit. @throws {GitError} */
+export async function commitAll(folder: string, branch: string): Promise<void> {
   await runCommandLineGit(folder, ['init', '--quiet']);
   await runCommandLineGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await runCommandLineGit(folder, ['add', '--all']);

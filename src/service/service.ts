@@ -206,9 +206,12 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function siteOf({ contact, dev, login }: Config, repositoryOpener: RepositoryOpener): Promise<Site> {
+async function siteOf(
+  { contact, demo, dev, login }: Config,
+  repositoryOpener: RepositoryOpener,
+): Promise<Site> {
   const origin = await readOrigin(repositoryOpener);
-  return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev };
+  return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev, demo };
 }
 
 async function openLogin(config: Config, log: Log): Promise<Login | null> {

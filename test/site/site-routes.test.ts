@@ -41,7 +41,7 @@ describe('the pages of the site', () => {
         return 'https://github.com/o/r';
       },
     } as RepositoryLinks;
-    const site: Site = { login: true, contact: null, live: false, repository };
+    const site: Site = { login: true, contact: null, live: false, demo: false, repository };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
     const all = { ...changing, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };

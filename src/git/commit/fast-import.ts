@@ -54,6 +54,33 @@ export async function importCommit(repository: Repository, commit: RefCommit): P
   }
 }
 
+/** One commit of a history. */
+export interface HistoryCommit {
+  /** Seconds since the epoch. */
+  readonly time: number;
+  readonly message: string;
+  /** Path → the whole new text. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Creates a ref with commits that were made elsewhere or before, oldest first. @throws {GitError} */
+export async function importHistory(
+  repository: Repository,
+  ref: string,
+  commits: Iterable<HistoryCommit>,
+): Promise<void> {
+  const parts: (string | Buffer)[] = [];
+  for (const { time, message, files } of commits) {
+    parts.push(
+      `commit ${ref}\ncommitter ${repository.identity} ${time} +0000\n`,
+      ...data(Buffer.from(message)),
+    );
+    for (const [path, text] of files)
+      parts.push(`M 100644 inline ${quotePath(path)}\n`, ...data(Buffer.from(text)));
+  }
+  await repository.run(fastImport, { input: inBytes([...parts, 'done\n']) });
+}
+
 /** Returns the folder in which an import makes new files. */
 export function packFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
@@ -107,6 +134,10 @@ function commitStream(
     else parts.push(`M ${file.mode} ${file.id} ${name}\n`);
   }
   parts.push(`get-mark :1\n${end}done\n`);
+  return inBytes(parts);
+}
+
+function inBytes(parts: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 

@@ -21,6 +21,8 @@ export interface Site {
   readonly contact: string | null;
   /** Whether an open page reloads when a file of the catalogue changes. */
   readonly live: boolean;
+  /** Whether every page says that the bots are invented. */
+  readonly demo: boolean;
 }
 
 export interface LayoutProps {
@@ -59,6 +61,7 @@ export function Layout(props: LayoutProps): VNode {
           {messages.skip}
         </a>
         <header class="top">
+          {site.demo && <p class="demo">{messages.demo}</p>}
           <div class="wide bar">
             <a class="brand" href="/">
               <img src={assets.icon.path} width="28" height="28" alt="" />

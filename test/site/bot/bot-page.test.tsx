@@ -15,7 +15,7 @@ const pictures = {
 };
 
 const props: BotPageProps = {
-  site: { login: false, repository: null, contact: null, live: false },
+  site: { login: false, repository: null, contact: null, live: false, demo: false },
   viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,

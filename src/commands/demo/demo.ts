@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { readDemoConfig } from '../../config.ts';
+import { commitAll, copyTemplate } from '../init.ts';
+
+/** Registers `botshelf demo`. */
+export function addDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('serve a catalogue of invented bots in a temporary folder, which is deleted at the end')
+    .addHelpText(
+      'after',
+      '\nNeeds no network. Listens on PORT, on a free port where that is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
+    )
+    .action(demo);
+}
+
+/** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */
+async function demo(): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  });
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-demo-')));
+  // Not in a finally block: an uncaught error ends the process too.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const config = readDemoConfig(folder, await findFreePort());
+  // Imported here only, so that the other commands start in a fraction of the time.
+  const [{ createLog, silentLog }, { startService }, bots] = await Promise.all([
+    import('../../log.ts'),
+    import('../../service/service.ts'),
+    makeDemo(folder),
+  ]);
+  const log = createLog();
+  const service = await startService(config, {
+    ...silentLog,
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  });
+  process.stdout.write(`A demo with ${bots} invented bots is at ${service.address}
+
+Its catalogue is a Git repository: ${folder}
+Edit a file in its bots/ and reload the page. Press Ctrl-C to end the demo and delete the folder.
+`);
+  await ended;
+  await service.close();
+}
+
+/** Makes the catalogue, its counts and its pictures. Returns the number of bots. */
+async function makeDemo(folder: string): Promise<number> {
+  const [
+    { filesOf, readDemoBots },
+    { fillImageCache },
+    { stateHistory },
+    fastImport,
+    refs,
+    { openRepository },
+  ] = await Promise.all([
+    import('./demo-bots.ts'),
+    import('./demo-pictures.ts'),
+    import('./demo-counts.ts'),
+    import('../../git/commit/fast-import.ts'),
+    import('../../git/refs.ts'),
+    import('../../git/repository.ts'),
+  ]);
+  const now = Date.now();
+  const bots = readDemoBots();
+  const filling = fillImageCache(join(folder, 'var/appdata'), bots);
+  copyTemplate(folder, false);
+  for (const [path, text] of bots.flatMap((bot) => [...filesOf(bot, now)])) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  await commitAll(folder, 'main');
+  const repository = await openRepository(folder);
+  await fastImport.importHistory(repository, refs.stateRef, stateHistory(bots, now));
+  repository.objects.close();
+  await filling;
+  return bots.length;
+}
+
+/** Returns a port on the loopback address that nothing listens on. */
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
