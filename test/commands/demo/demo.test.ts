@@ -1,0 +1,99 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { BotListElement, BotRecord } from '../../../src/bot/schema-types.ts';
+import { checkCatalogue } from '../../../src/check/check.ts';
+import { folderSource } from '../../../src/check/source.ts';
+import { botshelf } from '../../support/command-line.ts';
+import { type DemoProcess, startDemo } from '../../support/demo.ts';
+import { eventually } from '../../support/eventually.ts';
+import { repositoryIn } from '../../support/repository.ts';
+
+describe('botshelf demo', function () {
+  this.timeout(60_000);
+  let demo: DemoProcess;
+  let bots: readonly BotListElement[];
+  before(async () => {
+    demo = await startDemo();
+    // Bots that were read before the image cache was are built again.
+    await eventually(async () => {
+      bots = (await json('/api/v2/bots')) as BotListElement[];
+      return bots.every(({ cachedImages }) => cachedImages.avatar !== null);
+    });
+  });
+
+  const load = async (path: string): Promise<string> => await (await fetch(demo.address + path)).text();
+  const json = async (path: string): Promise<unknown> => JSON.parse(await load(path)) as unknown;
+
+  it('serves about 60 bots in at least 16 languages and all categories', () => {
+    ok(bots.length >= 55, `${bots.length}`);
+    ok(new Set(bots.flatMap(({ contents }) => Object.keys(contents))).size >= 16);
+    strictEqual(new Set(bots.map(({ category }) => category)).size, 12);
+  });
+
+  it('has bots of every sort: verified, open source, for adults, of the same author, with HTML', async () => {
+    ok(bots.some(({ verified }) => verified));
+    ok(bots.some(({ codehost }) => codehost.repo !== null));
+    strictEqual(bots.filter(({ nsfw }) => nsfw).length, 1);
+    const authors = bots.flatMap(({ authors }) => authors);
+    ok(authors.length - new Set(authors).size >= 5);
+    const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
+    const record = (await json(`/api/v2/bots/${id}`)) as BotRecord;
+    match(record.contents['en']?.page ?? '', /<table>/);
+    match(await load(`/bots/${id}`), /<table/);
+  });
+
+  it('has a copy of every picture, so that it needs no network', async () => {
+    for (const { images, cachedImages } of bots) {
+      strictEqual(cachedImages.cover === null, images.cover === null);
+      strictEqual(cachedImages.preview.length, images.preview.length);
+    }
+    const paths = bots.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
+    for (const path of paths) match(await load(path), /^RIFF/);
+    strictEqual(demo.stderr(), '');
+  });
+
+  it('is marked as a demo on every page', async () => {
+    for (const path of ['/', `/bots/${bots[0]?.id}`, '/add', '/docs', '/categories/music', '/nothing']) {
+      const response = await fetch(demo.address + path, { headers: { accept: 'text/html' } });
+      match(await response.text(), /This is a demo/, path);
+    }
+  });
+
+  it('is a Git repository that the checker accepts, with 90 days of counts', async () => {
+    const repository = repositoryIn(demo.folder);
+    strictEqual(repository.status(), '');
+    deepStrictEqual((await checkCatalogue(folderSource(demo.folder), 'everything')).findings, []);
+    const days = repository.git('log', '--format=%cs', 'refs/botshelf/state').split('\n');
+    ok(new Set(days).size >= 90, `${new Set(days).size}`);
+  });
+
+  it('takes counts, as every service does', async () => {
+    const [bot] = bots;
+    const { stdout } = await botshelf(demo.folder, ['token', bot?.id ?? '']);
+    const answer = await fetch(`${demo.address}/api/v2/bots/${bot?.id}`, {
+      method: 'POST',
+      headers: { authorization: stdout.trim(), 'content-type': 'application/json' },
+      body: JSON.stringify({ bot: { count: 7 } }),
+    });
+    strictEqual(answer.status, 200, await answer.text());
+  });
+
+  it('is gone with its folder when it is interrupted', async () => {
+    ok(existsSync(demo.folder));
+    strictEqual(await demo.end('SIGINT'), 0);
+    ok(!existsSync(demo.folder));
+    strictEqual(demo.stderr(), '');
+  });
+
+  it('leaves no folder behind when its port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const { code, stderr } = await botshelf(demo.folder, ['demo'], { cwd: '/', env: { PORT: port } });
+    other.close();
+    strictEqual(code, 2);
+    ok(stderr.includes(port), stderr);
+  });
+});

@@ -1,0 +1,67 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { testBrowser } from '../support/browser.ts';
+import { type DemoProcess, startDemo } from '../support/demo.ts';
+
+/** Run in the page: scrolls to its end, so that lazy pictures load, and lists the pictures that did not. */
+const brokenPictures = `(async () => {
+  for (let y = 0; y < document.body.scrollHeight; y += 400) {
+    scrollTo(0, y);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const pictures = [...document.images];
+  await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
+  return pictures.filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src);
+})()`;
+
+describe('the demo in a browser', function () {
+  this.timeout(60_000);
+  let demo: DemoProcess;
+  before(async () => {
+    demo = await startDemo();
+  });
+
+  async function open(path: string): Promise<{ page: Page; bytes: () => Promise<number>; others: string[] }> {
+    const browser = await testBrowser();
+    const context = await browser.newContext({
+      baseURL: demo.address,
+      viewport: { width: 390, height: 844 },
+      deviceScaleFactor: 3,
+    });
+    const page = await context.newPage();
+    const sizes: Promise<number>[] = [];
+    const others: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(demo.address)) others.push(request.url());
+    });
+    page.on('requestfinished', (request) => {
+      sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+    });
+    await page.goto(path);
+    const bytes = async (): Promise<number> =>
+      (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    return { page, bytes, others };
+  }
+
+  it('shows a front page of 24 cards with their pictures in at most 120 KB on a phone', async () => {
+    const { page, bytes, others } = await open('/');
+    deepStrictEqual(await page.evaluate(brokenPictures), []);
+    strictEqual(await page.locator('.card').count(), 24);
+    strictEqual(await page.locator('.card .avatar img').count(), 24);
+    const total = await bytes();
+    ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
+    deepStrictEqual(others, []);
+    await page.context().close();
+  });
+
+  it('shows the pictures of every bot, and each has its size in the page', async () => {
+    const response = await fetch(`${demo.address}/api/v2/bots?verified=true&fields=id`);
+    for (const { id } of (await response.json()) as { readonly id: string }[]) {
+      const { page, others } = await open(`/bots/${id}`);
+      deepStrictEqual(await page.evaluate(brokenPictures), [], id);
+      strictEqual(await page.locator('img:not([width]), img:not([height])').count(), 0, id);
+      deepStrictEqual(others, [], id);
+      await page.context().close();
+    }
+  });
+});
