@@ -2,8 +2,8 @@ import { parseBotId } from '../../bot/id.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import type { ListQuery } from '../../catalogue/index/bot-lists.ts';
-import { type Cursor, type Sort, sortKeys } from '../../catalogue/index/selection.ts';
+import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
+import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 

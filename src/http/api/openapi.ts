@@ -1,4 +1,4 @@
-import { sortKeys } from '../../catalogue/index/selection.ts';
+import { sortKeys } from '../../catalogue/lists/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 
 /** Returns the OpenAPI 3.1 document of the API, with the schemas that the service itself validates with. */

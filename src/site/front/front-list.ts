@@ -1,7 +1,7 @@
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import type { Selection } from '../../catalogue/index/selection.ts';
-import type { BotLists } from '../../catalogue/index/bot-lists.ts';
+import type { Selection } from '../../catalogue/lists/selection.ts';
+import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
-import type { Cursor } from '../../../src/catalogue/index/selection.ts';
+import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
 import { formatCursor, parseListQuery } from '../../../src/http/api/list-query.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { ProblemError } from '../../../src/http/problem.ts';

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { TextSearch } from '../../../src/catalogue/index/search.ts';
 import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
-import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

@@ -1,6 +1,6 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
-import type { BotIndex, IndexedBot } from './bot-index.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */

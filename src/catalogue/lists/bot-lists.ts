@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BotId } from '../../bot/id.ts';
 import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from './bot-index.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
-import type { TextSearch } from './search.ts';
+import type { TextSearch } from '../index/search.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
 import {
   compareSorted,

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import type { IndexedBot } from './bot-index.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
 
 /** What a list is asked for. */
 export interface Selection {
