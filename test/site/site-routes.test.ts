@@ -4,7 +4,7 @@ import Koa from 'koa';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { indexBot, MutableBotIndex } from '../../src/catalogue/index/bot-index.ts';
 import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
-import { TextSearch } from '../../src/catalogue/index/search.ts';
+import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
@@ -43,7 +43,7 @@ describe('the pages of the site', () => {
     } as RepositoryLinks;
     const site: Site = { login: true, contact: null, live: false, repository };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
-    const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
+    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
     const all = { ...changing, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };
     const router = new Router();
     addSiteRoutes(router, all);

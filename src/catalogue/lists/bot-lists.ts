@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { BotId } from '../../bot/id.ts';
 import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
-import type { TextSearch } from '../index/search.ts';
+import type { BotSearch } from '../search/bot-search.ts';
+import { selectBest } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
-import {
-  compareSorted,
-  type Cursor,
-  select,
-  selectFirst,
-  type Selected,
-  type Selection,
-  type Sort,
-  type Sorted,
-} from './selection.ts';
-import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
+import { type Cursor, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
@@ -43,14 +34,14 @@ export interface List {
  */
 export class BotLists {
   readonly #bots: BotIndex;
-  readonly #search: TextSearch;
+  readonly #search: BotSearch;
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
 
   #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
 
-  constructor(bots: BotIndex, search: TextSearch, sortedIndexes: SortedIndexes) {
+  constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes) {
     this.#bots = bots;
     this.#search = search;
     this.#sortedIndexes = sortedIndexes;
@@ -61,8 +52,11 @@ export class BotLists {
    * @throws {QueueFullError}
    */
   async elements(query: ListQuery): Promise<List & Current> {
-    const { key } = query.sort ?? byId;
-    const read = (): object => ({ order: this.#sortedIndexes.version(key) });
+    const { key } = query.sort ?? (query.q === undefined ? byId : byCount);
+    const read = (): object => ({
+      order: this.#sortedIndexes.version(key),
+      ...(query.q !== undefined && { index: this.#search.version }),
+    });
     return await this.#list(JSON.stringify(['v2', query]), read, async () => {
       return await listOf(await this.#select(query), elementForm(query.fields));
     });
@@ -104,23 +98,12 @@ export class BotLists {
   }
 
   async #select(query: Selection): Promise<Selected> {
-    const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
-    if (scores && query.sort === undefined) return await this.#byScore(scores, query);
+    const found = query.q === undefined ? undefined : await this.#search.search(query.q);
+    if (found && query.sort === undefined) return await selectBest(found, query, this.#sortedIndexes.counts);
     const { key, descending } = query.sort ?? byId;
     const { bots, valueOf } = await this.#sortedIndexes.by(key);
-    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
-  }
-
-  /** The best fit first. */
-  async #byScore(scores: ReadonlyMap<BotId, number>, query: Selection): Promise<Selected> {
-    const found: Sorted[] = [];
-    await forEachInSlices(scores, ([id, value]) => {
-      const bot = this.#bots.get(id);
-      if (bot) found.push({ bot, value });
-    });
-    const sorted = await sortInSlices(found, (a, b) => compareSorted(b, a));
-    const bots = sorted.map(({ bot }) => bot);
-    return await select(bots, ({ id }) => scores.get(id) ?? 0, true, query);
+    const among = found && new Set(found.bots);
+    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, among);
   }
 
   async #list(key: string, read: () => object, make: () => Promise<List>): Promise<List & Current> {
@@ -145,6 +128,9 @@ async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCou
 }
 
 const byId: Sort = { key: 'id', descending: false };
+
+/** Among bots that fit a search equally well the count decides. */
+const byCount: Sort = { key: 'count', descending: true };
 
 async function listOf({ bots, total, next }: Selected, { toJson, digestOf, salt }: ListForm): Promise<List> {
   const hash = createHash('sha1').update(`${salt} `);
