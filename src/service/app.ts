@@ -5,7 +5,7 @@ import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
-import { BotSearch } from '../catalogue/search/bot-search.ts';
+import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../log.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
@@ -32,6 +32,7 @@ import { addUpdateRoute } from '../http/api/update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
+  readonly search: BotSearch;
   readonly counts: ReadonlyCounts;
   readonly updates: Updates;
   readonly tokens: Tokens;
@@ -70,7 +71,7 @@ export function createApp(options: AppOptions): Koa {
   const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
-  const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
+  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', options.rateLimit);
   const badTokens = new RateLimit('refused-tokens', options.badTokenLimit);
   // A router of their own, before that of the pages: a router matches a path against all of its routes.

@@ -3,7 +3,7 @@ import type { BotListElement, Category, FileItem } from '../../bot/schema-types.
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
 import type { BotSearch } from '../search/bot-search.ts';
-import { selectBest } from './relevance.ts';
+import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
 import { type Cursor, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
@@ -15,6 +15,17 @@ import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 export interface ListQuery extends Selection {
   /** All where left out. */
   readonly fields?: readonly (keyof BotListElement)[];
+}
+
+export interface SearchQuery extends Omit<Selection, 'sort'> {
+  readonly q: string;
+}
+
+export interface SearchResult extends SelectedByRelevance {
+  /** What was searched for instead of what no bot has. */
+  readonly corrected: string | undefined;
+  /** What is nearest to the query, where nothing was found. */
+  readonly suggestions: readonly IndexedBot[];
 }
 
 /** A list as JSON: an array, one element a bot or file. */
@@ -68,6 +79,27 @@ export class BotLists {
    */
   async select(query: Selection): Promise<Selected> {
     return await this.#queue.run(async () => await this.#select(query));
+  }
+
+  /**
+   * The bots that a search finds, the best first, and what it says besides.
+   * @throws {QueueFullError}
+   */
+  async search(query: SearchQuery): Promise<SearchResult> {
+    return await this.#queue.run(async () => {
+      const { counts } = this.#sortedIndexes;
+      const found = await this.#search.search(query.q);
+      const result = { ...(await selectBest(found, query, counts)), corrected: found.corrected };
+      if (result.total > 0) return { ...result, suggestions: [] };
+      const { q, nsfw } = query;
+      const nearest = await this.#search.nearest(q);
+      const { bots } = await selectBest(
+        nearest,
+        { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions },
+        counts,
+      );
+      return { ...result, suggestions: bots };
+    });
   }
 
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
@@ -126,6 +158,8 @@ async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCou
   });
   return { all, general };
 }
+
+const mostSuggestions = 6;
 
 const byId: Sort = { key: 'id', descending: false };
 

@@ -5,7 +5,7 @@ import { type Found, runSearch } from './run-search.ts';
 import type { Segment } from './segment.ts';
 
 /**
- * Searches names, categories, descriptions and pages of every bot in every language: docs/decisions/017. The words of
+ * Searches names, categories, descriptions and pages of every bot in every language: docs/decisions/017-search-has-an-index-of-words.md. The words of
  * all bots are in one large segment, those of bots that changed since in small ones.
  */
 export class BotSearch {
@@ -55,6 +55,11 @@ export class BotSearch {
   async complete(): Promise<void> {
     await this.update();
     await this.#rebuilding;
+  }
+
+  /** Whether `close` was called. */
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /** Ends what is being built. */

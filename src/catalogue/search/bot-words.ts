@@ -35,7 +35,7 @@ export function addPages(builder: PostingsBuilder, bot: number, { contents }: Se
   for (const [locale, { page = '' }] of Object.entries(contents)) {
     const language = languageBit(locale);
     eachWord(page.replace(addresses, ' '), 0, (word) => {
-      if (!builder.has(word, bot)) builder.add(word, bot, Field.page, 0, language);
+      builder.addOnce(word, bot, Field.page, language);
     });
   }
 }

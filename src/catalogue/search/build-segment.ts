@@ -9,7 +9,7 @@ import { Segment } from './segment.ts';
 export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<Segment> {
   const slice = new TimeSlice();
   const texts = new PostingsBuilder();
-  const pages = new PostingsBuilder(mostBotsOfPageWord(bots.length));
+  const pages = new PostingsBuilder(mostBotsOfPageWord);
   for (const [number, bot] of bots.entries()) {
     if (slice.isOver) await slice.next();
     const searched = JSON.parse(bot.record.toString()) as SearchedBot;
@@ -28,6 +28,7 @@ export async function buildLargeSegment(
   bots: readonly IndexedBot[],
   signal: AbortSignal,
 ): Promise<{ readonly segment: Segment; readonly complete: Promise<void> }> {
+  signal.throwIfAborted();
   const thread = new BuildThread(signal);
   try {
     const segment = new Segment(bots, await thread.build('texts', bots));
@@ -44,7 +45,7 @@ export async function buildLargeSegment(
 
 /** What the thread is to do: begin an index, add bots to it, pack it. Each is responded to. */
 type Task =
-  | { readonly step: 'begin'; readonly what: What; readonly bots: number }
+  | { readonly step: 'begin'; readonly what: What }
   | { readonly step: 'add'; readonly json: Uint8Array; readonly ends: readonly number[] }
   | { readonly step: 'pack' };
 type What = 'texts' | 'pages';
@@ -67,7 +68,7 @@ class BuildThread {
   }
 
   async build(what: What, bots: readonly IndexedBot[]): Promise<PackedPostings> {
-    await this.#run({ step: 'begin', what, bots: bots.length });
+    await this.#run({ step: 'begin', what });
     const slice = new TimeSlice();
     for (let start = 0; start < bots.length; start += batchSize) {
       if (slice.isOver) await slice.next();
@@ -98,9 +99,7 @@ class BuildThread {
 const batchSize = 200;
 
 /** A word of a page counts little, and one that many pages have tells nothing: it would only take up room. */
-function mostBotsOfPageWord(bots: number): number {
-  return Math.max(1000, bots / 20);
-}
+const mostBotsOfPageWord = 1000;
 
 if (!isMainThread && parentPort) {
   const port = parentPort;
@@ -111,7 +110,7 @@ if (!isMainThread && parentPort) {
     if (task.step === 'begin') {
       number = 0;
       add = task.what === 'texts' ? addBot : addPages;
-      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : mostBotsOfPageWord(task.bots));
+      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : mostBotsOfPageWord);
       port.postMessage(null);
     } else if (task.step === 'add') {
       const json = Buffer.from(task.json.buffer, task.json.byteOffset, task.json.length);

@@ -50,7 +50,16 @@ export class PostingsBuilder {
   }
 
   add(word: string, bot: number, field: Field, place: number, language: number): void {
+    this.#add(this.#numberOf(word), bot, field, place, language);
+  }
+
+  /** Adds a word unless it was added for this bot before. */
+  addOnce(word: string, bot: number, field: Field, language: number): void {
     const number = this.#numberOf(word);
+    if (this.#lastBots[number] !== bot) this.#add(number, bot, field, 0, language);
+  }
+
+  #add(number: number, bot: number, field: Field, place: number, language: number): void {
     this.#languages[number] = (this.#languages[number] ?? 0) | language;
     const count = this.#counts[number] ?? 0;
     if (count > this.#mostBots) return;
@@ -62,12 +71,6 @@ export class PostingsBuilder {
     }
     this.#postings[this.#size] = (bot << 7) | (field << 5) | (place & 31);
     this.#wordOf[this.#size++] = number;
-  }
-
-  /** Whether the last posting of a word is one of this bot. */
-  has(word: string, bot: number): boolean {
-    const number = this.#numbers.get(word);
-    return number !== undefined && this.#lastBots[number] === bot;
   }
 
   pack(): PackedPostings {

@@ -14,6 +14,8 @@ export interface Found {
   readonly bots: readonly IndexedBot[];
   /** How well each of the bots fits, above 0. */
   readonly scores: Float32Array;
+  /** What each of the bots is: its place in `kinds`. */
+  readonly kinds: Uint8Array;
   /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
   readonly corrected: string | undefined;
 }
@@ -148,12 +150,14 @@ function addTerm(parts: readonly Part[], distance: number | undefined): number {
 function collect(parts: readonly Part[], weight: number): Omit<Found, 'corrected'> {
   const bots: IndexedBot[] = [];
   const scores: number[] = [];
+  const kinds: number[] = [];
   const add = ({ segment, memory }: Part, number: number): void => {
     const bot = segment.bot(number);
     if (bot === undefined) return;
     const coverage = (memory.covered[number] ?? 0) / weight;
     const score = (memory.found.values[number] ?? 0) * (leastCoverage + (1 - leastCoverage) * coverage);
     bots.push(bot);
+    kinds.push(segment.kind(number));
     scores.push((Number.isNaN(score) ? 0 : score) + (memory.names.values[number] ?? 0));
   };
   for (const part of parts) {
@@ -161,7 +165,7 @@ function collect(parts: readonly Part[], weight: number): Omit<Found, 'corrected
     for (let i = 0; i < found.size; i++) add(part, found.bots[i] ?? 0);
     for (let i = 0; i < names.size; i++) if (!found.has(names.bots[i] ?? 0)) add(part, names.bots[i] ?? 0);
   }
-  return { bots, scores: Float32Array.from(scores) };
+  return { bots, scores: Float32Array.from(scores), kinds: Uint8Array.from(kinds) };
 }
 
 /** What another spelling counts where some bot has the term as it is spelled. */

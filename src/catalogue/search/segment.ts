@@ -1,8 +1,9 @@
-import type { BotId } from '../../bot/id.ts';
-import { compareBotIds } from '../../bot/id.ts';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { Matches } from './matches.ts';
 import type { PackedPostings } from './postings.ts';
+import { allCategories } from './text/category-words.ts';
 import { WordIndex } from './word-index.ts';
 
 /** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
@@ -10,6 +11,7 @@ export class Segment {
   /** In numeric order of their ids, which is that of their numbers; undefined where a bot has changed since. */
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
+  readonly #kinds: Uint8Array;
   /** The words of names, categories and descriptions. */
   readonly texts: WordIndex;
   #pages: WordIndex | undefined;
@@ -19,6 +21,7 @@ export class Segment {
   constructor(bots: readonly IndexedBot[], texts: PackedPostings, pages?: PackedPostings) {
     this.#bots = [...bots];
     this.#ids = bots.map(({ id }) => id);
+    this.#kinds = Uint8Array.from(bots, ({ facts }) => kindNumber(facts));
     this.#live = bots.length;
     this.texts = new WordIndex(texts);
     this.#pages = pages && new WordIndex(pages);
@@ -47,6 +50,11 @@ export class Segment {
   /** A bot by its number; undefined where it has changed since. */
   bot(number: number): IndexedBot | undefined {
     return this.#bots[number];
+  }
+
+  /** The kind of a bot, as its number. */
+  kind(number: number): number {
+    return this.#kinds[number] ?? 0;
   }
 
   /** Its bots that have not changed since. */
@@ -84,6 +92,22 @@ export class Segment {
     memory.clear();
     this.#idle.push(memory);
   }
+}
+
+/** What a bot is by its number of a kind, so that many can be filtered and counted without a look at each. */
+export interface Kind {
+  readonly category: Category;
+  readonly nsfw: boolean;
+}
+
+/** Every kind, by its number. */
+export const kinds: readonly Kind[] = allCategories.flatMap((category) => [
+  { category, nsfw: false },
+  { category, nsfw: true },
+]);
+
+function kindNumber({ category, nsfw }: Kind): number {
+  return allCategories.indexOf(category) * 2 + Number(nsfw);
 }
 
 /** What a search keeps of each bot of a segment while it runs. */

@@ -54,7 +54,7 @@ const paths = {
     get: {
       summary: 'Bots, without their pages',
       parameters: [
-        query('q', 'Words to search for in names and descriptions.', {
+        query('q', 'Words to search for, in any language; a bot may have only some of them.', {
           type: 'string',
           maxLength: 200,
           pattern: '\\S',
@@ -67,9 +67,9 @@ const paths = {
         query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
         query('author', 'Bots of this author: the id of an account.', ref('id')),
         query('locale', 'Bots with a page in this language.', ref('locale')),
-        query('sort', 'The order, reversed with - in front; by id if left out.', {
+        query('sort', 'The order, reversed with - in front. If left out: relevance with q, else id.', {
           type: 'string',
-          pattern: `^-?(${sortKeys.join('|')})$`,
+          pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
         }),
         query('limit', 'The number of bots on a page; all if left out.', {
           type: 'integer',

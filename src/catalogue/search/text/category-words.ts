@@ -40,6 +40,9 @@ const names: Readonly<Record<Category, string>> = {
     'utility utilities tool tools nützlich werkzeug werkzeuge utilitaire utilitaires outil outils utilidad utilidades herramienta herramientas utilità strumenti utilidade utilitários ferramentas hulpmiddelen narzędzia araç araçlar утилиты утилита инструменты утиліти 便利 ツール 实用 工具 유틸리티 도구 유틸 ادوات',
 };
 
+/** Every category. */
+export const allCategories = Object.keys(names) as readonly Category[];
+
 const categories: ReadonlyMap<string, Category> = new Map(
   Object.entries(names).flatMap(([category, words]) =>
     words
