@@ -5,15 +5,14 @@ import { Stems } from './stems.ts';
 /** Returns the category that a word is a name of, in any of the languages here and any form. */
 export function categoryOf(word: string): Category | undefined {
   const known = categories.get(word);
-  if (known !== undefined || word.length < 4) return known;
+  if (known !== undefined || word.length < shortestWithForms) return known;
   const stems = new Stems(word);
-  const english = 1;
-  for (const [name, category] of categories)
-    if (latin.test(name) && stems.areSharedBy(name, english)) return category;
+  for (const [name, category] of categories) if (stems.areSharedBy(name, everyLanguage)) return category;
   return undefined;
 }
 
-const latin = /^[a-z]+$/;
+const shortestWithForms = 4;
+const everyLanguage = ~0;
 
 /** In the order en, de, fr, es, it, pt, nl, pl, tr, ru, uk, ja, zh, ko, ar; only words that are used for little else. */
 const names: Readonly<Record<Category, string>> = {
