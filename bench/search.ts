@@ -64,6 +64,7 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null });
   await catalogue.load();
   await catalogue.unpacked();
+  catalogue.bots.all();
   const before = megabytes();
   const index = new BotSearch(catalogue.bots, () => {});
   const started = performance.now();

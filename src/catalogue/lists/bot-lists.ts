@@ -69,7 +69,8 @@ export class BotLists {
       ...(query.q !== undefined && { index: this.#search.version }),
     });
     return await this.#list(JSON.stringify(['v2', query]), read, async () => {
-      return await listOf(await this.#select(query), elementForm(query.fields));
+      const slice = new TimeSlice();
+      return await listOf(await this.#select(query, slice), elementForm(query.fields), slice);
     });
   }
 
@@ -88,15 +89,17 @@ export class BotLists {
   async search(query: SearchQuery): Promise<SearchResult> {
     return await this.#queue.run(async () => {
       const { counts } = this.#sortedIndexes;
-      const found = await this.#search.search(query.q);
-      const result = { ...(await selectBest(found, query, counts)), corrected: found.corrected };
+      const slice = new TimeSlice();
+      const found = await this.#search.search(query.q, slice);
+      const result = { ...(await selectBest(found, query, counts, slice)), corrected: found.corrected };
       if (result.total > 0) return { ...result, suggestions: [] };
       const { q, nsfw } = query;
-      const nearest = await this.#search.nearest(q);
+      const nearest = await this.#search.nearest(q, slice);
       const { bots } = await selectBest(
         nearest,
         { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions },
         counts,
+        slice,
       );
       return { ...result, suggestions: bots };
     });
@@ -129,9 +132,10 @@ export class BotLists {
     });
   }
 
-  async #select(query: Selection): Promise<Selected> {
-    const found = query.q === undefined ? undefined : await this.#search.search(query.q);
-    if (found && query.sort === undefined) return await selectBest(found, query, this.#sortedIndexes.counts);
+  async #select(query: Selection, slice = new TimeSlice()): Promise<Selected> {
+    const found = query.q === undefined ? undefined : await this.#search.search(query.q, slice);
+    if (found && query.sort === undefined)
+      return await selectBest(found, query, this.#sortedIndexes.counts, slice);
     const { key, descending } = query.sort ?? byId;
     const { bots, valueOf } = await this.#sortedIndexes.by(key);
     const among = found && new Set(found.bots);
@@ -166,18 +170,23 @@ const byId: Sort = { key: 'id', descending: false };
 /** Among bots that fit a search equally well the count decides. */
 const byCount: Sort = { key: 'count', descending: true };
 
-async function listOf({ bots, total, next }: Selected, { toJson, digestOf, salt }: ListForm): Promise<List> {
+async function listOf(
+  { bots, total, next }: Selected,
+  { toJson, digestOf, salt }: ListForm,
+  slice = new TimeSlice(),
+): Promise<List> {
   const hash = createHash('sha1').update(`${salt} `);
   let bytes = 0;
-  await forEachInSlices(bots, (bot) => {
+  for (const bot of bots) {
+    if (slice.isOver) await slice.next();
     hash.update(digestOf(bot));
     bytes += bot.element.length;
-  });
+  }
   const digest = hash.digest('base64url');
-  const pieces = (): AsyncIterable<Buffer> => arrayOf(bots, toJson);
-  if (bytes > pieceSize) return { digest, total, next, body: pieces, size: bots.length * 8 };
+  if (bytes > pieceSize)
+    return { digest, total, next, body: () => arrayOf(bots, toJson), size: bots.length * 8 };
   const parts: Buffer[] = [];
-  for await (const part of pieces()) parts.push(part);
+  for await (const part of arrayOf(bots, toJson, slice)) parts.push(part);
   const body = Buffer.concat(parts);
   return { digest, total, next, body, size: body.length };
 }
@@ -208,8 +217,8 @@ const pieceSize = 64 * 1024;
 async function* arrayOf(
   bots: readonly IndexedBot[],
   toJson: (bot: IndexedBot) => Buffer,
+  slice = new TimeSlice(),
 ): AsyncGenerator<Buffer> {
-  const slice = new TimeSlice();
   let parts: Buffer[] = [openBracket];
   let size = 1;
   let separator = Buffer.alloc(0);

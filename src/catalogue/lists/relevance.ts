@@ -2,7 +2,7 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { sortInSlices } from '../../concurrency/in-slices.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
 import { type Kind, kinds } from '../search/segment.ts';
@@ -31,6 +31,7 @@ export async function selectBest(
   { bots, scores, kinds: kindNumbers }: Found,
   selection: Selection,
   counts: ReadonlyCounts,
+  slice: TimeSlice,
 ): Promise<SelectedByRelevance> {
   const { after, limit = bots.length, nsfw, categories, ...others } = selection;
   const isFiltered = filterKeys.some((key) => others[key] !== undefined);
@@ -40,7 +41,7 @@ export async function selectBest(
   let hidden = 0;
   const perKind = kinds.map(() => 0);
   const sizes = new Uint32Array(mostSteps + 1);
-  await forEachIndex(bots.length, (i) => {
+  await forEachIndex(bots.length, slice, (i) => {
     if (isFiltered && !matches(bots[i] as IndexedBot, others)) return;
     const number = kindNumbers[i] ?? 0;
     const kind = kinds[number] as Kind;
@@ -55,7 +56,7 @@ export async function selectBest(
   // One more than the limit, and those of the cursor's own score that may be on pages before.
   const lowest = stepWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: Sorted[] = [];
-  await forEachIndex(total, (place) => {
+  await forEachIndex(total, slice, (place) => {
     const i = matching[place] ?? 0;
     const step = scoreStep(scores[i] ?? 0);
     if (step < lowest || step > highest) return;
@@ -63,7 +64,11 @@ export async function selectBest(
     const value = sortValue(bot, step, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
-  const first = await sortInSlices(highestOf(candidates, limit + 1), (a, b) => compareSorted(b, a));
+  const highestOnes = highestOf(candidates, limit + 1);
+  const first =
+    highestOnes.length <= fewToSort
+      ? highestOnes.toSorted(descending)
+      : await sortInSlices(highestOnes, descending);
   const page = first.slice(0, limit);
   const last = page.at(-1);
   const next = last && first.length > limit ? { value: last.value, id: last.bot.id } : undefined;
@@ -83,11 +88,17 @@ function sumOfCategories(perKind: readonly number[]): Map<Category, number> {
   return sums;
 }
 
+function descending(a: Sorted, b: Sorted): number {
+  return compareSorted(b, a);
+}
+
+/** Sorting so many takes about a millisecond. */
+const fewToSort = 1000;
+
 const filterKeys = ['verified', 'author', 'locale'] as const;
 
 /** Calls back with each number from 0, one slice of time after the other; the clock is looked at now and then. */
-async function forEachIndex(count: number, onIndex: (i: number) => void): Promise<void> {
-  const slice = new TimeSlice();
+async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {
   for (let i = 0; i < count; i++) {
     if (i % 256 === 0 && slice.isOver) await slice.next();
     onIndex(i);

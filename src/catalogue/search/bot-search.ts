@@ -1,4 +1,5 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
 import { type Found, runSearch } from './run-search.ts';
@@ -34,15 +35,15 @@ export class BotSearch {
   }
 
   /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
-  async search(text: string): Promise<Found> {
+  async search(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text);
+    return await runSearch(this.#segments, text, slice);
   }
 
   /** Finds the bots that are nearest to a text that finds none. */
-  async nearest(text: string): Promise<Found> {
+  async nearest(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text, true);
+    return await runSearch(this.#segments, text, slice, true);
   }
 
   /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */

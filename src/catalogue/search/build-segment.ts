@@ -69,7 +69,7 @@ class BuildThread {
 
   async build(what: What, bots: readonly IndexedBot[]): Promise<PackedPostings> {
     await this.#run({ step: 'begin', what });
-    const slice = new TimeSlice();
+    const slice = new TimeSlice('service');
     for (let start = 0; start < bots.length; start += batchSize) {
       if (slice.isOver) await slice.next();
       const bodies = bots

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { wholeNameWord } from './bot-words.ts';
@@ -28,13 +28,18 @@ interface Part {
 
 /**
  * Searches segments for the words of a text, never holding the event loop for long.
+ * @param slice of the request: each new one would wait for a turn of the event loop
  * @param relaxed whether to find the nearest there is, for when nothing fits
  */
-export async function runSearch(segments: readonly Segment[], text: string, relaxed = false): Promise<Found> {
+export async function runSearch(
+  segments: readonly Segment[],
+  text: string,
+  slice: TimeSlice,
+  relaxed = false,
+): Promise<Found> {
   const query = readQuery(text);
   const parts = segments.map((segment) => ({ segment, memory: segment.borrowMemory() }));
   try {
-    const slice = new TimeSlice();
     for (const part of parts) await addNames(query, part, slice);
     let corrected = normalise(text.trim());
     let weight = 0;

@@ -1,6 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { TimeSlice } from '../../../src/concurrency/time-slice.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -17,7 +18,7 @@ describe('a search', () => {
 
   /** The ids that are found, the best first. */
   const found = async (text: string): Promise<string> => {
-    const result = await search.search(text);
+    const result = await search.search(text, new TimeSlice());
     const scored = result.bots.map(({ id }, i) => [result.scores[i] ?? 0, id] as const);
     return scored
       .toSorted(([a], [b]) => b - a)
@@ -61,8 +62,8 @@ describe('a search', () => {
   it('looks for other spellings where fewer than three bots are found, and says so where none is', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     strictEqual(await found('moderaton'), '1');
-    strictEqual((await search.search('Moderaton, please')).corrected, 'moderation, please');
-    strictEqual((await search.search('moderation')).corrected, undefined);
+    strictEqual((await search.search('Moderaton, please', new TimeSlice())).corrected, 'moderation, please');
+    strictEqual((await search.search('moderation', new TimeSlice())).corrected, undefined);
     strictEqual(await found('mderatn'), '');
     strictEqual(await found('wardn'), '1');
     strictEqual(await found('wrdn'), '');
@@ -70,7 +71,7 @@ describe('a search', () => {
 
   it('names what is nearest where nothing is found', async () => {
     add('1', 'Warden', 'Moderation for servers.');
-    const { bots: nearest } = await search.nearest('wardrobe');
+    const { bots: nearest } = await search.nearest('wardrobe', new TimeSlice());
     deepStrictEqual(
       nearest.map(({ id }) => id),
       ['1'],
@@ -120,6 +121,6 @@ describe('a search', () => {
   it('is refused once it is closed', async () => {
     for (let i = 1; i <= 600; i++) add(String(i), `Name${i}`, 'Counts.');
     search.close();
-    await rejects(search.search('counts'));
+    await rejects(search.search('counts', new TimeSlice()));
   });
 });
