@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
+import { matchingLocale } from '../search/matching-locale.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
@@ -26,6 +28,8 @@ export interface SearchResult extends SelectedByRelevance {
   readonly corrected: string | undefined;
   /** What is nearest to the query, where nothing was found. */
   readonly suggestions: readonly IndexedBot[];
+  /** Returns the language in which a bot matches best; undefined where neither name nor description does. */
+  readonly localeOf: (bot: IndexedBot) => Locale | undefined;
 }
 
 /** A list as JSON: an array, one element a bot or file. */
@@ -83,7 +87,7 @@ export class BotLists {
   }
 
   /**
-   * The bots that a search finds, the best first, and what it says besides.
+   * Returns a page of the bots that a search finds, the best first, and what there is to say about them.
    * @throws {QueueFullError}
    */
   async search(query: SearchQuery): Promise<SearchResult> {
@@ -91,17 +95,18 @@ export class BotLists {
       const { counts } = this.#sortedIndexes;
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
-      const result = { ...(await selectBest(found, query, counts, slice)), corrected: found.corrected };
-      if (result.total > 0) return { ...result, suggestions: [] };
+      const { corrected } = found;
+      const selected = await selectBest(found, query, counts, slice);
+      const localeOf = ({ element }: IndexedBot): Locale | undefined => {
+        const { contents } = JSON.parse(element.toString()) as BotListElement;
+        return matchingLocale(contents, corrected ?? query.q);
+      };
+      if (selected.total > 0) return { ...selected, corrected, localeOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);
-      const { bots } = await selectBest(
-        nearest,
-        { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions },
-        counts,
-        slice,
-      );
-      return { ...result, suggestions: bots };
+      const some = { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions };
+      const { bots } = await selectBest(nearest, some, counts, slice);
+      return { ...selected, corrected, localeOf, suggestions: bots };
     });
   }
 

@@ -2,11 +2,10 @@ import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { wholeNameWord } from './bot-words.ts';
-import { areNeighbours, matchTerm, type Tolerance } from './match-term.ts';
-import { nearWords } from './near-words.ts';
+import { countTerm, findTerm, type SearchPart } from './find-term.ts';
+import { areNeighbours } from './match-term.ts';
 import { type Query, readQuery, type Term } from './query.ts';
-import type { SearchMemory, Segment } from './segment.ts';
-import { categoryOf } from './text/category-words.ts';
+import type { Segment } from './segment.ts';
 import { normalise } from './text/normalise.ts';
 
 /** What a search found. */
@@ -18,12 +17,6 @@ export interface Found {
   readonly kinds: Uint8Array;
   /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
   readonly corrected: string | undefined;
-}
-
-/** A segment, and what this search keeps of its bots. */
-interface Part {
-  readonly segment: Segment;
-  readonly memory: SearchMemory;
 }
 
 /**
@@ -58,7 +51,11 @@ export async function runSearch(
 }
 
 /** Adds what bots of a whole name, of a name that begins with the query, and of an id score. */
-async function addNames({ names, ids }: Query, { segment, memory }: Part, slice: TimeSlice): Promise<void> {
+async function addNames(
+  { names, ids }: Query,
+  { segment, memory }: SearchPart,
+  slice: TimeSlice,
+): Promise<void> {
   for (const id of ids) {
     const bot = segment.numberOf(id as BotId);
     if (bot !== undefined) memory.names.add(bot, idScore, 0);
@@ -78,60 +75,11 @@ async function addNames({ names, ids }: Query, { segment, memory }: Part, slice:
 }
 
 /**
- * Finds a term in every part; where hardly any bot has it, also what is spelled nearly like it.
- * @returns that spelling, where no bot has the term
- */
-async function findTerm(
-  term: Term,
-  parts: readonly Part[],
-  relaxed: boolean,
-  slice: TimeSlice,
-): Promise<string | undefined> {
-  const match = async (term: Term, tolerance: Tolerance): Promise<number> => {
-    for (const { segment, memory } of parts) await matchTerm(term, segment, memory, tolerance, slice);
-    return countTerm(parts);
-  };
-  const least = relaxed ? 0 : mostPairs;
-  if ((await match(term, { within: false, pairs: least })) >= enough) return undefined;
-  const tolerance = { within: true, pairs: least };
-  const count = await match(term, tolerance);
-  if (count >= enough) return undefined;
-  const indexes = parts.map(({ segment }) => segment.texts);
-  const near = await nearWords(term.text, indexes, relaxed, slice);
-  const known = indexes.some((index) => index.knows(term.text, term.open));
-  const fit = known ? besidesFit : 1;
-  const others = near.map((spelling) => ({ ...spelling, fit: spelling.fit * fit }));
-  const [best] = near;
-  if (best === undefined) {
-    const family = familyOf(term.text);
-    if (count === 0 && family !== undefined) await match({ ...term, text: family, open: true }, tolerance);
-    return undefined;
-  }
-  const category = term.category ?? (known ? undefined : categoryOf(best.word));
-  await match({ ...term, others: [...term.others, ...others], category }, tolerance);
-  return known || count > 0 ? undefined : best.word.replace(/^=/, '');
-}
-
-/** What other words of the same family may begin with: "музыкальный" and "музыка" have no stem in common. */
-function familyOf(text: string): string | undefined {
-  return text.length < longWord ? undefined : text.slice(0, Math.floor(text.length / 2));
-}
-
-function countTerm(parts: readonly Part[]): number {
-  let count = 0;
-  for (const { segment, memory } of parts) {
-    const { bots, size } = memory.term;
-    for (let i = 0; i < size; i++) if (segment.bot(bots[i] ?? 0) !== undefined) count++;
-  }
-  return count;
-}
-
-/**
  * Adds what the term that was just found counts. A term that few bots have tells more.
  * @param distance places between it and the term before, undefined where it is the first
  * @returns the weight of the term
  */
-function addTerm(parts: readonly Part[], distance: number | undefined): number {
+function addTerm(parts: readonly SearchPart[], distance: number | undefined): number {
   const all = parts.reduce((sum, { segment }) => sum + segment.live, 0);
   const count = countTerm(parts);
   const weight = count === 0 ? rarest : 1 - rarest + (rarest * Math.log1p(all / count)) / Math.log1p(all);
@@ -152,11 +100,11 @@ function addTerm(parts: readonly Part[], distance: number | undefined): number {
 }
 
 /** Puts together what was found. A bot that has only some of the terms scores less. */
-function collect(parts: readonly Part[], weight: number): Omit<Found, 'corrected'> {
+function collect(parts: readonly SearchPart[], weight: number): Omit<Found, 'corrected'> {
   const bots: IndexedBot[] = [];
   const scores: number[] = [];
   const kinds: number[] = [];
-  const add = ({ segment, memory }: Part, number: number): void => {
+  const add = ({ segment, memory }: SearchPart, number: number): void => {
     const bot = segment.bot(number);
     if (bot === undefined) return;
     const coverage = (memory.covered[number] ?? 0) / weight;
@@ -173,12 +121,6 @@ function collect(parts: readonly Part[], weight: number): Omit<Found, 'corrected
   return { bots, scores: Float32Array.from(scores), kinds: Uint8Array.from(kinds) };
 }
 
-/** What another spelling counts where some bot has the term as it is spelled. */
-const besidesFit = 0.3;
-const longWord = 8;
-/** A term that fewer bots have is searched for with other spellings, too. */
-const enough = 3;
-const mostPairs = 0.6;
 const idScore = 1000;
 const nameScore = 8;
 const beginningScore = 2;
