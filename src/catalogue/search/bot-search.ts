@@ -17,7 +17,9 @@ export class BotSearch {
   /** The bots that the segments have. */
   #indexed: readonly IndexedBot[] = [];
   #updating: Promise<void> | undefined;
-  #rebuilding: Promise<void> | undefined;
+  #isRebuilding = false;
+  /** What is still being built while searches go on. */
+  readonly #background = new Set<Promise<void>>();
   #rebuilt: { readonly segment: Segment; readonly bots: readonly IndexedBot[] } | undefined;
   readonly #onError: (error: unknown) => void;
 
@@ -55,7 +57,7 @@ export class BotSearch {
   /** Resolves when the pages of a large catalogue are indexed, too. */
   async complete(): Promise<void> {
     await this.update();
-    await this.#rebuilding;
+    await Promise.all(this.#background);
   }
 
   /** Whether `close` was called. */
@@ -73,8 +75,7 @@ export class BotSearch {
     if (this.#rebuilt) [this.#segments, this.#indexed] = [[this.#rebuilt.segment], this.#rebuilt.bots];
     this.#rebuilt = undefined;
     const { changed, gone } = differences(this.#indexed, all);
-    if (changed.length > mostInSlices) return await this.#replace(all);
-    let segment = await buildSmallSegment(changed);
+    let segment = await this.#build(changed);
     for (const id of gone) for (const before of this.#segments) before.remove(id);
     const segments = [...this.#segments];
     // A bot is built into a new segment a few times at most, as segments that are merged are of about one size.
@@ -87,29 +88,35 @@ export class BotSearch {
     this.#indexed = all;
     const [first, ...small] = this.#segments;
     const inSmall = small.reduce((sum, { live }) => sum + live, 0);
-    if (first && this.#rebuilding === undefined && inSmall > Math.max(mostInSlices, first.size / 20))
-      this.#rebuild(all);
+    if (first && !this.#isRebuilding && inSmall > Math.max(mostInSlices, first.size / 20)) this.#rebuild(all);
   }
 
-  /** Builds everything in a thread; resolves when searches can use it. */
-  async #replace(bots: readonly IndexedBot[]): Promise<void> {
+  /** Builds a segment; resolves when searches can use it. Pages of many bots follow. */
+  async #build(bots: readonly IndexedBot[]): Promise<Segment> {
+    if (bots.length <= mostInSlices) return await buildSmallSegment(bots);
     const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
-    this.#rebuilding = complete
-      .then(() => void this.#version++)
-      .catch(this.#onError)
-      .finally(() => (this.#rebuilding = undefined));
-    [this.#segments, this.#indexed, this.#rebuilt] = [[segment], bots, undefined];
+    this.#follow(complete.then(() => void this.#version++));
+    return segment;
   }
 
   /** Builds everything again in a thread, while searches use what there is. The next update takes it over. */
   #rebuild(bots: readonly IndexedBot[]): void {
-    this.#rebuilding = buildLargeSegment(bots, this.#closing.signal)
-      .then(async ({ segment, complete }) => {
+    this.#isRebuilding = true;
+    const rebuild = async (): Promise<void> => {
+      try {
+        const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
         await complete;
         this.#rebuilt = { segment, bots };
-      })
-      .catch(this.#onError)
-      .finally(() => (this.#rebuilding = undefined));
+      } finally {
+        this.#isRebuilding = false;
+      }
+    };
+    this.#follow(rebuild());
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch(this.#onError).finally(() => this.#background.delete(followed));
+    this.#background.add(followed);
   }
 }
 
