@@ -10,6 +10,7 @@ import { mixed } from './mixed.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
 import { failureLine, headingLines, type RowGroup, rowLine, type Run } from './row.ts';
+import { search } from './search.ts';
 import { setStage, type Stage } from './stage.ts';
 import { starts } from './starts.ts';
 import { sync } from './sync.ts';
@@ -36,6 +37,7 @@ const usual: Readonly<Record<string, RowGroup>> = {
   content,
   mixed,
   sync,
+  search,
 };
 const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
 const unknown = positionals.filter((name) => !(name in groups));

@@ -7,8 +7,8 @@ import type { Config } from '../config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
-import { SortedIndexes } from '../catalogue/index/sorted-indexes.ts';
-import { TextSearch } from '../catalogue/index/search.ts';
+import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
+import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../log.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
@@ -20,7 +20,7 @@ import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from '../owners/updates.ts';
 import type { Tokens } from '../state/tokens.ts';
-import { BotLists } from '../catalogue/index/bot-lists.ts';
+import { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
@@ -36,6 +36,7 @@ import { addUpdateRoute } from '../http/api/update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
+  readonly search: BotSearch;
   readonly counts: ReadonlyCounts;
   readonly updates: Updates;
   readonly tokens: Tokens;
@@ -71,7 +72,7 @@ export function createApp(options: AppOptions): Koa {
   const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
-  const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
+  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', config.rateLimit);
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   // A router of their own, before that of the pages: a router matches a path against all of its routes.

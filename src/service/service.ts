@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Config } from '../config.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
@@ -117,6 +118,10 @@ async function start(
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
   onClose(async () => await catalogue.close());
+  const search = new BotSearch(catalogue.bots, (error) =>
+    log.error({ err: error }, 'the search index could not be built: searches use what there is'),
+  );
+  onClose(() => search.close());
   // Read while git reads the state: each waits for the disk half of the time.
   const loading = catalogue.load();
   loading.catch(() => {});
@@ -159,6 +164,7 @@ async function start(
   const live = config.dev ? new LivePreview(catalogue) : null;
   const app = createApp({
     catalogue,
+    search,
     counts: state,
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),
@@ -198,8 +204,22 @@ async function start(
     throw catalogueError(error, config);
   });
   await sync?.start();
+  void indexForSearch(catalogue, search, log);
   if (pictures) onClose(followPictures(catalogue, pictures));
   return { address: urlOf(config.host, server.port), ready: sync?.stateFetched ?? true };
+}
+
+/** Builds the search index when every bot is in memory. A search before that starts it, and waits. */
+async function indexForSearch(catalogue: Catalogue, search: BotSearch, log: Log): Promise<void> {
+  const started = performance.now();
+  try {
+    if (!(await catalogue.unpacked())) return;
+    await search.complete();
+    log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
+  } catch (error) {
+    if (!search.closed)
+      log.error({ err: error }, 'the search index could not be built: the next search tries again');
+  }
 }
 
 function urlOf(host: string, port: number): string {

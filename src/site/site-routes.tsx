@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import type { Category } from '../bot/schema-types.ts';
-import type { BotLists } from '../catalogue/index/bot-lists.ts';
+import type { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { ProblemError } from '../http/problem.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';

@@ -4,15 +4,16 @@ import { withDefaults } from '../../src/catalogue/page/defaults.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { botId } from './sample.ts';
 
-/** A bot as the index holds it: locale → name and description, the main page first, with `keys` of the main page. */
+/** A bot as the index holds it: locale → name, description and page, the main page first, with `keys` of the main page. */
 export function sampleBot(
   id: string,
-  texts: Readonly<Record<string, readonly [name: string, description: string]>> = {
+  texts: Readonly<Record<string, readonly [name: string, description: string, page?: string]>> = {
     en: ['Homer', 'Answers.'],
   },
   keys: Partial<FilledMainPage> = {},
 ): IndexedBot {
-  const [[locale, [name, description]] = ['en', ['Homer', 'Answers.']], ...others] = Object.entries(texts);
+  const [[locale, [name, description, page = '']] = ['en', ['Homer', 'Answers.']], ...others] =
+    Object.entries(texts);
   const data = withDefaults({
     name,
     description,
@@ -24,8 +25,11 @@ export function sampleBot(
   });
   const record = assembleRecord(
     botId(id),
-    { locale: locale as Locale, data: data as unknown as FilledMainPage, page: '' },
-    others.map(([tag, [other, text]]) => [tag as Locale, { name: other, description: text, page: '' }]),
+    { locale: locale as Locale, data: data as unknown as FilledMainPage, page },
+    others.map(([tag, [other, text, page = '']]) => [
+      tag as Locale,
+      { name: other, description: text, page },
+    ]),
   );
   return indexBot(botId(id), record, []);
 }

@@ -2,8 +2,8 @@ import { parseBotId } from '../../bot/id.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import type { ListQuery } from '../../catalogue/index/bot-lists.ts';
-import { type Cursor, type Sort, sortKeys } from '../../catalogue/index/selection.ts';
+import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
+import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
@@ -32,9 +32,14 @@ export function parseListQuery(params: URLSearchParams): ListQuery {
       detail: 'it is from a list in another order: take it from the Link header of the page before',
     });
   }
+  if (params.get('sort') === relevance && !params.has('q'))
+    errors.push({ pointer: '?sort', detail: 'relevance is the order of a search: send q, too' });
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
   return query;
 }
+
+/** The order of a search: the best match first. */
+const relevance = 'relevance';
 
 /** Returns a cursor as the parameter `after`. */
 export function formatCursor({ value, id }: Cursor): string {
@@ -81,9 +86,10 @@ const readers: ReadonlyMap<string, Reader> = new Map(
       return undefined;
     }),
     sort: one((query, text) => {
+      if (text === relevance) return undefined;
       const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
       if (key === undefined)
-        return `${quoted(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order`;
+        return `${quoted(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`;
       query.sort = { key, descending: text.startsWith('-') } satisfies Sort;
       return undefined;
     }),

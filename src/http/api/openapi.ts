@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
-import { sortKeys } from '../../catalogue/index/selection.ts';
+import { sortKeys } from '../../catalogue/lists/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
 import { send } from '../representation.ts';
 import { writableKeys } from './update-body.ts';
@@ -62,7 +62,7 @@ const paths = {
     get: {
       summary: 'Bots, without their pages',
       parameters: [
-        query('q', 'Words to search for in names and descriptions.', {
+        query('q', 'Words to search for, in any language; a bot may have only some of them.', {
           type: 'string',
           maxLength: 200,
           pattern: '\\S',
@@ -75,9 +75,9 @@ const paths = {
         query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
         query('author', 'Bots of this author: the id of an account.', ref('id')),
         query('locale', 'Bots with a page in this language.', ref('locale')),
-        query('sort', 'The order, reversed with - in front; by id if left out.', {
+        query('sort', 'The order, reversed with - in front. If left out: relevance with q, else id.', {
           type: 'string',
-          pattern: `^-?(${sortKeys.join('|')})$`,
+          pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
         }),
         query('limit', 'The number of bots on a page; all if left out.', {
           type: 'integer',

@@ -3,7 +3,7 @@ import type { Context, Next } from 'koa';
 import { UnknownBotError } from '../../bot/errors.ts';
 import { parseBotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import type { BotLists, List } from '../../catalogue/index/bot-lists.ts';
+import type { BotLists, List } from '../../catalogue/lists/bot-lists.ts';
 import type { Current } from '../../concurrency/current-cache.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';

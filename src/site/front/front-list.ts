@@ -1,7 +1,7 @@
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import type { Selection } from '../../catalogue/index/selection.ts';
-import type { BotLists } from '../../catalogue/index/bot-lists.ts';
+import type { Selection } from '../../catalogue/lists/selection.ts';
+import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
@@ -63,6 +63,7 @@ interface SelectedPage extends Omit<FrontList, 'entries'> {
 
 async function selectPage(lists: BotLists, query: FrontQuery): Promise<SelectedPage> {
   const { q, page } = query;
+  if (q !== '' && sorts[query.sort] === undefined) return await selectBestMatches(lists, query);
   return await (q === '' && page <= fewPages ? selectBeginning(lists, query) : selectAll(lists, query));
 }
 
@@ -80,6 +81,16 @@ async function selectBeginning(
     counts.reduce((sum, count) => sum + count, 0),
     categories,
   );
+}
+
+/** Selects a page of what a search finds, without sorting all of it. */
+async function selectBestMatches(
+  lists: BotLists,
+  { q, category, nsfw, page }: FrontQuery,
+): Promise<SelectedPage> {
+  const selection = { ...selectionOf('relevance', nsfw), ...(category && { categories: [category] }) };
+  const { bots, total, categories } = await lists.search({ q, ...selection, limit: page * pageSize });
+  return listOf(bots.slice((page - 1) * pageSize), total, categories);
 }
 
 async function selectAll(

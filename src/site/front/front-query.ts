@@ -1,6 +1,6 @@
 import { canonicalLocale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { Sort } from '../../catalogue/index/selection.ts';
+import type { Sort } from '../../catalogue/lists/selection.ts';
 
 /** The query of a page that lists bots. */
 export interface FrontQuery {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
-import type { Cursor } from '../../../src/catalogue/index/selection.ts';
+import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
 import { formatCursor, parseListQuery } from '../../../src/http/api/list-query.ts';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { ProblemError } from '../../../src/http/problem.ts';
@@ -24,6 +24,9 @@ function errors(query: string): string[] {
 
 describe('the query of the list of bots', () => {
   it('may be empty', () => deepStrictEqual(read(''), {}));
+
+  it('has no other order where it asks for relevance', () =>
+    deepStrictEqual(read('q=doughnuts&sort=relevance'), { q: 'doughnuts' }));
 
   it('is read into a selection, a sort order, a page and fields', () => {
     const after: Cursor = { value: 'homer', id: botId('7') };
@@ -61,6 +64,8 @@ describe('the query of the list of bots', () => {
     ['locale=english', /^\?locale "english" is not a language tag: use a tag such as en, /],
     ['sort=size', /^\?sort "size" is not a sort key: use id, created, .* with - in front/],
     ['sort=--id', /^\?sort /],
+    ['sort=relevance', /^\?sort relevance is the order of a search: send q, too$/],
+    ['q=x&sort=-relevance', /^\?sort "-relevance" is not a sort key: .* or relevance with q$/],
     ['limit=0', /^\?limit "0" is not a limit: /],
     ['limit=1001', /^\?limit /],
     ['limit=1e2', /^\?limit /],
@@ -131,6 +136,6 @@ describe('the query of the list of bots', () => {
     );
     const sort = new RegExp(String(schemas.get('sort')?.['pattern']));
     for (const text of ['id', '-id', 'count', 'name', '-edited', 'size', '--id', '', 'relevance', 'growth'])
-      strictEqual(errors(`sort=${text}`).length === 0, sort.test(text), text);
+      strictEqual(errors(`q=x&sort=${text}`).length === 0, sort.test(text), text);
   });
 });

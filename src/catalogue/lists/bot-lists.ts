@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from './bot-index.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
-import type { TextSearch } from './search.ts';
+import { matchingLocale } from '../search/matching-locale.ts';
+import type { BotSearch } from '../search/bot-search.ts';
+import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
-import {
-  compareSorted,
-  type Cursor,
-  select,
-  selectFirst,
-  type Selected,
-  type Selection,
-  type Sort,
-  type Sorted,
-} from './selection.ts';
-import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
+import { type Cursor, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
@@ -24,6 +17,19 @@ import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 export interface ListQuery extends Selection {
   /** All where left out. */
   readonly fields?: readonly (keyof BotListElement)[];
+}
+
+export interface SearchQuery extends Omit<Selection, 'sort'> {
+  readonly q: string;
+}
+
+export interface SearchResult extends SelectedByRelevance {
+  /** What was searched for instead of what no bot has. */
+  readonly corrected: string | undefined;
+  /** What is nearest to the query, where nothing was found. */
+  readonly suggestions: readonly IndexedBot[];
+  /** Returns the language in which a bot matches best; undefined where neither name nor description does. */
+  readonly localeOf: (bot: IndexedBot) => Locale | undefined;
 }
 
 /** A list as JSON: an array, one element a bot or file. */
@@ -43,14 +49,14 @@ export interface List {
  */
 export class BotLists {
   readonly #bots: BotIndex;
-  readonly #search: TextSearch;
+  readonly #search: BotSearch;
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
 
   #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
 
-  constructor(bots: BotIndex, search: TextSearch, sortedIndexes: SortedIndexes) {
+  constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes) {
     this.#bots = bots;
     this.#search = search;
     this.#sortedIndexes = sortedIndexes;
@@ -61,10 +67,14 @@ export class BotLists {
    * @throws {QueueFullError}
    */
   async elements(query: ListQuery): Promise<List & Current> {
-    const { key } = query.sort ?? byId;
-    const read = (): object => ({ order: this.#sortedIndexes.version(key) });
+    const { key } = query.sort ?? (query.q === undefined ? byId : byCount);
+    const read = (): object => ({
+      order: this.#sortedIndexes.version(key),
+      ...(query.q !== undefined && { index: this.#search.version }),
+    });
     return await this.#list(JSON.stringify(['v2', query]), read, async () => {
-      return await listOf(await this.#select(query), elementForm(query.fields));
+      const slice = new TimeSlice();
+      return await listOf(await this.#select(query, slice), elementForm(query.fields), slice);
     });
   }
 
@@ -74,6 +84,30 @@ export class BotLists {
    */
   async select(query: Selection): Promise<Selected> {
     return await this.#queue.run(async () => await this.#select(query));
+  }
+
+  /**
+   * Returns a page of the bots that a search finds, the best first, and what there is to say about them.
+   * @throws {QueueFullError}
+   */
+  async search(query: SearchQuery): Promise<SearchResult> {
+    return await this.#queue.run(async () => {
+      const { counts } = this.#sortedIndexes;
+      const slice = new TimeSlice();
+      const found = await this.#search.search(query.q, slice);
+      const { corrected } = found;
+      const selected = await selectBest(found, query, counts, slice);
+      const localeOf = ({ element }: IndexedBot): Locale | undefined => {
+        const { contents } = JSON.parse(element.toString()) as BotListElement;
+        return matchingLocale(contents, corrected ?? query.q);
+      };
+      if (selected.total > 0) return { ...selected, corrected, localeOf, suggestions: [] };
+      const { q, nsfw } = query;
+      const nearest = await this.#search.nearest(q, slice);
+      const some = { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions };
+      const { bots } = await selectBest(nearest, some, counts, slice);
+      return { ...selected, corrected, localeOf, suggestions: bots };
+    });
   }
 
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
@@ -103,24 +137,14 @@ export class BotLists {
     });
   }
 
-  async #select(query: Selection): Promise<Selected> {
-    const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
-    if (scores && query.sort === undefined) return await this.#byScore(scores, query);
+  async #select(query: Selection, slice = new TimeSlice()): Promise<Selected> {
+    const found = query.q === undefined ? undefined : await this.#search.search(query.q, slice);
+    if (found && query.sort === undefined)
+      return await selectBest(found, query, this.#sortedIndexes.counts, slice);
     const { key, descending } = query.sort ?? byId;
     const { bots, valueOf } = await this.#sortedIndexes.by(key);
-    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
-  }
-
-  /** The best fit first. */
-  async #byScore(scores: ReadonlyMap<BotId, number>, query: Selection): Promise<Selected> {
-    const found: Sorted[] = [];
-    await forEachInSlices(scores, ([id, value]) => {
-      const bot = this.#bots.get(id);
-      if (bot) found.push({ bot, value });
-    });
-    const sorted = await sortInSlices(found, (a, b) => compareSorted(b, a));
-    const bots = sorted.map(({ bot }) => bot);
-    return await select(bots, ({ id }) => scores.get(id) ?? 0, true, query);
+    const among = found && new Set(found.bots);
+    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, among);
   }
 
   async #list(key: string, read: () => object, make: () => Promise<List>): Promise<List & Current> {
@@ -144,20 +168,30 @@ async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCou
   return { all, general };
 }
 
+const mostSuggestions = 6;
+
 const byId: Sort = { key: 'id', descending: false };
 
-async function listOf({ bots, total, next }: Selected, { toJson, digestOf, salt }: ListForm): Promise<List> {
+/** Among bots that fit a search equally well the count decides. */
+const byCount: Sort = { key: 'count', descending: true };
+
+async function listOf(
+  { bots, total, next }: Selected,
+  { toJson, digestOf, salt }: ListForm,
+  slice = new TimeSlice(),
+): Promise<List> {
   const hash = createHash('sha1').update(`${salt} `);
   let bytes = 0;
-  await forEachInSlices(bots, (bot) => {
+  for (const bot of bots) {
+    if (slice.isOver) await slice.next();
     hash.update(digestOf(bot));
     bytes += bot.element.length;
-  });
+  }
   const digest = hash.digest('base64url');
-  const pieces = (): AsyncIterable<Buffer> => arrayOf(bots, toJson);
-  if (bytes > pieceSize) return { digest, total, next, body: pieces, size: bots.length * 8 };
+  if (bytes > pieceSize)
+    return { digest, total, next, body: () => arrayOf(bots, toJson), size: bots.length * 8 };
   const parts: Buffer[] = [];
-  for await (const part of pieces()) parts.push(part);
+  for await (const part of arrayOf(bots, toJson, slice)) parts.push(part);
   const body = Buffer.concat(parts);
   return { digest, total, next, body, size: body.length };
 }
@@ -188,8 +222,8 @@ const pieceSize = 64 * 1024;
 async function* arrayOf(
   bots: readonly IndexedBot[],
   toJson: (bot: IndexedBot) => Buffer,
+  slice = new TimeSlice(),
 ): AsyncGenerator<Buffer> {
-  const slice = new TimeSlice();
   let parts: Buffer[] = [openBracket];
   let size = 1;
   let separator = Buffer.alloc(0);

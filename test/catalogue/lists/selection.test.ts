@@ -1,8 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
-import { select, selectFirst, sortKeys } from '../../../src/catalogue/index/selection.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
+import { select, selectFirst, sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 describe('the beginning of a list', () => {

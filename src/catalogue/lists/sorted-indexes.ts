@@ -1,6 +1,6 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
-import type { BotIndex, IndexedBot } from './bot-index.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */
@@ -17,12 +17,12 @@ export interface Ordered {
  */
 export class SortedIndexes {
   readonly #bots: BotIndex;
-  readonly #counts: ReadonlyCounts;
+  readonly counts: ReadonlyCounts;
   readonly #kept = new Map<Sort['key'], Ordered>();
 
   constructor(bots: BotIndex, counts: ReadonlyCounts) {
     this.#bots = bots;
-    this.#counts = counts;
+    this.counts = counts;
   }
 
   /** The bots in ascending order; one without a count stands before those that have one. */
@@ -39,7 +39,7 @@ export class SortedIndexes {
 
   /** That of the order as it would be now. Counts change all the time: their order is made anew once a second at most. */
   version(key: Sort['key']): string {
-    const second = key === 'count' && this.#counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    const second = key === 'count' && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
@@ -51,7 +51,7 @@ export class SortedIndexes {
       case 'name':
         return ({ facts }) => facts.nameKey;
       case 'count':
-        return ({ id }) => this.#counts.count(id) ?? -1;
+        return ({ id }) => this.counts.count(id) ?? -1;
       case 'created':
       case 'edited':
       case 'random':

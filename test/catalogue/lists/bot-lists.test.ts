@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
-import { TextSearch } from '../../../src/catalogue/index/search.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
+import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
-import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -11,7 +11,7 @@ describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
   const sortedIndexes = new SortedIndexes(bots, { version: 0, count: () => undefined });
-  const fresh = (): BotLists => new BotLists(bots, new TextSearch(bots), sortedIndexes);
+  const fresh = (): BotLists => new BotLists(bots, new BotSearch(bots, console.error), sortedIndexes);
 
   it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
     const lists = fresh();

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import type { ReadonlyCounts } from '../../../src/bot/counts.ts';
-import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
-import { sortKeys } from '../../../src/catalogue/index/selection.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
+import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import type { IndexedBot } from './bot-index.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
 
 /** What a list is asked for. */
 export interface Selection {
@@ -58,11 +58,11 @@ export async function select(
   valueOf: ValueOf,
   descending: boolean,
   selection: Selection,
-  found?: ReadonlyMap<BotId, unknown>,
+  found?: ReadonlySet<IndexedBot>,
 ): Promise<Selected> {
   const matching: IndexedBot[] = [];
   await forEachInSlices(sorted, (bot) => {
-    if (matches(bot, selection) && (found === undefined || found.has(bot.id))) matching.push(bot);
+    if (matches(bot, selection) && (found === undefined || found.has(bot))) matching.push(bot);
   });
   const { after, limit = matching.length } = selection;
   const start = after === undefined ? 0 : firstBehind(matching, after, valueOf, descending);
@@ -115,7 +115,8 @@ function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
   return a < b ? -1 : 1;
 }
 
-function matches({ facts }: IndexedBot, selection: Selection): boolean {
+/** Whether a bot has what is asked for besides words. */
+export function matches({ facts }: IndexedBot, selection: Selection): boolean {
   const { categories, nsfw, verified, author, locale } = selection;
   return (
     (categories === undefined || categories.includes(facts.category)) &&

@@ -1,0 +1,151 @@
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
+import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
+import { type Found, runSearch } from './run-search.ts';
+import type { IndexSegment } from './segment.ts';
+
+/**
+ * Searches names, categories, descriptions and pages of every bot in every language: docs/decisions/017-search-has-an-index-of-words.md. The words of
+ * all bots are in one large segment, those of bots that changed since in small ones.
+ */
+export class BotSearch {
+  readonly #bots: BotIndex;
+  readonly #closing = new AbortController();
+  #segments: readonly IndexSegment[] = [];
+  #version = 0;
+  /** The bots that the segments have. */
+  #indexed: readonly IndexedBot[] = [];
+  #updating: Promise<void> | undefined;
+  #isRebuilding = false;
+  /** What is still being built while searches go on. */
+  readonly #background = new Set<Promise<void>>();
+  #rebuilt: { readonly segment: IndexSegment; readonly bots: readonly IndexedBot[] } | undefined;
+  readonly #onError: (error: unknown) => void;
+
+  /** @param onError called with what ended a build in the background */
+  constructor(bots: BotIndex, onError: (error: unknown) => void) {
+    this.#bots = bots;
+    this.#onError = (error) => {
+      if (!this.#closing.signal.aborted) onError(error);
+    };
+  }
+
+  /** Differs from what it was when a search may find something else though no bot changed. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
+  async search(text: string, slice: TimeSlice): Promise<Found> {
+    await this.update();
+    return await runSearch(this.#segments, text, slice);
+  }
+
+  /** Finds the bots that are nearest to a text that finds none. */
+  async nearest(text: string, slice: TimeSlice): Promise<Found> {
+    await this.update();
+    return await runSearch(this.#segments, text, slice, true);
+  }
+
+  /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */
+  async update(): Promise<void> {
+    while (this.#indexed !== this.#bots.all())
+      await (this.#updating ??= this.#update().finally(() => (this.#updating = undefined)));
+  }
+
+  /** Resolves when the pages of a large catalogue are indexed, too. */
+  async complete(): Promise<void> {
+    await this.update();
+    await Promise.all(this.#background);
+  }
+
+  /** Whether `close` was called. */
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Ends what is being built. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #update(): Promise<void> {
+    const all = this.#bots.all();
+    if (this.#rebuilt) [this.#segments, this.#indexed] = [[this.#rebuilt.segment], this.#rebuilt.bots];
+    this.#rebuilt = undefined;
+    const { changed, gone } = differences(this.#indexed, all);
+    let segment = await this.#build(changed);
+    for (const id of gone) for (const before of this.#segments) before.remove(id);
+    const segments = [...this.#segments];
+    // A bot is built into a new segment a few times at most, as segments that are merged are of about one size.
+    for (let last = segments.at(-1); last && isMerged(last, segment); last = segments.at(-1)) {
+      const bots = [...last.liveBots(), ...segment.liveBots()].toSorted((a, b) => compareBotIds(a.id, b.id));
+      segment = await buildSmallSegment(bots);
+      segments.pop();
+    }
+    this.#segments = segment.size > 0 ? [...segments, segment] : segments;
+    this.#indexed = all;
+    const [first, ...small] = this.#segments;
+    const inSmall = small.reduce((sum, { live }) => sum + live, 0);
+    if (first && !this.#isRebuilding && inSmall > Math.max(mostInSlices, first.size / 20)) this.#rebuild(all);
+  }
+
+  /** Builds a segment; resolves when searches can use it. Pages of many bots follow. */
+  async #build(bots: readonly IndexedBot[]): Promise<IndexSegment> {
+    if (bots.length <= mostInSlices) return await buildSmallSegment(bots);
+    const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
+    this.#follow(complete.then(() => void this.#version++));
+    return segment;
+  }
+
+  /** Builds everything again in a thread, while searches use what there is. The next update takes it over. */
+  #rebuild(bots: readonly IndexedBot[]): void {
+    this.#isRebuilding = true;
+    const rebuild = async (): Promise<void> => {
+      try {
+        const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
+        await complete;
+        this.#rebuilt = { segment, bots };
+      } finally {
+        this.#isRebuilding = false;
+      }
+    };
+    this.#follow(rebuild());
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch(this.#onError).finally(() => this.#background.delete(followed));
+    this.#background.add(followed);
+  }
+}
+
+/** So many bots are indexed on the event loop; more in a thread. */
+const mostInSlices = 256;
+
+function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
+  return before.live + segment.live <= mostInSlices && before.live < segment.live * 4;
+}
+
+/** What is in the second list but not in the first, and the ids of what is in the first but not in the second. */
+function differences(
+  before: readonly IndexedBot[],
+  after: readonly IndexedBot[],
+): { readonly changed: readonly IndexedBot[]; readonly gone: readonly BotId[] } {
+  const changed: IndexedBot[] = [];
+  const gone: BotId[] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    const [a, b] = [before[i], after[j]];
+    if (a !== b) {
+      const order = a === undefined ? 1 : b === undefined ? -1 : compareBotIds(a.id, b.id);
+      if (a && order <= 0) gone.push(a.id);
+      if (b && order >= 0) changed.push(b);
+      if (order < 0) j--;
+      if (order > 0) i--;
+    }
+    i++;
+    j++;
+  }
+  return { changed, gone };
+}

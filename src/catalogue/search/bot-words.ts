@@ -1,0 +1,60 @@
+import { Field, type PostingsBuilder } from './postings.ts';
+import { languageBit } from './text/stems.ts';
+import { eachWord, runsOf, separateCapitals } from './text/words.ts';
+
+/** What of a bot is searched: its record as it is served, or its list element, which has no pages. */
+export interface SearchedBot {
+  readonly category: string;
+  readonly contents: Readonly<
+    Record<string, { readonly name: string; readonly description: string; readonly page?: string }>
+  >;
+}
+
+/** Adds the words of a bot's category, and of its names and descriptions in every language. */
+export function addBot(builder: PostingsBuilder, bot: number, { category, contents }: SearchedBot): void {
+  builder.add(categoryWord(category), bot, Field.category, 0, 0);
+  const read = new Set<string>();
+  let place = 0;
+  const add = (text: string, field: Field, language: number): void => {
+    if (read.has(text)) return;
+    read.add(text);
+    place = 1 + eachWord(text, place, (word, at) => builder.add(word, bot, field, at, language));
+  };
+  for (const [locale, { name, description }] of Object.entries(contents)) {
+    const language = languageBit(locale);
+    const whole = wholeNameWord(name);
+    if (!read.has(whole)) builder.add(whole, bot, Field.name, 0, 0);
+    read.add(whole);
+    add(separateCapitals(name), Field.name, language);
+    add(description, Field.description, language);
+  }
+}
+
+/** Adds the words of a bot's pages, each once. */
+export function addPages(builder: PostingsBuilder, bot: number, { contents }: SearchedBot): void {
+  for (const [locale, { page = '' }] of Object.entries(contents)) {
+    const language = languageBit(locale);
+    eachWord(page.replace(addresses, ' '), 0, (word) => {
+      builder.addOnce(word, bot, Field.page, language);
+    });
+  }
+}
+
+/** The word that stands for a category; no text has it. */
+export function categoryWord(category: string): string {
+  return `#${category}`;
+}
+
+/** The word that stands for a whole name, written without spaces; no text has it. */
+export function wholeNameWord(name: string): string {
+  return `=${joined(name)}`;
+}
+
+/** The letters and digits of a text alone. */
+export function joined(text: string): string {
+  return runsOf(text)
+    .map((run) => run.text)
+    .join('');
+}
+
+const addresses = /https?:\/\/[^\s)>"']+/g;

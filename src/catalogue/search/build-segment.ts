@@ -1,0 +1,134 @@
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
+import { addBot, addPages, type SearchedBot } from './bot-words.ts';
+import { type PackedPostings, PostingsBuilder } from './postings.ts';
+import { IndexSegment } from './segment.ts';
+
+/** Builds a segment of few bots, one slice of time after the other. */
+export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<IndexSegment> {
+  const slice = new TimeSlice();
+  const texts = new PostingsBuilder();
+  const pages = new PostingsBuilder(mostBotsOfPageWord);
+  for (const [number, bot] of bots.entries()) {
+    if (slice.isOver) await slice.next();
+    const searched = JSON.parse(bot.record.toString()) as SearchedBot;
+    addBot(texts, number, searched);
+    addPages(pages, number, searched);
+  }
+  return new IndexSegment(bots, texts.pack(), pages.pack());
+}
+
+/**
+ * Builds a segment of many bots in a thread of its own. Resolves when names, categories and descriptions are indexed;
+ * the pages follow, and `complete` resolves when they are there.
+ * @param signal ends the thread; then both promises are rejected
+ */
+export async function buildLargeSegment(
+  bots: readonly IndexedBot[],
+  signal: AbortSignal,
+): Promise<{ readonly segment: IndexSegment; readonly complete: Promise<void> }> {
+  signal.throwIfAborted();
+  const thread = new BuildThread(signal);
+  try {
+    const segment = new IndexSegment(bots, await thread.build('texts', bots));
+    const complete = thread
+      .build('pages', bots)
+      .then((pages) => segment.addPages(pages))
+      .finally(() => thread.end());
+    return { segment, complete };
+  } catch (error) {
+    thread.end();
+    throw error;
+  }
+}
+
+/** What the thread is to do: begin an index, add bots to it, pack it. Each is responded to. */
+type Task =
+  | { readonly step: 'begin'; readonly what: What }
+  | { readonly step: 'add'; readonly json: Uint8Array; readonly ends: readonly number[] }
+  | { readonly step: 'pack' };
+type What = 'texts' | 'pages';
+
+class BuildThread {
+  readonly #worker = new Worker(new URL(import.meta.url));
+  readonly #ended: Promise<never>;
+  readonly #end = (): void => void this.#worker.terminate();
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#worker.unref();
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#end);
+    this.#ended = new Promise((_resolve, reject) => {
+      this.#worker.once('error', reject);
+      this.#worker.once('exit', () => reject(new Error('the thread that builds the search index has ended')));
+    });
+    this.#ended.catch(() => {});
+  }
+
+  async build(what: What, bots: readonly IndexedBot[]): Promise<PackedPostings> {
+    await this.#run({ step: 'begin', what });
+    const slice = new TimeSlice('service');
+    for (let start = 0; start < bots.length; start += batchSize) {
+      if (slice.isOver) await slice.next();
+      const bodies = bots
+        .slice(start, start + batchSize)
+        .map((bot) => (what === 'texts' ? bot.element : bot.record));
+      let end = 0;
+      const ends = bodies.map(({ length }) => (end += length));
+      const json = new Uint8Array(Buffer.concat(bodies));
+      await this.#run({ step: 'add', json, ends }, [json.buffer]);
+    }
+    return (await this.#run({ step: 'pack' })) as PackedPostings;
+  }
+
+  end(): void {
+    this.#signal.removeEventListener('abort', this.#end);
+    this.#end();
+  }
+
+  async #run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+    const done = new Promise((resolve) => this.#worker.once('message', resolve));
+    this.#worker.postMessage(task, transfer);
+    return await Promise.race([done, this.#ended]);
+  }
+}
+
+/** Bots in a message to the thread: half a megabyte. */
+const batchSize = 200;
+
+/** A word of a page counts little, and one that many pages have tells nothing: it would only take up room. */
+const mostBotsOfPageWord = 1000;
+
+if (!isMainThread && parentPort) {
+  const port = parentPort;
+  let builder = new PostingsBuilder();
+  let add = addBot;
+  let number = 0;
+  port.on('message', (task: Task) => {
+    if (task.step === 'begin') {
+      number = 0;
+      add = task.what === 'texts' ? addBot : addPages;
+      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : mostBotsOfPageWord);
+      port.postMessage(null);
+    } else if (task.step === 'add') {
+      const json = Buffer.from(task.json.buffer, task.json.byteOffset, task.json.length);
+      let start = 0;
+      for (const end of task.ends) {
+        add(builder, number++, JSON.parse(json.toString('utf8', start, end)) as SearchedBot);
+        start = end;
+      }
+      port.postMessage(null);
+    } else {
+      const packed = builder.pack();
+      builder = new PostingsBuilder();
+      const { vocabulary, starts, postings, languages } = packed;
+      const arrays = [vocabulary.starts, vocabulary.letters, starts, postings, languages];
+      port.postMessage(
+        packed,
+        arrays.map((array) => array.buffer as ArrayBuffer),
+      );
+    }
+  });
+}

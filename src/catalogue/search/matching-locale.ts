@@ -1,0 +1,35 @@
+import type { Locale } from '../../bot/locale.ts';
+import { readQuery, type Term } from './query.ts';
+import { languageBit, Stems } from './text/stems.ts';
+import { eachWord, separateCapitals } from './text/words.ts';
+
+/** A bot's name and description in each of its languages, its default one first. */
+type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
+
+/**
+ * Returns the language in which a bot's name and description have most words of a text: its default one where others
+ * have no more, undefined where none has any.
+ */
+export function matchingLocale(contents: Texts, text: string): Locale | undefined {
+  const terms = readQuery(text).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
+  let best: Locale | undefined;
+  let most = 0;
+  for (const [locale, { name, description }] of Object.entries(contents)) {
+    const words = new Set<string>();
+    eachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
+    const count = terms.filter((term) => hasTerm(words, term, languageBit(locale))).length;
+    if (count > most) [best, most] = [locale as Locale, count];
+  }
+  return best;
+}
+
+function hasTerm(
+  words: ReadonlySet<string>,
+  term: Term & { readonly stems: Stems },
+  language: number,
+): boolean {
+  const { text, others, pairs, open, stems } = term;
+  if (pairs.length > 0) return pairs.every((pair) => words.has(pair));
+  if (words.has(text) || others.some(({ word }) => words.has(word))) return true;
+  return [...words].some((word) => (open && word.startsWith(text)) || stems.areSharedBy(word, language));
+}

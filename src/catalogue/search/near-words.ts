@@ -1,0 +1,63 @@
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { WordIndex } from './word-index.ts';
+
+/** A word that is spelled nearly like another, and how well it fits. */
+interface Spelling {
+  readonly word: string;
+  readonly fit: number;
+}
+
+/**
+ * Returns the words that a misspelled one may stand for, the likeliest first: one spelling error in five letters, two in
+ * eight.
+ * @param relaxed whether more errors will do
+ */
+export async function nearWords(
+  text: string,
+  indexes: readonly WordIndex[],
+  relaxed: boolean,
+  slice: TimeSlice,
+): Promise<Spelling[]> {
+  const most = relaxed
+    ? Math.min(3, Math.floor(text.length / 3))
+    : text.length >= 8
+      ? 2
+      : text.length >= 5
+        ? 1
+        : 0;
+  if (most === 0 || /^\d+$/.test(text)) return [];
+  const found = new Map<string, { distance: number; count: number }>();
+  for (const index of indexes) {
+    const { vocabulary } = index;
+    for (let from = 0; from < vocabulary.size; from += chunk) {
+      if (slice.isOver) await slice.next();
+      const to = Math.min(vocabulary.size, from + chunk);
+      for (const { word: place, distance } of vocabulary.near(text, most, { from, to })) {
+        const word = vocabulary.word(place);
+        if (word.startsWith('#')) continue;
+        const count = (found.get(word)?.count ?? 0) + index.count({ from: place, to: place + 1 });
+        found.set(word, { distance, count });
+      }
+    }
+  }
+  const sorted = [...found].toSorted(
+    ([a, { distance, count }], [b, other]) =>
+      distance - other.distance ||
+      Number(sameStart(b, text)) - Number(sameStart(a, text)) ||
+      other.count - count,
+  );
+  const nearest = sorted[0]?.[1].distance;
+  return sorted
+    .filter(([, { distance }]) => distance === nearest)
+    .slice(0, mostSpellings)
+    .map(([word, { distance }], i) => ({ word, fit: (nearFit - i * 0.1) / distance }));
+}
+
+function sameStart(word: string, text: string): boolean {
+  return word.replace(/^=/, '')[0] === text[0];
+}
+
+const mostSpellings = 3;
+const nearFit = 0.8;
+/** Words between two looks at the clock: about a millisecond. */
+const chunk = 65_536;

@@ -1,0 +1,121 @@
+import { packVocabulary, type PackedVocabulary } from './vocabulary.ts';
+
+/** What part of a bot a word is in. */
+export const Field = { name: 0, category: 1, description: 2, page: 3 } as const;
+export type Field = (typeof Field)[keyof typeof Field];
+
+/**
+ * Where every word is, word after word in the order of the vocabulary. A posting is one number of 32 bits: the bot's
+ * number, the field and the place in the text. Places are kept modulo 32: enough to see which words are neighbours.
+ */
+export interface PackedPostings {
+  readonly vocabulary: PackedVocabulary;
+  /** Where the postings of each word begin, and the end of the last. */
+  readonly starts: Uint32Array;
+  readonly postings: Uint32Array;
+  /** The languages each word is used in, as bits. */
+  readonly languages: Uint32Array;
+}
+
+/** The bot of a posting, as its number. */
+export function botOf(posting: number): number {
+  return posting >>> 7;
+}
+
+export function fieldOf(posting: number): Field {
+  return ((posting >>> 5) & 3) as Field;
+}
+
+/** The place of a posting's word, as one bit of 32. */
+export function placeBitOf(posting: number): number {
+  return 1 << (posting & 31);
+}
+
+/** Collects postings in the order of the bots' numbers, and packs them. */
+export class PostingsBuilder {
+  readonly #numbers = new Map<string, number>();
+  readonly #words: string[] = [];
+  /** By a word's number: its languages, how many postings it has, and the bot of the last. */
+  #languages = new Uint32Array(1024);
+  #counts = new Uint32Array(1024);
+  #lastBots = new Int32Array(1024).fill(-1);
+  #size = 0;
+  #postings = new Uint32Array(4096);
+  #wordOf = new Uint32Array(4096);
+  readonly #mostBots: number;
+
+  /** @param mostBots a word of more bots than this is left out: it would tell nothing */
+  constructor(mostBots = Infinity) {
+    this.#mostBots = mostBots;
+  }
+
+  add(word: string, bot: number, field: Field, place: number, language: number): void {
+    this.#add(this.#numberOf(word), bot, field, place, language);
+  }
+
+  /** Adds a word unless it was added for this bot before. */
+  addOnce(word: string, bot: number, field: Field, language: number): void {
+    const number = this.#numberOf(word);
+    if (this.#lastBots[number] !== bot) this.#add(number, bot, field, 0, language);
+  }
+
+  #add(number: number, bot: number, field: Field, place: number, language: number): void {
+    this.#languages[number] = (this.#languages[number] ?? 0) | language;
+    const count = this.#counts[number] ?? 0;
+    if (count > this.#mostBots) return;
+    this.#counts[number] = count + 1;
+    this.#lastBots[number] = bot;
+    if (this.#size === this.#postings.length) {
+      this.#postings = grown(this.#postings);
+      this.#wordOf = grown(this.#wordOf);
+    }
+    this.#postings[this.#size] = (bot << 7) | (field << 5) | (place & 31);
+    this.#wordOf[this.#size++] = number;
+  }
+
+  pack(): PackedPostings {
+    const kept = this.#words.filter((_word, number) => (this.#counts[number] ?? 0) <= this.#mostBots);
+    const words = kept.toSorted((a, b) => (a < b ? -1 : 1));
+    const starts = new Uint32Array(words.length + 1);
+    const languages = new Uint32Array(words.length);
+    const placeOf = new Int32Array(this.#words.length).fill(-1);
+    words.forEach((word, place) => {
+      const number = this.#numberOf(word);
+      placeOf[number] = place;
+      starts[place + 1] = (starts[place] ?? 0) + (this.#counts[number] ?? 0);
+      languages[place] = this.#languages[number] ?? 0;
+    });
+    const next = starts.slice(0, -1);
+    const postings = new Uint32Array(starts[words.length] ?? 0);
+    for (let i = 0; i < this.#size; i++) {
+      const place = placeOf[this.#wordOf[i] ?? 0] ?? -1;
+      if (place < 0) continue;
+      const at = next[place] ?? 0;
+      postings[at] = this.#postings[i] ?? 0;
+      next[place] = at + 1;
+    }
+    return { vocabulary: packVocabulary(words), starts, postings, languages };
+  }
+
+  #numberOf(word: string): number {
+    const known = this.#numbers.get(word);
+    if (known !== undefined) return known;
+    const number = this.#words.length;
+    this.#numbers.set(word, number);
+    this.#words.push(word);
+    if (number === this.#counts.length) {
+      this.#counts = grown(this.#counts);
+      this.#languages = grown(this.#languages);
+      const lastBots = new Int32Array(number * 2).fill(-1);
+      lastBots.set(this.#lastBots);
+      this.#lastBots = lastBots;
+    }
+    return number;
+  }
+}
+
+function grown(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}

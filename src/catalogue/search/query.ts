@@ -1,0 +1,85 @@
+import { categoryOf } from './text/category-words.ts';
+import { isStopWord, withoutParticle } from './text/stop-words.ts';
+import { pairsOf, type Run, runsOf } from './text/words.ts';
+
+/** A word of a query. */
+export interface Term {
+  readonly text: string;
+  /** Words to look up in its place, and how well each fits: it joined with a neighbour, or spelled right. */
+  readonly others: readonly { readonly word: string; readonly fit: number }[];
+  /** Pairs of letters to look up, of which a bot must have most; none where the script has spaces. */
+  readonly pairs: readonly string[];
+  /** Where it is in the query, in places of a text. */
+  readonly place: number;
+  /** Whether it may be the beginning of a longer word. */
+  readonly open: boolean;
+  readonly category: string | undefined;
+}
+
+/** A query, understood. */
+export interface Query {
+  readonly terms: readonly Term[];
+  /** What may be a whole name or the beginning of one: all words as one, and without those that say nothing. */
+  readonly names: readonly string[];
+  /** What may be the id of a bot. */
+  readonly ids: readonly string[];
+}
+
+/** Reads what people type: words, a whole name, an id, a sentence. */
+export function readQuery(text: string): Query {
+  const pieces = withPlaces(runsOf(text).flatMap(piecesOf).slice(0, mostPieces));
+  const telling = pieces.filter((piece) => !isStopWord(piece.text));
+  const used = telling.length > 0 ? telling : pieces;
+  const terms = new Map<string, Term>();
+  for (const piece of used) terms.set(piece.text, termOf(piece, pieces, piece === pieces.at(-1)));
+  const joined = [pieces, used].map((some) => some.map((piece) => piece.text).join(''));
+  const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
+  return { terms: [...terms.values()], names: [...new Set(joined)].filter((name) => name !== ''), ids };
+}
+
+interface Piece extends Pick<Run, 'text' | 'unspaced'> {
+  readonly place: number;
+}
+
+/** A run, or the words of an unspaced one as a dictionary has them. */
+function piecesOf(run: Run): Omit<Piece, 'place'>[] {
+  if (!run.unspaced) return [run];
+  segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' });
+  const words = Array.from(segmenter.segment(run.text), ({ segment }) => withoutParticle(segment));
+  return words.map((text) => ({ text, unspaced: true }));
+}
+
+function withPlaces(pieces: readonly Omit<Piece, 'place'>[]): Piece[] {
+  let place = 0;
+  return pieces.map((piece) => {
+    const placed = { ...piece, place };
+    place += piece.unspaced ? Array.from(piece.text).length : 1;
+    return placed;
+  });
+}
+
+/** Made when it is first needed, which takes milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
+
+function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Term {
+  const { text, unspaced } = piece;
+  const letters = Array.from(text);
+  const number = pieces.indexOf(piece);
+  const [before, after] = [pieces[number - 1], pieces[number + 1]];
+  const others: string[] = [];
+  if (before && !unspaced && !before.unspaced) others.push(before.text + text);
+  if (after && !unspaced && !after.unspaced) others.push(text + after.text);
+  return {
+    text,
+    others: others.map((word) => ({ word, fit: joinedFit })),
+    pairs: unspaced ? pairsOf(text) : [],
+    place: piece.place,
+    open: (last && letters.length > 1) || (unspaced && letters.length === 1),
+    category: categoryOf(text),
+  };
+}
+
+const joinedFit = 0.95;
+
+/** What is typed behind so many words is not looked at. */
+const mostPieces = 24;

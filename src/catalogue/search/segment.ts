@@ -1,0 +1,143 @@
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import type { IndexedBot } from '../index/bot-index.ts';
+import { Matches } from './matches.ts';
+import type { PackedPostings } from './postings.ts';
+import { allCategories } from './text/category-words.ts';
+import { WordIndex } from './word-index.ts';
+
+/** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
+export class IndexSegment {
+  /** In numeric order of their ids, which is that of their numbers; undefined where a bot has changed since. */
+  readonly #bots: (IndexedBot | undefined)[];
+  readonly #ids: readonly BotId[];
+  readonly #kinds: Uint8Array;
+  /** The words of names, categories and descriptions. */
+  readonly texts: WordIndex;
+  #pages: WordIndex | undefined;
+  #live: number;
+  readonly #idle: SearchMemory[] = [];
+
+  constructor(bots: readonly IndexedBot[], texts: PackedPostings, pages?: PackedPostings) {
+    this.#bots = [...bots];
+    this.#ids = bots.map(({ id }) => id);
+    this.#kinds = Uint8Array.from(bots, ({ facts }) => kindNumber(facts));
+    this.#live = bots.length;
+    this.texts = new WordIndex(texts);
+    this.#pages = pages && new WordIndex(pages);
+  }
+
+  /** Adds the words of the bots' pages. */
+  addPages(pages: PackedPostings): void {
+    this.#pages = new WordIndex(pages);
+  }
+
+  /** How many bots it has, with those that have changed since. */
+  get size(): number {
+    return this.#bots.length;
+  }
+
+  /** How many of its bots have not changed since. */
+  get live(): number {
+    return this.#live;
+  }
+
+  /** Every index to look words up in. */
+  get indexes(): readonly WordIndex[] {
+    return this.#pages ? [this.texts, this.#pages] : [this.texts];
+  }
+
+  /** A bot by its number; undefined where it has changed since. */
+  bot(number: number): IndexedBot | undefined {
+    return this.#bots[number];
+  }
+
+  /** The kind of a bot, as its number. */
+  kind(number: number): number {
+    return this.#kinds[number] ?? 0;
+  }
+
+  /** Its bots that have not changed since. */
+  liveBots(): IndexedBot[] {
+    return this.#bots.filter((bot) => bot !== undefined);
+  }
+
+  /** The number of a bot; undefined where it is not here, or has changed since. */
+  numberOf(id: BotId): number | undefined {
+    let low = 0;
+    let high = this.#ids.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#ids[middle];
+      if (other !== undefined && compareBotIds(other, id) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ids[low] === id && this.#bots[low] !== undefined ? low : undefined;
+  }
+
+  /** Takes out a bot that has changed. */
+  remove(id: BotId): void {
+    const number = this.numberOf(id);
+    if (number === undefined) return;
+    this.#bots[number] = undefined;
+    this.#live--;
+  }
+
+  /** Lends what a search keeps of each bot while it runs, empty. Return it when the search is over. */
+  borrowMemory(): SearchMemory {
+    return this.#idle.pop() ?? new SearchMemory(this.size);
+  }
+
+  returnMemory(memory: SearchMemory): void {
+    memory.clear();
+    this.#idle.push(memory);
+  }
+}
+
+/** What a bot is by its number of a kind, so that many can be filtered and counted without a look at each. */
+export interface Kind {
+  readonly category: Category;
+  readonly nsfw: boolean;
+}
+
+/** Every kind, by its number. */
+export const kinds: readonly Kind[] = allCategories.flatMap((category) => [
+  { category, nsfw: false },
+  { category, nsfw: true },
+]);
+
+function kindNumber({ category, nsfw }: Kind): number {
+  return allCategories.indexOf(category) * 2 + Number(nsfw);
+}
+
+/** What a search keeps of each bot of a segment while it runs. */
+export class SearchMemory {
+  term: Matches;
+  /** The term before. */
+  previous: Matches;
+  /** For the parts of a term. */
+  readonly part: Matches;
+  readonly other: Matches;
+  /** Every bot found so far. */
+  readonly found: Matches;
+  /** What a whole name adds. */
+  readonly names: Matches;
+  /** By the bot's number: the weight of the terms it has. */
+  readonly covered: Float32Array;
+
+  constructor(bots: number) {
+    this.term = new Matches(bots);
+    this.previous = new Matches(bots);
+    this.part = new Matches(bots);
+    this.other = new Matches(bots);
+    this.found = new Matches(bots);
+    this.names = new Matches(bots);
+    this.covered = new Float32Array(bots);
+  }
+
+  clear(): void {
+    for (let i = 0; i < this.found.size; i++) this.covered[this.found.bots[i] ?? 0] = 0;
+    for (const matches of [this.term, this.previous, this.part, this.other, this.found, this.names])
+      matches.clear();
+  }
+}

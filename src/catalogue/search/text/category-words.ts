@@ -1,0 +1,52 @@
+import type { Category } from '../../../bot/schema-types.ts';
+import { normalise } from './normalise.ts';
+import { Stems } from './stems.ts';
+
+/** Returns the category that a word is a name of, in any of the languages here and any form. */
+export function categoryOf(word: string): Category | undefined {
+  const known = categories.get(word);
+  if (known !== undefined || word.length < shortestWithForms) return known;
+  const stems = new Stems(word);
+  for (const [name, category] of categories) if (stems.areSharedBy(name, everyLanguage)) return category;
+  return undefined;
+}
+
+const shortestWithForms = 4;
+const everyLanguage = ~0;
+
+/** In the order en, de, fr, es, it, pt, nl, pl, tr, ru, uk, ja, zh, ko, ar; only words that are used for little else. */
+const names: Readonly<Record<Category, string>> = {
+  education:
+    'education educational learning study school homework bildung lernen schule éducation apprendre école educación aprender escuela istruzione imparare educação educacao onderwijs edukacja nauka eğitim образование учеба обучение освіта навчання 教育 学習 学习 學習 교육 학습 تعليم دراسه',
+  entertainment:
+    'entertainment unterhaltung divertissement entretenimiento intrattenimento entretenimento vermaak rozrywka eğlence развлечения развлечение розваги エンタメ 娯楽 娱乐 娛樂 엔터테인먼트 오락 ترفيه',
+  fun: 'fun funny meme memes joke jokes spaß spass witz witze drôle amusant blague blagues diversión divertido chiste chistes divertimento divertente barzellette diversão divertido piadas grappig zabawa eğlenceli весело мемы мем шутки приколы 面白い お笑い ネタ 搞笑 有趣 재미 유머 مرح نكت',
+  games:
+    'game games gaming minigame minigames rpg spiel spiele jeu jeux juego juegos gioco giochi jogo jogos spel spellen gra gry oyun oyunlar игра игры игр ігри гра ゲーム 游戏 遊戲 게임 العاب لعبه',
+  image:
+    'image images picture pictures photo photos bild bilder foto fotos photo imagen imágenes imagenes immagine immagini imagem imagens afbeelding afbeeldingen obraz obrazy zdjęcia resim resimler görsel картинки картинка изображения изображение фото зображення 画像 写真 图片 圖片 이미지 사진 그림 صور صوره',
+  moderation:
+    'moderation moderator mod automod anti-spam antispam antiraid moderatie modération modérateur moderación moderador moderazione moderação moderacja moderasyon модерация модератор модерація モデレーション モデレーター 管理 审核 管理员 관리 모더레이션 اداره اشراف',
+  music:
+    'music musical song songs musik lied lieder musique chanson música musica canciones canzoni músicas muziek muzyka müzik музыка музыкальный музыкальная песни песня музика 音楽 曲 ミュージック 音乐 音樂 歌曲 음악 노래 موسيقي اغاني',
+  news: 'news headlines nachrichten actualités actualité nouvelles noticias notizie notícias nieuws wiadomości haber haberler новости новость новини ニュース 新闻 新聞 뉴스 اخبار',
+  notifications:
+    'notification notifications notifier alert alerts notify benachrichtigung benachrichtigungen notificaciones notificación alertas notifiche notificações meldingen powiadomienia bildirim bildirimler уведомления уведомление сповіщення 通知 お知らせ 알림 اشعارات تنبيهات',
+  other: '',
+  productivity:
+    'productivity reminder reminders todo tasks produktivität erinnerung productivité rappels productividad recordatorios produttività promemoria produtividade lembretes productiviteit produktywność üretkenlik продуктивность напоминания продуктивність 生産性 リマインダー 效率 提醒 생산성 알리미 انتاجيه تذكير',
+  utility:
+    'utility utilities tool tools nützlich werkzeug werkzeuge utilitaire utilitaires outil outils utilidad utilidades herramienta herramientas utilità strumenti utilidade utilitários ferramentas hulpmiddelen narzędzia araç araçlar утилиты утилита инструменты утиліти 便利 ツール 实用 工具 유틸리티 도구 유틸 ادوات',
+};
+
+/** Every category. */
+export const allCategories = Object.keys(names) as readonly Category[];
+
+const categories: ReadonlyMap<string, Category> = new Map(
+  Object.entries(names).flatMap(([category, words]) =>
+    words
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word) => [normalise(word), category as Category] as const),
+  ),
+);

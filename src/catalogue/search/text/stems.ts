@@ -1,0 +1,82 @@
+import { stemmer as arabic } from '@orama/stemmers/arabic';
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as english } from '@orama/stemmers/english';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { stemmer as turkish } from '@orama/stemmers/turkish';
+import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
+
+/** A language whose words have stems here: its place in `stemmers`. */
+const stemmers: readonly (readonly [language: string, stem: (word: string) => string])[] = [
+  ['en', english],
+  ['de', german],
+  ['fr', (word) => french(word.replace(/(eu|ou|eau)x$/, '$1'))],
+  ['es', spanish],
+  ['it', italian],
+  ['pt', portuguese],
+  ['nl', dutch],
+  ['ru', russian],
+  ['uk', ukrainian],
+  ['tr', turkish],
+  ['sv', swedish],
+  ['da', danish],
+  ['nb', norwegian],
+  ['fi', finnish],
+  ['ar', arabic],
+];
+
+/** Returns the bit of a locale's language, 0 where its words have no stems here. */
+export function languageBit(locale: string): number {
+  const [language] = locale.split('-');
+  const place = stemmers.findIndex(([name]) => name === (language === 'no' ? 'nb' : language));
+  return place === -1 ? 0 : 1 << place;
+}
+
+/** The stems of one word in every language, each worked out when it is first needed. */
+export class Stems {
+  readonly #word: string;
+  readonly #stems: (string | undefined)[] = [];
+
+  constructor(word: string) {
+    this.#word = word;
+  }
+
+  /** Whether another word has the same stem in one of these languages. */
+  areSharedBy(other: string, languages: number): boolean {
+    return stemmers.some(([, stem], place) => {
+      if ((languages & (1 << place)) === 0) return false;
+      const own = this.#stem(place, stem);
+      // The last letter of a stem may be another than the word's: "currency" has "currenc", "plays" has "plai".
+      return sharedLength(other, own) >= own.length - 1 && stem(other) === own;
+    });
+  }
+
+  /** What every word of the same stem begins with. */
+  get beginning(): string {
+    let length = this.#word.length;
+    for (const [place, [, stem]] of stemmers.entries())
+      length = Math.min(length, sharedLength(this.#word, this.#stem(place, stem)));
+    return this.#word.slice(0, Math.max(shortestBeginning, length));
+  }
+
+  #stem(place: number, stem: (word: string) => string): string {
+    return (this.#stems[place] ??= stem(this.#word));
+  }
+}
+
+/** Words shorter than this have no other forms worth finding. */
+const shortestBeginning = 3;
+
+function sharedLength(word: string, stem: string): number {
+  let length = 0;
+  while (length < stem.length && stem[length] === word[length]) length++;
+  return length;
+}

@@ -1,0 +1,94 @@
+import { normalise } from './normalise.ts';
+
+/** A stretch of letters and digits of one script. */
+export interface Run {
+  readonly text: string;
+  /** Whether its script puts no spaces between words, or joins particles to them. */
+  readonly unspaced: boolean;
+  /** Whether only a hyphen or the like is between it and the next run: "e-mail". */
+  readonly joinsNext: boolean;
+}
+
+/** Splits a text into runs: at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole. */
+export function runsOf(text: string): Run[] {
+  const folded = normalise(text);
+  const runs: Run[] = [];
+  for (const match of folded.matchAll(pattern)) {
+    const [whole, unspaced] = match;
+    if (whole.length > longestRun) continue;
+    const end = match.index + whole.length;
+    const joinsNext = unspaced === undefined && joins(folded, end);
+    const bare = unspaced === undefined ? withoutArticle(whole) : whole;
+    runs.push({ text: bare, unspaced: unspaced !== undefined, joinsNext });
+  }
+  return runs;
+}
+
+/** A place in a text: a word takes up one, a letter of an unspaced script too. */
+export type OnWord = (word: string, place: number) => void;
+
+/**
+ * Calls back with each word of a text that is to be found. Unspaced scripts are cut into pairs of letters, as only a
+ * dictionary knows their words. Words with hyphens between them are also one: "e-mail" is found by "email".
+ * @param place where the first word is
+ * @returns the place after the last word
+ */
+export function eachWord(text: string, place: number, onWord: OnWord): number {
+  let chain: string[] = [];
+  for (const { text: word, unspaced, joinsNext } of runsOf(text)) {
+    if (unspaced) {
+      const letters = Array.from(word);
+      letters.forEach((letter, i) => onWord(letter + (letters[i + 1] ?? ''), place + i));
+      place += letters.length;
+      continue;
+    }
+    onWord(word, place++);
+    chain.push(word);
+    if (joinsNext) continue;
+    if (chain.length > 1 && chain.length <= longestChain) onWord(chain.join(''), place - chain.length);
+    chain = [];
+  }
+  return place;
+}
+
+/** The pairs of letters that a word of an unspaced script is looked up by. */
+export function pairsOf(word: string): string[] {
+  const letters = Array.from(word);
+  return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
+}
+
+/** Separates words that only capitals separate: DankMemer. */
+export function separateCapitals(name: string): string {
+  return name.replace(/(\p{Ll})(\p{Lu})/gu, '$1-$2');
+}
+
+function joins(text: string, end: number): boolean {
+  const rest = text.slice(end, end + 4);
+  return /^[-_./+&][a-z0-9]/.test(rest) || /^['’][a-z]{1,2}(?![a-z])/.test(rest);
+}
+
+/** Arabic writes its article, and short words before it, as part of the word. */
+function withoutArticle(word: string): string {
+  return word.replace(/^(?:[وفبك]?ال|لل)(?=\p{L}{3})/u, '');
+}
+
+/** Nothing that long is a word; addresses and keys are. */
+const longestRun = 40;
+const longestChain = 3;
+
+const unspacedScripts = [
+  String.raw`[\p{sc=Han}々]+`,
+  String.raw`[\p{sc=Hira}]+`,
+  String.raw`[\p{sc=Kana}ー]+`,
+  String.raw`[\p{sc=Hang}]+`,
+  String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+`,
+];
+const spacedScripts = [
+  String.raw`[a-z]{1,2}(?:\+\+|#)(?![\p{L}\p{N}+#])`,
+  String.raw`[\p{sc=Latn}\p{N}]+`,
+  String.raw`[\p{sc=Cyrl}\p{M}\p{N}]+`,
+  String.raw`[\p{sc=Grek}\p{N}]+`,
+  String.raw`[\p{sc=Arab}\p{M}\p{N}]+`,
+  String.raw`(?:(?![\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Arab}])[\p{L}\p{M}\p{N}])+`,
+];
+const pattern = new RegExp(`(${unspacedScripts.join('|')})|${spacedScripts.join('|')}`, 'gu');

@@ -1,0 +1,132 @@
+import { damerauDistance } from './text/damerau.ts';
+
+/** A stretch of words in their order: from the first to before the last. */
+export interface WordRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A word that is spelled nearly like another. */
+export interface NearWord {
+  readonly word: number;
+  readonly distance: number;
+}
+
+/** What a vocabulary is kept as; it crosses to another thread. */
+export interface PackedVocabulary {
+  /** All words in ascending order, one after the other. */
+  readonly text: string;
+  /** Where each word begins in the text, and the end of the last one. */
+  readonly starts: Uint32Array;
+  /** Which letters each word has, as bits: two words of one spelling error differ in few of them. */
+  readonly letters: Uint32Array;
+}
+
+/** Many words in ascending order, in little memory. A word is known by its place in the order. */
+export class Vocabulary {
+  readonly #text: string;
+  readonly #starts: Uint32Array;
+  readonly #letters: Uint32Array;
+
+  constructor({ text, starts, letters }: PackedVocabulary) {
+    this.#text = text;
+    this.#starts = starts;
+    this.#letters = letters;
+  }
+
+  get size(): number {
+    return this.#letters.length;
+  }
+
+  word(place: number): string {
+    return this.#text.slice(this.#starts[place], this.#starts[place + 1]);
+  }
+
+  /** Returns the range of one word, empty where it is not there. */
+  find(word: string): WordRange {
+    const from = this.#placeOf(word);
+    return { from, to: from < this.size && this.word(from) === word ? from + 1 : from };
+  }
+
+  /** Returns the words that begin with a text. */
+  beginningWith(text: string): WordRange {
+    return { from: this.#placeOf(text), to: this.#placeOf(`${text}\uffff`) };
+  }
+
+  /** Returns the words that have a text somewhere after their first letter. */
+  containing(text: string): WordRange[] {
+    const found: WordRange[] = [];
+    for (let at = this.#text.indexOf(text); at >= 0; at = this.#text.indexOf(text, at + 1)) {
+      const place = this.#placeAt(at);
+      if ((this.#starts[place] ?? 0) < at && at + text.length <= (this.#starts[place + 1] ?? 0))
+        found.push({ from: place, to: place + 1 });
+    }
+    return found;
+  }
+
+  /** Returns the words of a range that are at most so many spelling errors from a word; not the word itself. */
+  near(word: string, most: number, { from, to }: WordRange): NearWord[] {
+    const letters = lettersOf(word);
+    const found: NearWord[] = [];
+    for (let place = from; place < to; place++) {
+      const difference = letters ^ (this.#letters[place] ?? 0);
+      if (bitCount(difference) > 2 * most) continue;
+      const length = (this.#starts[place + 1] ?? 0) - (this.#starts[place] ?? 0);
+      if (Math.abs(length - word.length) > most + 1) continue;
+      const other = this.word(place).replace(/^=/, '');
+      const distance = damerauDistance(word, other, most);
+      if (distance > 0 && distance <= most) found.push({ word: place, distance });
+    }
+    return found;
+  }
+
+  /** The place of the word that a letter of the text belongs to. */
+  #placeAt(at: number): number {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#starts[middle + 1] ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The place of the first word that is not before `word`. */
+  #placeOf(word: string): number {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.word(middle) < word) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Packs words that are in ascending order. */
+export function packVocabulary(words: readonly string[]): PackedVocabulary {
+  const starts = new Uint32Array(words.length + 1);
+  let end = 0;
+  words.forEach((word, place) => (starts[place + 1] = end += word.length));
+  return { text: words.join(''), starts, letters: Uint32Array.from(words, lettersOf) };
+}
+
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let i = 0; i < word.length; i++) {
+    const code = word.charCodeAt(i);
+    if (code !== wholeNameSign) letters |= 1 << (code & 31);
+  }
+  return letters;
+}
+
+/** Before a whole name that is kept as a word. */
+const wholeNameSign = '='.charCodeAt(0);
+
+function bitCount(bits: number): number {
+  let rest = bits - ((bits >>> 1) & 0x55555555);
+  rest = (rest & 0x33333333) + ((rest >>> 2) & 0x33333333);
+  return (((rest + (rest >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
+}

@@ -1,0 +1,75 @@
+import type { PackedPostings } from './postings.ts';
+import { Stems } from './text/stems.ts';
+import { Vocabulary, type WordRange } from './vocabulary.ts';
+
+/** Words that a word of the query stands for, and how well they fit: 1 for the word itself. */
+export interface Expansion extends WordRange {
+  readonly fit: number;
+}
+
+/** Where every word of many texts is. */
+export class WordIndex {
+  readonly vocabulary: Vocabulary;
+  readonly postings: Uint32Array;
+  readonly #starts: Uint32Array;
+  readonly #languages: Uint32Array;
+
+  constructor({ vocabulary, starts, postings, languages }: PackedPostings) {
+    this.vocabulary = new Vocabulary(vocabulary);
+    this.postings = postings;
+    this.#starts = starts;
+    this.#languages = languages;
+  }
+
+  /** Where the postings of a range of words begin. */
+  start({ from }: WordRange): number {
+    return this.#starts[from] ?? 0;
+  }
+
+  /** Where the postings of a range of words end. */
+  end({ to }: WordRange): number {
+    return this.#starts[to] ?? 0;
+  }
+
+  /** How many postings a range of words has. */
+  count(range: WordRange): number {
+    return this.end(range) - this.start(range);
+  }
+
+  /** Whether a word is here, or where it is open one that begins with it. */
+  knows(word: string, open: boolean): boolean {
+    const { from, to } = open ? this.vocabulary.beginningWith(word) : this.vocabulary.find(word);
+    return from < to;
+  }
+
+  /** Returns the word and its other forms: plurals and the like, in the languages that each is used in. */
+  formsOf(word: string, fit: number): Expansion[] {
+    const { vocabulary } = this;
+    const own = vocabulary.find(word);
+    const expansions: Expansion[] = own.from < own.to ? [{ ...own, fit }] : [];
+    if (word.length < shortestWithForms) return expansions;
+    const stems = new Stems(word);
+    const { from, to } = vocabulary.beginningWith(stems.beginning);
+    for (let place = from; place < to; place++) {
+      const languages = this.#languages[place] ?? 0;
+      if (languages === 0 || (place >= own.from && place < own.to)) continue;
+      if (stems.areSharedBy(vocabulary.word(place), languages))
+        expansions.push({ from: place, to: place + 1, fit: fit * formFit });
+    }
+    return expansions;
+  }
+
+  /** Returns the words that begin with a text. */
+  beginningWith(text: string, fit: number): Expansion[] {
+    const range = this.vocabulary.beginningWith(text);
+    return range.from < range.to ? [{ ...range, fit }] : [];
+  }
+
+  /** Returns the words that have a text within. */
+  containing(text: string, fit: number): Expansion[] {
+    return this.vocabulary.containing(text).map((range) => ({ ...range, fit }));
+  }
+}
+
+const shortestWithForms = 3;
+const formFit = 0.9;

@@ -1,0 +1,67 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
+import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
+import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+describe('what a search found, the best first', () => {
+  const bots = new MutableBotIndex();
+  for (let i = 0; i < 200; i++) {
+    const description = i % 3 === 0 ? 'Counts sheep.' : 'Counts sheep and goats.';
+    const keys = {
+      nsfw: i % 10 === 0,
+      category: i % 2 === 0 ? 'fun' : 'games',
+      created: 0,
+      edited: i * 60_000,
+    } as const;
+    bots.set(sampleBot(String(i), { en: [`Bot${i}`, description] }, { ...keys, verified: i === 101 }));
+  }
+  const counts = { version: 0, count: (id: string) => (id === '13' ? 1000 : undefined) };
+  const search = new BotSearch(bots, () => {});
+  const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
+
+  it('is the same page by page as at once', async () => {
+    const whole = await lists.select({ q: 'sheep goats' });
+    const pages: string[] = [];
+    let after: Cursor | undefined;
+    do {
+      const page = await lists.select({ q: 'sheep goats', limit: 7, ...(after && { after }) });
+      pages.push(...page.bots.map(({ id }) => id));
+      after = page.next;
+      strictEqual(page.total, 200);
+    } while (after);
+    deepStrictEqual(
+      pages,
+      whole.bots.map(({ id }) => id),
+    );
+    strictEqual(whole.bots.length, 200);
+  });
+
+  it('has verified bots first among those of one score, then large ones, then those that were edited last', async () => {
+    const { bots: first } = await lists.select({ q: 'goats', limit: 4 });
+    deepStrictEqual(
+      first.map(({ id }) => id),
+      ['101', '13', '199', '197'],
+    );
+  });
+
+  it('counts what is for adults and was not asked for, and the bots of each category', async () => {
+    const result = await lists.search({ q: 'sheep', nsfw: false, categories: ['fun'], limit: 5 });
+    deepStrictEqual([result.total, result.hidden], [80, 20]);
+    deepStrictEqual([...new Set(result.bots.map(result.localeOf))], ['en']);
+    deepStrictEqual(
+      [...result.categories],
+      [
+        ['fun', 80],
+        ['games', 100],
+      ],
+    );
+  });
+
+  it('suggests the nearest bots where nothing is found', async () => {
+    const result = await lists.search({ q: 'gaosts' });
+    deepStrictEqual([result.total, result.suggestions.length], [0, 6]);
+  });
+});

@@ -1,0 +1,85 @@
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { BotId } from '../../../src/bot/id.ts';
+import type { Category } from '../../../src/bot/schema-types.ts';
+import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
+import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+type Texts = Readonly<Record<string, readonly [name: string, description: string, page?: string]>>;
+type Bot = [Category, Texts, { count: number; verified?: boolean; nsfw?: boolean }];
+/** What a person who types the query wants: those best, these good, and to some degree any of a category. */
+interface Judgement {
+  readonly best?: readonly string[];
+  readonly good?: readonly string[];
+  readonly category?: Category;
+}
+
+describe('a search of 161 bots', () => {
+  const bots = new MutableBotIndex();
+  const counts = new Map<BotId, number>();
+  for (const [i, [category, texts, { count, ...keys }]] of fixture<Bot>('bots').entries()) {
+    const bot = sampleBot(String(190_519_304_972_664_832n + BigInt(i) * 1_000_003n), texts, {
+      category,
+      ...keys,
+    });
+    bots.set(bot);
+    counts.set(bot.id, count);
+  }
+  const queries = fixture<[string, Judgement]>('queries').map(
+    ([q, judgement]) => [queryOf(q), judgement] as const,
+  );
+  const lists = new BotLists(
+    bots,
+    new BotSearch(bots, console.error),
+    new SortedIndexes(bots, { version: 0, count: (id) => counts.get(id) }),
+  );
+
+  it('finds something for each of 184 queries, and what is wanted first', async () => {
+    const gains: [number, string][] = [];
+    for (const [q, judgement] of queries) {
+      const found = await lists.select({ q, limit: 5, nsfw: false });
+      const names = found.bots.map(({ facts }) => facts.name);
+      const grades = found.bots.map((bot) => grade(bot, judgement));
+      const ideal = bots
+        .all()
+        .map((bot) => grade(bot, judgement))
+        .toSorted((a, b) => b - a);
+      gains.push([discounted(grades) / discounted(ideal.slice(0, 5)), `${q}: ${names.join(', ')}`]);
+    }
+    const worst = gains.filter(([gain]) => gain < 0.9).map(([gain, text]) => `${gain.toFixed(2)} ${text}`);
+    const mean = gains.reduce((sum, [gain]) => sum + gain, 0) / gains.length;
+    if (process.env['SHOW']) console.log(mean, worst);
+    deepStrictEqual(
+      gains.filter(([gain]) => gain === 0).map(([, text]) => text),
+      [],
+    );
+    ok(mean >= 0.9, `nDCG@5 ${mean.toFixed(3)}\n${worst.join('\n')}`);
+  });
+
+  /** `id:Name` is the id of the bot. */
+  function queryOf(q: string): string {
+    if (!q.startsWith('id:')) return q;
+    return bots.all().find(({ facts }) => facts.name === q.slice(3))?.id ?? q;
+  }
+});
+
+function fixture<T>(name: string): T[] {
+  const path = new URL(`./test/fixtures/search/${name}.jsonl`, import.meta.resolve('#package'));
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T);
+}
+
+function grade({ facts }: IndexedBot, { best = [], good = [], category }: Judgement): number {
+  if (best.includes(facts.name)) return 3;
+  if (good.includes(facts.name)) return 1;
+  return facts.category === category ? (best.length > 0 ? 1 : 2) : 0;
+}
+
+function discounted(grades: readonly number[]): number {
+  return grades.reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
+}
