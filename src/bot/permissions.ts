@@ -1,0 +1,151 @@
+/** What the invite link of a bot on Discord asks for. */
+export interface InvitePermissions {
+  readonly permissions: StatedPermissions;
+  /** The OAuth scopes of the link, in its order; empty where it has none. */
+  readonly scopes: readonly string[];
+}
+
+/** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
+export type StatedPermissions =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unreadable' }
+  | {
+      readonly kind: 'stated';
+      /** Whether the bot may do everything, whatever else is in the link. */
+      readonly administrator: boolean;
+      /** Without Administrator and without empty groups, those with the most power first. */
+      readonly groups: readonly RequestedGroup[];
+      /** The bits without a documented meaning, in ascending order. */
+      readonly unknownBits: readonly number[];
+    };
+
+export interface RequestedGroup {
+  readonly name: PermissionGroup;
+  readonly permissions: readonly Permission[];
+}
+
+/**
+ * Every documented permission of Discord by group, with its bit. Two that people know as one thing, such as reading and
+ * sending messages, have an entry of their own with both bits.
+ */
+const table = {
+  server: {
+    manageServer: [5],
+    manageRoles: [28],
+    manageChannels: [4],
+    manageWebhooks: [29],
+    manageExpressions: [30],
+    createExpressions: [43],
+    manageEvents: [33],
+    createEvents: [44],
+    viewAuditLog: [7],
+    viewInsights: [19],
+    viewMonetization: [41],
+    createInvite: [0],
+  },
+  members: {
+    banMembers: [2],
+    kickMembers: [1],
+    timeOutMembers: [40],
+    manageNicknames: [27],
+    muteMembers: [22],
+    deafenMembers: [23],
+    moveMembers: [24],
+    changeNickname: [26],
+  },
+  messages: {
+    manageMessages: [13],
+    manageThreads: [34],
+    mentionEveryone: [17],
+    readAndSendMessages: [10, 11],
+    viewChannels: [10],
+    sendMessages: [11],
+    readHistory: [16],
+    embedLinks: [14],
+    attachFiles: [15],
+    addReactions: [6],
+    sendInThreads: [38],
+    createPublicThreads: [35],
+    createPrivateThreads: [36],
+    pinMessages: [51],
+    bypassSlowmode: [52],
+    sendPolls: [49],
+    sendVoiceMessages: [46],
+    sendSpokenMessages: [12],
+    useExternalEmoji: [18],
+    useExternalStickers: [37],
+    useCommands: [31],
+    useExternalApps: [50],
+  },
+  voice: {
+    connectAndSpeak: [20, 21],
+    connect: [20],
+    speak: [21],
+    prioritySpeaker: [8],
+    shareScreen: [9],
+    useVoiceActivity: [25],
+    requestToSpeak: [32],
+    setChannelStatus: [48],
+    useActivities: [39],
+    useSoundboard: [42],
+    useExternalSounds: [45],
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
+type Table = typeof table;
+export type PermissionGroup = keyof Table;
+export type Permission = { [Group in PermissionGroup]: keyof Table[Group] }[PermissionGroup];
+
+/**
+ * Reads what an invite link asks for.
+ * @param invite an address
+ * @returns undefined for a link that is not an invite link of Discord
+ */
+export function readInvite(invite: string): InvitePermissions | undefined {
+  if (!URL.canParse(invite)) return undefined;
+  const { protocol, hostname, pathname, searchParams } = new URL(invite);
+  if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(pathname)) return undefined;
+  const scopes = searchParams.getAll('scope').flatMap((text) => text.split(' '));
+  return {
+    permissions: readPermissions(searchParams.getAll('permissions')),
+    scopes: [...new Set(scopes)].filter((scope) => scope !== ''),
+  };
+}
+
+const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com$/;
+const paths = /^\/(?:api\/(?:v\d{1,3}\/)?)?oauth2\/authorize\/?$/;
+
+/** @param values of each `permissions` in the link */
+function readPermissions([value = '', ...more]: readonly string[]): StatedPermissions {
+  if (value === '' && more.length === 0) return { kind: 'absent' };
+  if (more.length > 0 || !/^\d{1,20}$/.test(value) || BigInt(value) >> 64n !== 0n)
+    return { kind: 'unreadable' };
+  const set = BigInt(value);
+  const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
+  const administrator = left.delete(administratorBit);
+  const groups = Object.entries(table).map(([name, entries]) => ({
+    name: name as PermissionGroup,
+    permissions: Object.entries(entries)
+      .filter(([, bits]) => takeAll(left, bits))
+      .map(([permission]) => permission as Permission),
+  }));
+  return {
+    kind: 'stated',
+    administrator,
+    groups: groups.filter(({ permissions }) => permissions.length > 0),
+    unknownBits: [...left],
+  };
+}
+
+const administratorBit = 3;
+
+function hasBit(set: bigint, bit: number): boolean {
+  return ((set >> BigInt(bit)) & 1n) === 1n;
+}
+
+/** Removes the bits from the set if all are in it, and returns whether they were. */
+function takeAll(set: Set<number>, bits: readonly number[]): boolean {
+  const found = bits.every((bit) => set.has(bit));
+  if (found) for (const bit of bits) set.delete(bit);
+  return found;
+}

@@ -1,0 +1,47 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { renderToString } from 'preact-render-to-string';
+import { Permissions } from '../../../src/site/bot/permissions.tsx';
+import { permissionTexts } from '../../../src/site/bot/permission-texts.ts';
+
+const render = (query: string): string =>
+  renderToString(
+    <Permissions invite={`https://discord.com/oauth2/authorize?${query}`} texts={permissionTexts} />,
+  );
+
+describe('the permissions on the page of a bot', () => {
+  it('are listed by name under their group, and Administrator is denied', () => {
+    const html = render('scope=bot&permissions=19456');
+    match(html, /<h2 id="permissions">Permissions it asks for<\/h2>/);
+    match(html, /<h3>Messages<\/h3><ul class="permissions"><li>Read and send messages<\/li><li>Embed links/);
+    match(html, /Does not ask for Administrator/);
+  });
+
+  it('explain Administrator', () => {
+    const html = render('permissions=9');
+    match(html, /<strong>Administrator<\/strong> An administrator can do everything/);
+    match(html, /Create invites/);
+    doesNotMatch(html, /Does not ask/);
+  });
+
+  it('say what is not stated, what cannot be read, and what is unknown', () => {
+    match(render('scope=bot'), /Not stated in the invite link/);
+    match(render('permissions=1e99'), /cannot be read/);
+    match(render(`permissions=${2n ** 53n}`), /<li>Unknown permission \(bit 53\)<\/li>/);
+    match(render('permissions=0'), /<p>None<\/p>/);
+    for (const query of ['scope=bot', 'permissions=1e99']) doesNotMatch(render(query), /Administrator/);
+  });
+
+  it('say when the link adds commands only, and which other scopes it has', () => {
+    match(render('scope=applications.commands&permissions=8'), /adds commands only/);
+    const html = render('scope=bot+email+%3Cscript%3E');
+    match(html, /<code>email, &lt;script>/);
+    ok(!html.includes('<script'));
+  });
+
+  it('are left out for a link of another platform', () => {
+    strictEqual(
+      renderToString(<Permissions invite="https://example.org/?permissions=8" texts={permissionTexts} />),
+      '',
+    );
+  });
+});
