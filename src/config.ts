@@ -33,6 +33,8 @@ export interface Config {
   readonly demo: boolean;
   /** How to reach the operator; null where it is not set. */
   readonly contact: string | null;
+  /** A URI to which people report vulnerabilities; null where none is given. */
+  readonly securityContact: string | null;
   /** Where people log in; null where nobody can. */
   readonly login: LoginSettings | null;
   /** The secrets that seal cookies, newest first; where empty, one is generated. */
@@ -156,6 +158,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return value;
   };
 
+  const securityContact = (): string | null => {
+    const value = text('BOTSHELF_SECURITY_CONTACT');
+    if (value === undefined) return null;
+    const uri = /^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(value) ? `mailto:${value}` : value;
+    if (/^(?:https:\/\/|mailto:|tel:)[\x21-\x7E]{1,200}$/.test(uri) && URL.canParse(uri)) return uri;
+    faults.push(
+      `BOTSHELF_SECURITY_CONTACT is ${JSON.stringify(value)}: give a mail address, or a link that begins with https://.`,
+    );
+    return null;
+  };
+
   const port = integer('PORT', 8080, 0, 65535);
   const probePort =
     text('BOTSHELF_PROBE_PORT') === undefined ? null : integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
@@ -179,6 +192,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dev: flag('BOTSHELF_DEV'),
     demo: false,
     contact: contact(),
+    securityContact: securityContact(),
     login: readLoginSettings(text, faults),
     secrets: readSecrets(text, faults),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,

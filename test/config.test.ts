@@ -42,6 +42,31 @@ describe('the configuration of a remote', () => {
   });
 });
 
+describe('the contact for security', () => {
+  it('is a URI; a mail address becomes one', () => {
+    const contactOf = (value: string): string | null =>
+      readConfig({ BOTSHELF_SECURITY_CONTACT: value }).securityContact;
+    strictEqual(readConfig({}).securityContact, null);
+    strictEqual(contactOf('security@example.org'), 'mailto:security@example.org');
+    strictEqual(contactOf('mailto:security@example.org'), 'mailto:security@example.org');
+    strictEqual(contactOf('https://example.org/security'), 'https://example.org/security');
+  });
+
+  it('is refused where it is neither a mail address nor a link', () => {
+    for (const value of [
+      'nobody',
+      'http://example.org',
+      'javascript:alert(1)',
+      'https://a b',
+      'a@b.c\nExpires: x',
+    ])
+      throws(
+        () => readConfig({ BOTSHELF_SECURITY_CONTACT: value }),
+        /BOTSHELF_SECURITY_CONTACT is .*: give a/,
+      );
+  });
+});
+
 describe('a variable of the environment that means nothing', () => {
   const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
   const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];

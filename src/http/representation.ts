@@ -78,12 +78,15 @@ const compressedBodies = new CompressedBodies();
 /** Bytes. A smaller body gains nothing from compression. */
 const worthwhile = 512;
 
+/** Media types whose bytes are compressed already. */
+const compressedTypes = /^(?:application\/gzip|image\/(?:png|x-icon))$/;
+
 function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' {
   if (ctx.accepts(type) === false) {
     throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
   }
-  const codings =
-    Buffer.isBuffer(body) && body.length < worthwhile ? ['identity'] : ['br', 'gzip', 'identity'];
+  const isIncompressible = compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < worthwhile);
+  const codings = isIncompressible ? ['identity'] : ['br', 'gzip', 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
   throw new ProblemError(

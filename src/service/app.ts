@@ -14,6 +14,7 @@ import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
 import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
+import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
@@ -60,7 +61,7 @@ export interface AppOptions {
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
   /** Resolves when the response to a post may be sent: false where the remote does not have the change yet. */
   readonly acknowledge: () => Promise<boolean>;
-  readonly config: Pick<Config, 'baseUrl' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
+  readonly config: Pick<Config, 'baseUrl' | 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
   readonly log: Log;
 }
 
@@ -97,6 +98,7 @@ export function createApp(options: AppOptions): Koa {
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
+  addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact: config.securityContact });
   addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });

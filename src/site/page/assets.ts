@@ -17,6 +17,8 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
 };
 
 export const assets = {
@@ -28,6 +30,10 @@ export const assets = {
   /** Copies a token. */
   copyScript: asset('copy.js'),
   icon: asset('icon.svg'),
+  favicon: asset('favicon.ico'),
+  /** Square, for home screens. */
+  touchIcon: asset('apple-touch-icon.png'),
+  largeIcon: asset('icon-512.png'),
 };
 
 /** Serves the assets. */

@@ -1,0 +1,67 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { ProblemError } from '../../http/problem.ts';
+import { readHeaders, send } from '../../http/representation.ts';
+import { sitePaths } from '../head/addresses.ts';
+import { assets } from '../page/assets.ts';
+import type { SiteDocument } from './document.ts';
+import { Feeds, type FeedsOptions } from './feeds.ts';
+import { SitemapCache } from './sitemap.ts';
+import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
+
+export interface DiscoverOptions extends FeedsOptions {
+  /** A URI to which people report vulnerabilities; null where none is configured. */
+  readonly securityContact: string | null;
+}
+
+/** Adds what search engines, feed readers and browsers read beside the pages. */
+export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
+  const { baseUrl, securityContact } = options;
+  const feeds = new Feeds(options);
+  router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots()));
+  router.get('/feeds/category/:name.atom', async (ctx) => {
+    await send(ctx, await feeds.category(ctx.params['name'] ?? ''));
+  });
+  router.get('/feeds/author/:id.atom', async (ctx) => {
+    await send(ctx, await feeds.author(ctx.params['id'] ?? ''));
+  });
+
+  const sitemap = new SitemapCache(options);
+  router.get('/sitemap.xml', async (ctx) => {
+    const { main, current } = await sitemap.get();
+    await send(ctx, { ...main, current });
+  });
+  router.get('/sitemaps/:number.xml.gz', async (ctx) => {
+    const { parts, current } = await sitemap.get();
+    const number = ctx.params['number'] ?? '';
+    const part = /^[1-9]\d{0,6}$/.test(number) ? parts[Number(number) - 1] : undefined;
+    if (part === undefined)
+      throw new ProblemError(
+        'not-found',
+        `the sitemap has no part ${number.slice(0, 20)}: read /sitemap.xml`,
+      );
+    await send(ctx, { ...part, current });
+  });
+
+  const files: Readonly<Record<string, SiteDocument>> = {
+    '/robots.txt': robotsFile(baseUrl),
+    [sitePaths.manifest]: manifestFile(),
+    [sitePaths.openSearch]: openSearchFile(baseUrl),
+  };
+  for (const [path, file] of Object.entries(files))
+    router.get(path, async (ctx) => await send(ctx, { ...file, current: () => true }));
+  const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
+  for (const [path, { type, body, digest }] of Object.entries(icons)) {
+    const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
+    router.get(path, async (ctx) => await send(ctx, { type, body, digest, common, current: () => true }));
+  }
+  router.get('/.well-known/security.txt', async (ctx) => await sendSecurity(ctx, baseUrl, securityContact));
+}
+
+async function sendSecurity(ctx: Context, baseUrl: string, contact: string | null): Promise<void> {
+  if (contact === null)
+    throw new ProblemError('not-found', 'the operator has not configured a contact for security');
+  const expires = securityExpiry(Date.now());
+  const current = (): boolean => securityExpiry(Date.now()) === expires;
+  await send(ctx, { ...securityFile(baseUrl, contact, expires), current });
+}

@@ -1,0 +1,59 @@
+import type { BotListElement } from '../../bot/schema-types.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { isoDate } from '../head/iso-date.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { categoryNames, interfaceLanguage, messages } from '../page/messages.ts';
+import { siteDocument, type SiteDocument } from './document.ts';
+import { element, textElement, type Xml, xmlDocument } from './xml.ts';
+
+export interface FeedOptions {
+  readonly title: string;
+  /** The path of the feed itself. */
+  readonly path: string;
+  /** The path of the page with the same bots. */
+  readonly page: string;
+  /** Newest first. */
+  readonly bots: readonly IndexedBot[];
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
+export function makeFeed({ title, path, page, bots, baseUrl }: FeedOptions): SiteDocument {
+  const self = `${baseUrl}${path}`;
+  const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
+  const root = element(
+    'feed',
+    { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': interfaceLanguage },
+    textElement('id', self),
+    textElement('title', title),
+    textElement('updated', isoDate(updated)),
+    element('author', {}, textElement('name', messages.product), textElement('uri', `${baseUrl}/`)),
+    textElement('icon', `${baseUrl}/favicon.ico`),
+    element('link', { rel: 'self', type: feedType, href: self }),
+    element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
+    ...bots.map((bot) => entryOf(bot, baseUrl)),
+  );
+  return siteDocument(`${feedType}; charset=utf-8`, xmlDocument(root));
+}
+
+const feedType = 'application/atom+xml';
+
+function entryOf({ id, element: json }: IndexedBot, baseUrl: string): Xml {
+  const bot = JSON.parse(json.toString()) as BotListElement;
+  const locale = defaultLocale(bot);
+  const { name = '', description = '' } = bot.contents[locale] ?? {};
+  const address = `${baseUrl}/bots/${id}`;
+  return element(
+    'entry',
+    { 'xml:lang': locale },
+    textElement('id', address),
+    textElement('title', withoutBidiControls(name)),
+    textElement('summary', withoutBidiControls(description)),
+    textElement('published', isoDate(bot.created)),
+    textElement('updated', isoDate(bot.edited)),
+    element('link', { rel: 'alternate', type: 'text/html', href: address }),
+    element('category', { term: bot.category, label: categoryNames[bot.category] }),
+  );
+}

@@ -1,0 +1,106 @@
+import type { Category } from '../../bot/schema-types.ts';
+import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import type { BotLists } from '../../catalogue/index/bot-lists.ts';
+import type { Selection } from '../../catalogue/index/selection.ts';
+import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { authorFeed, categoryFeed, sitePaths } from '../head/addresses.ts';
+import { categoryNames } from '../page/messages.ts';
+import { discoverTexts } from './discover-texts.ts';
+import type { SiteDocument } from './document.ts';
+import { makeFeed } from './feed.ts';
+
+export interface FeedsOptions {
+  readonly bots: BotIndex;
+  readonly lists: BotLists;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+interface FeedRecipe {
+  readonly title: string;
+  readonly path: string;
+  readonly page: string;
+  readonly selection: Selection;
+}
+
+/** The feeds, each made when it is first requested and kept while it is current. */
+export class Feeds {
+  readonly #options: FeedsOptions;
+  readonly #kept = new CurrentCache<SiteDocument>(
+    8 * 1024 * 1024,
+    ({ body }) => body.length,
+    (took) => Math.min(took * restraint, longestRestraint),
+  );
+
+  constructor(options: FeedsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the feed of all new bots, without those for adults. */
+  async newBots(): Promise<SiteDocument & Current> {
+    return await this.#get({
+      title: discoverTexts.newBots,
+      path: sitePaths.newBots,
+      page: '/?sort=newest',
+      selection: { nsfw: false },
+    });
+  }
+
+  /**
+   * Returns the feed of the new bots in a category, without those for adults.
+   * @throws {ProblemError} not-found
+   */
+  async category(name: string): Promise<SiteDocument & Current> {
+    if (!Object.hasOwn(categoryNames, name)) {
+      const known = Object.keys(categoryNames).join(', ');
+      throw new ProblemError(
+        'not-found',
+        `there is no category ${JSON.stringify(name.slice(0, 60))}: the categories are ${known}`,
+      );
+    }
+    const category = name as Category;
+    return await this.#get({
+      title: discoverTexts.newInCategory(category),
+      path: categoryFeed(category),
+      page: `/categories/${category}?sort=newest`,
+      selection: { nsfw: false, categories: [category] },
+    });
+  }
+
+  /**
+   * Returns the feed of all bots of an author.
+   * @throws {ProblemError} not-found for an author without a bot
+   */
+  async author(author: string): Promise<SiteDocument & Current> {
+    return await this.#get({
+      title: discoverTexts.byAuthor(author),
+      path: authorFeed(author),
+      page: '/',
+      selection: { author },
+    });
+  }
+
+  async #get({ selection, title, ...paths }: FeedRecipe): Promise<SiteDocument & Current> {
+    const { bots, lists, baseUrl } = this.#options;
+    const read = (): object => ({ bots: bots.version });
+    return await this.#kept.get(paths.path, read, async () => {
+      const newest: Selection = { ...selection, sort: { key: 'created', descending: true }, limit: entries };
+      const selected = await lists.select(newest);
+      if (selection.author !== undefined && selected.total === 0)
+        throw new ProblemError(
+          'not-found',
+          `there is no bot by ${JSON.stringify(selection.author.slice(0, 60))}`,
+        );
+      return makeFeed({ ...paths, title: discoverTexts.feedTitle(title), bots: selected.bots, baseUrl });
+    });
+  }
+}
+
+const entries = 50;
+
+/** Making a feed takes at most one part in so many of the time, however often the catalogue changes. */
+const restraint = 20;
+
+/** Milliseconds; a feed may have waited in the queue. */
+const longestRestraint = 5000;

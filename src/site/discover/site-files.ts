@@ -1,0 +1,84 @@
+import { sitePaths } from '../head/addresses.ts';
+import { assets } from '../page/assets.ts';
+import { interfaceLanguage, messages } from '../page/messages.ts';
+import { siteDocument, type SiteDocument } from './document.ts';
+import { element, textElement, xmlDocument } from './xml.ts';
+
+/** Makes robots.txt: crawlers read pages, not the API, and no results of searches. */
+export function robotsFile(baseUrl: string): SiteDocument {
+  const closed = ['/api/', '/hooks/', '/login', '/logout', '/bots/*/token', '/*?q=', '/*&q='];
+  const lines = [
+    'User-agent: *',
+    ...closed.map((path) => `Disallow: ${path}`),
+    '',
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+  ];
+  return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+}
+
+/** Makes the manifest, with which a browser puts the site on a home screen. */
+export function manifestFile(): SiteDocument {
+  const manifest = {
+    name: messages.product,
+    short_name: messages.product,
+    description: messages.tagline,
+    lang: interfaceLanguage,
+    start_url: '/',
+    scope: '/',
+    display: 'minimal-ui',
+    background_color: '#f8f8f6',
+    theme_color: '#ffffff',
+    icons: [
+      { src: assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
+      { src: assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
+      { src: assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
+    ],
+  };
+  return siteDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
+}
+
+/** Makes the description of the search, with which a browser offers it in its address bar. */
+export function openSearchFile(baseUrl: string): SiteDocument {
+  const description = element(
+    'OpenSearchDescription',
+    { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
+    textElement('ShortName', messages.product.slice(0, 16)),
+    textElement('Description', messages.tagline),
+    textElement('InputEncoding', 'UTF-8'),
+    textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
+      width: '16',
+      height: '16',
+      type: 'image/x-icon',
+    }),
+    element('Url', { type: 'text/html', template: `${baseUrl}/?q={searchTerms}` }),
+    element('Url', {
+      type: 'application/opensearchdescription+xml',
+      rel: 'self',
+      template: `${baseUrl}${sitePaths.openSearch}`,
+    }),
+  );
+  return siteDocument('application/opensearchdescription+xml', xmlDocument(description));
+}
+
+/**
+ * Makes security.txt (RFC 9116).
+ * @param contact a URI
+ * @param expires milliseconds since the epoch
+ */
+export function securityFile(baseUrl: string, contact: string, expires: number): SiteDocument {
+  const lines = [
+    `Contact: ${contact}`,
+    `Expires: ${new Date(expires).toISOString()}`,
+    `Preferred-Languages: ${interfaceLanguage}`,
+    `Canonical: ${baseUrl}/.well-known/security.txt`,
+  ];
+  return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+}
+
+/** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */
+export function securityExpiry(now: number): number {
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);
+}
+
+const textType = 'text/plain; charset=utf-8';

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Category } from '../../bot/schema-types.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { botAddress, botLanguages } from '../head/addresses.ts';
+import { isoDate } from '../head/iso-date.ts';
+import { siteDocument, type SiteDocument } from './document.ts';
+import { element, textElement, type Xml, xmlDeclaration, xmlDocument } from './xml.ts';
+
+/** Every address of the site, for search engines. */
+export interface Sitemap {
+  /** All addresses, or where there are too many for one file, the addresses of the parts. */
+  readonly main: SiteDocument;
+  /** Compressed with gzip; empty where the main file has all addresses. */
+  readonly parts: readonly SiteDocument[];
+}
+
+/** What the protocol allows in one file. */
+export interface SitemapLimits {
+  readonly addresses: number;
+  readonly bytes: number;
+}
+
+export interface SitemapOptions {
+  readonly bots: BotIndex;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly limits?: SitemapLimits;
+}
+
+/** The sitemap, made when it is first requested and kept until the catalogue changes. */
+export class SitemapCache {
+  readonly #options: Required<SitemapOptions>;
+  readonly #kept = new CurrentCache<Sitemap>(
+    256 * 1024 * 1024,
+    ({ main, parts }) => parts.reduce((sum, { body }) => sum + body.length, main.body.length),
+    (took) => Math.min(took * restraint, longestRestraint),
+  );
+
+  constructor(options: SitemapOptions) {
+    this.#options = { limits: { addresses: 50_000, bytes: 50 * 1024 * 1024 }, ...options };
+  }
+
+  async get(): Promise<Sitemap & Current> {
+    const { bots, baseUrl, limits } = this.#options;
+    return await this.#kept.get(
+      '',
+      () => ({ bots: bots.version }),
+      async () => await makeSitemap(bots.all(), baseUrl, limits),
+    );
+  }
+}
+
+/** Making a sitemap takes at most one part in so many of the time, however often the catalogue changes. */
+const restraint = 20;
+
+/** Milliseconds. */
+const longestRestraint = 60_000;
+
+interface Part extends SiteDocument {
+  /** When a page of this part was last edited; 0 where that is not known. */
+  readonly edited: number;
+}
+
+async function makeSitemap(
+  bots: readonly IndexedBot[],
+  baseUrl: string,
+  limits: SitemapLimits,
+): Promise<Sitemap> {
+  const parts: Part[] = [];
+  let last: Part | undefined;
+  for await (const part of partsOf(bots, baseUrl, limits)) {
+    if (last !== undefined) parts.push(await compressed(last));
+    last = part;
+  }
+  if (last === undefined || parts.length === 0) return { main: last ?? emptyPart, parts: [] };
+  parts.push(await compressed(last));
+  const entries = parts.map(({ edited }, i) =>
+    element(
+      'sitemap',
+      {},
+      textElement('loc', `${baseUrl}/sitemaps/${i + 1}.xml.gz`),
+      textElement('lastmod', isoDate(edited)),
+    ),
+  );
+  const index = xmlDocument(element('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
+  return { main: siteDocument(xmlType, index), parts };
+}
+
+/** Yields the parts of the sitemap, uncompressed, made one slice of time after the other. */
+async function* partsOf(
+  bots: readonly IndexedBot[],
+  baseUrl: string,
+  limits: SitemapLimits,
+): AsyncGenerator<Part> {
+  const slice = new TimeSlice();
+  let part = new PartWriter();
+  for (const entry of entriesOf(bots, baseUrl)) {
+    if (slice.isOver) await slice.next();
+    if (!part.hasRoom(entry, limits)) {
+      yield part.end();
+      part = new PartWriter();
+    }
+    part.add(entry);
+  }
+  yield part.end();
+}
+
+/** The addresses of one thing. */
+interface Entry {
+  readonly xml: Xml;
+  readonly addresses: number;
+  readonly edited: number;
+}
+
+function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<Entry> {
+  const categories = new Set<Category>();
+  for (const { facts } of bots) categories.add(facts.category);
+  const paths = ['/', '/add', '/docs', ...[...categories].toSorted().map((name) => `/categories/${name}`)];
+  for (const path of paths) yield { xml: addressElement(`${baseUrl}${path}`, ''), addresses: 1, edited: 0 };
+  for (const bot of bots) yield botEntry(bot, baseUrl);
+}
+
+/** Each language has an address, and every one of them names all. */
+function botEntry({ id, facts: { locales, edited } }: IndexedBot, baseUrl: string): Entry {
+  const others = botLanguages(baseUrl, id, locales).map(({ language, address }) =>
+    element('xhtml:link', { rel: 'alternate', hreflang: language, href: address }),
+  );
+  const rest = `${textElement('lastmod', isoDate(edited))}${others.join('')}`;
+  const [first] = locales;
+  const xml = locales.map((locale) => addressElement(botAddress(baseUrl, id, locale, first ?? locale), rest));
+  return { xml: xml.join(''), addresses: locales.length, edited };
+}
+
+function addressElement(address: string, rest: Xml): Xml {
+  return element('url', {}, textElement('loc', address), rest, '\n');
+}
+
+/** Writes one part: text in pieces of a good size, and its digest with them. */
+class PartWriter {
+  #addresses = 0;
+  #edited = 0;
+  #size = head.length + tail.length;
+  #text = head;
+  readonly #pieces: Buffer[] = [];
+  readonly #hash = createHash('sha1');
+
+  hasRoom({ addresses, xml }: Entry, limits: SitemapLimits): boolean {
+    return (
+      this.#addresses === 0 ||
+      (this.#addresses + addresses <= limits.addresses && this.#size + xml.length <= limits.bytes)
+    );
+  }
+
+  add({ addresses, xml, edited }: Entry): void {
+    this.#addresses += addresses;
+    this.#edited = Math.max(this.#edited, edited);
+    this.#size += xml.length;
+    this.#text += xml;
+    if (this.#text.length > pieceSize) this.#flush();
+  }
+
+  end(): Part {
+    this.#text += tail;
+    this.#flush();
+    const digest = this.#hash.digest('base64url');
+    return { type: xmlType, body: Buffer.concat(this.#pieces), digest, edited: this.#edited };
+  }
+
+  #flush(): void {
+    const piece = Buffer.from(this.#text);
+    this.#pieces.push(piece);
+    this.#hash.update(piece);
+    this.#text = '';
+  }
+}
+
+const sitemapNamespace = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+const head = `${xmlDeclaration}<urlset xmlns="${sitemapNamespace}" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n`;
+const tail = '</urlset>\n';
+const pieceSize = 64 * 1024;
+const xmlType = 'application/xml; charset=utf-8';
+const emptyPart = siteDocument(xmlType, Buffer.from(head + tail));
+
+async function compressed({ body, digest, edited }: Part): Promise<Part> {
+  return { type: 'application/gzip', body: await gzipOf(body), digest, edited };
+}
+
+const gzipOf = promisify<Buffer, Buffer>(gzip);

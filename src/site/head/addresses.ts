@@ -1,0 +1,50 @@
+import type { BotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+
+/** What the head of every page links to. */
+export const sitePaths = {
+  newBots: '/feeds/new.atom',
+  manifest: '/site.webmanifest',
+  openSearch: '/opensearch.xml',
+  favicon: '/favicon.ico',
+  touchIcon: '/apple-touch-icon.png',
+} as const;
+
+/** A page in one language. */
+export interface LanguageAddress {
+  /** A language tag, or `x-default`. */
+  readonly language: string;
+  readonly address: string;
+}
+
+/**
+ * Returns the preferred address of a bot's page in one of its languages. The default language has the address without a
+ * language: that is what a client sees that asks for none.
+ */
+export function botAddress(baseUrl: string, id: BotId, locale: Locale, defaultLocale: Locale): string {
+  const address = `${baseUrl}/bots/${id}`;
+  return locale === defaultLocale ? address : `${address}?locale=${locale}`;
+}
+
+/**
+ * Returns the addresses of a bot's page in all of its languages and in no particular one; none for a bot in one language.
+ * @param locales the default one first
+ */
+export function botLanguages(baseUrl: string, id: BotId, locales: readonly Locale[]): LanguageAddress[] {
+  const [first] = locales;
+  if (first === undefined || locales.length < 2) return [];
+  return [
+    ...locales.map((language) => ({ language, address: botAddress(baseUrl, id, language, first) })),
+    { language: 'x-default', address: botAddress(baseUrl, id, first, first) },
+  ];
+}
+
+/** Returns the path of the feed of a category. */
+export function categoryFeed(category: string): string {
+  return `/feeds/category/${category}.atom`;
+}
+
+/** Returns the path of the feed of an author. */
+export function authorFeed(author: string): string {
+  return `/feeds/author/${author}.atom`;
+}

@@ -1,0 +1,69 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { makeFeed } from '../../../src/site/discover/feed.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
+
+const common = {
+  title: 'New bots',
+  path: '/feeds/new.atom',
+  page: '/?sort=newest',
+  baseUrl: 'https://bots.example.org',
+};
+
+describe('a feed', () => {
+  it('has what Atom requires, and an entry for each bot in its own language', () => {
+    const bots = [
+      sampleBot(
+        '8',
+        { fr: ['Huit', 'Répond.'], en: ['Eight', 'x'] },
+        { category: 'music', created: 5000, edited: 9000 },
+      ),
+      sampleBot('7', undefined, { created: 1000, edited: 2000 }),
+    ];
+    const root = parseXml(makeFeed({ ...common, bots }).body.toString());
+    strictEqual(root.name, 'feed');
+    strictEqual(root.namespace, 'http://www.w3.org/2005/Atom');
+    deepStrictEqual(textsOf(root, 'id'), ['https://bots.example.org/feeds/new.atom']);
+    deepStrictEqual(textsOf(root, 'title'), ['New bots']);
+    deepStrictEqual(textsOf(root, 'updated'), ['1970-01-01T00:00:09.000Z']);
+    deepStrictEqual(
+      childrenOf(root, 'author').flatMap((author) => textsOf(author, 'name')),
+      ['Botshelf'],
+    );
+    deepStrictEqual(
+      childrenOf(root, 'link').map(({ attributes }) => [attributes['rel'], attributes['href']]),
+      [
+        ['self', 'https://bots.example.org/feeds/new.atom'],
+        ['alternate', 'https://bots.example.org/?sort=newest'],
+      ],
+    );
+    const [entry] = childrenOf(root, 'entry');
+    if (entry === undefined) throw new Error('no entry');
+    strictEqual(entry.attributes['xml:lang'], 'fr');
+    deepStrictEqual(
+      ['id', 'title', 'summary', 'published', 'updated'].map((name) => textsOf(entry, name)[0]),
+      [
+        'https://bots.example.org/bots/8',
+        'Huit',
+        'Répond.',
+        '1970-01-01T00:00:05.000Z',
+        '1970-01-01T00:00:09.000Z',
+      ],
+    );
+    deepStrictEqual(childrenOf(entry, 'category')[0]?.attributes, { term: 'music', label: 'Music' });
+    strictEqual(childrenOf(root, 'entry').length, 2);
+  });
+
+  it('is well-formed with any text of a bot, and without bots', () => {
+    strictEqual(childrenOf(parseXml(makeFeed({ ...common, bots: [] }).body.toString()), 'entry').length, 0);
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(']]></title><script>alert(1)</script>'));
+    fc.assert(
+      fc.property(text, text, (name, description) => {
+        const feed = makeFeed({ ...common, bots: [sampleBot('7', { en: [name, description] })] });
+        const [entry] = childrenOf(parseXml(feed.body.toString()), 'entry');
+        strictEqual(entry?.children.length, 7);
+      }),
+    );
+  });
+});

@@ -1,0 +1,114 @@
+import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { gunzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { SitemapCache, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
+import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+import { childrenOf, parseXml, textsOf, type XmlElement } from '../../support/xml.ts';
+
+const baseUrl = 'https://bots.example.org';
+const many: SitemapLimits = { addresses: 50_000, bytes: 50 * 1024 * 1024 };
+
+function indexOf(...bots: readonly ReturnType<typeof sampleBot>[]): MutableBotIndex {
+  const index = new MutableBotIndex();
+  for (const bot of bots) index.set(bot);
+  return index;
+}
+
+const urlsOf = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()), 'url');
+const locOf = (url: XmlElement): string => textsOf(url, 'loc')[0] ?? '';
+
+describe('the sitemap', () => {
+  it('has the pages of the site and of every bot, with the day of the last edit', async () => {
+    const bots = indexOf(
+      sampleBot('7', undefined, { category: 'music', created: 0, edited: 1_700_000_000_000 }),
+      sampleBot('8', undefined, { nsfw: true }),
+    );
+    const { main, parts } = await new SitemapCache({ bots, baseUrl }).get();
+    strictEqual(parts.length, 0);
+    strictEqual(main.type, 'application/xml; charset=utf-8');
+    const root = parseXml(main.body.toString());
+    strictEqual(root.namespace, 'http://www.sitemaps.org/schemas/sitemap/0.9');
+    const urls = childrenOf(root, 'url');
+    deepStrictEqual(
+      urls.map(locOf),
+      ['/', '/add', '/docs', '/categories/fun', '/categories/music', '/bots/7', '/bots/8'].map(
+        (path) => `${baseUrl}${path}`,
+      ),
+    );
+    const [seven] = urls.filter((url) => locOf(url).endsWith('/bots/7'));
+    deepStrictEqual(seven && textsOf(seven, 'lastmod'), ['2023-11-14T22:13:20.000Z']);
+    strictEqual(seven?.children.length, 2, 'no languages where there is one');
+  });
+
+  it('has an address for each language of a bot, and each of them names all', async () => {
+    const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
+    const { main } = await new SitemapCache({ bots: indexOf(sampleBot('7', texts)), baseUrl }).get();
+    const urls = urlsOf(main.body).filter((url) => locOf(url).includes('/bots/'));
+    const page = `${baseUrl}/bots/7`;
+    deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
+    for (const url of urls)
+      deepStrictEqual(
+        childrenOf(url, 'xhtml:link').map(({ attributes }) => [attributes['hreflang'], attributes['href']]),
+        [
+          ['fr', page],
+          ['en', `${page}?locale=en`],
+          ['zh-CN', `${page}?locale=zh-CN`],
+          ['x-default', page],
+        ],
+      );
+  });
+
+  it('is well-formed without a single bot, and with years that no calendar has', async () => {
+    strictEqual(urlsOf((await new SitemapCache({ bots: indexOf(), baseUrl }).get()).main.body).length, 3);
+    const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
+    const urls = urlsOf((await new SitemapCache({ bots: far, baseUrl }).get()).main.body);
+    deepStrictEqual(
+      urls.flatMap((url) => textsOf(url, 'lastmod')),
+      ['9999-12-31T23:59:59.000Z'],
+    );
+  });
+
+  it('is cut into compressed parts within the limits, and an index names them all', async () => {
+    const bots = indexOf(
+      ...Array.from({ length: 60 }, (_, i) =>
+        sampleBot(String(i), i % 3 === 0 ? { en: ['A', 'x'], de: ['B', 'x'] } : undefined, { edited: i }),
+      ),
+    );
+    const whole = await new SitemapCache({ bots, baseUrl }).get();
+    const limits = fc.record({
+      addresses: fc.integer({ min: 2, max: 100 }),
+      bytes: fc.integer({ min: 1500, max: 40_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(limits, async (limits) => {
+        const { main, parts } = await new SitemapCache({ bots, baseUrl, limits }).get();
+        const files = parts.length === 0 ? [main.body] : parts.map(({ body }) => gunzipSync(body));
+        ok(parts.length !== 1);
+        for (const file of files) {
+          ok(urlsOf(file).length <= limits.addresses);
+          ok(file.length <= limits.bytes);
+        }
+        deepStrictEqual(files.flatMap(urlsOf), urlsOf(whole.main.body));
+        if (parts.length === 0) return;
+        const index = childrenOf(parseXml(main.body.toString()), 'sitemap');
+        deepStrictEqual(
+          index.map(locOf),
+          parts.map((_part, i) => `${baseUrl}/sitemaps/${i + 1}.xml.gz`),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is made once for a version of the catalogue', async () => {
+    const bots = indexOf(sampleBot('7'));
+    const sitemap = new SitemapCache({ bots, baseUrl, limits: many });
+    const [before, same] = await Promise.all([sitemap.get(), sitemap.get()]);
+    strictEqual(before, same);
+    bots.delete(botId('7'));
+    while (before.current()) await new Promise((resolve) => setTimeout(resolve, 5));
+    notStrictEqual((await sitemap.get()).main.digest, before.main.digest);
+  });
+});

@@ -1,0 +1,49 @@
+import { strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { element, textElement, xmlDocument, xmlText } from '../../../src/site/discover/xml.ts';
+import { parseXml, textsOf } from '../../support/xml.ts';
+
+const special = [
+  '&',
+  '<',
+  '>',
+  ']',
+  '"',
+  "'",
+  '\n',
+  '\r',
+  '\t',
+  '\0',
+  '\u0085',
+  '\uFFFE',
+  '\uD800',
+  '\u{1F600}',
+];
+
+/** A text without what XML has no way to write, character by character. */
+function writable(text: string): string {
+  return Array.from(text)
+    .filter((character) => {
+      const code = character.codePointAt(0) ?? 0;
+      const isControl = code < 0x20 && !['\t', '\n', '\r'].includes(character);
+      return !isControl && !(code >= 0xd800 && code <= 0xdfff) && code !== 0xfffe && code !== 0xffff;
+    })
+    .join('');
+}
+
+describe('XML', () => {
+  it('is read back by a strict parser as it was, without what XML has no way to write', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...special) }));
+    fc.assert(
+      fc.property(text, (text) => {
+        const root = parseXml(xmlDocument(element('a', { b: text }, textElement('c', text))).toString());
+        strictEqual(root.attributes['b'], writable(text));
+        strictEqual(textsOf(root, 'c')[0], writable(text));
+      }),
+    );
+  });
+
+  it('has no character in a text that would end it', () => {
+    strictEqual(xmlText(']]>&"<a>\u0000\uD800\u{1F600}'), ']]&#62;&#38;&#34;&#60;a&#62;\u{1F600}');
+  });
+});
