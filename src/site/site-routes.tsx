@@ -31,10 +31,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   const pages = new PageCache(options);
   const { bots, counts, baseUrl } = options;
   const lists = new FrontLists(options.lists, bots, counts);
-  router.get('/', async (ctx) => await pages.respond(ctx, await listRecipe(ctx, lists, undefined)));
+  router.get('/', async (ctx) => await pages.respond(ctx, await listRecipe(ctx, lists, undefined, baseUrl)));
   router.get('/categories/:category', async (ctx) => {
     const category = knownCategory(ctx.params['category'] ?? '');
-    await pages.respond(ctx, await listRecipe(ctx, lists, category));
+    await pages.respond(ctx, await listRecipe(ctx, lists, category, baseUrl));
   });
   const document = openApi(baseUrl) as ApiDocument;
   router.get('/docs', async (ctx) => {

@@ -63,7 +63,10 @@ describe('pages', () => {
         strictEqual(response.headers.get('x-content-type-options'), 'nosniff');
         strictEqual(response.headers.get('access-control-allow-origin'), null);
         const text = await response.text();
-        doesNotMatch(text, / style=| on[a-z]+=|<style|<script(?! type="module" src="\/assets\/)/);
+        doesNotMatch(
+          text,
+          / style=| on[a-z]+=|<style|<script(?! type="module" src="\/assets\/| type="application\/ld\+json">)/,
+        );
         strictEqual(text.match(/rel="stylesheet"/g)?.length, 1);
       });
 

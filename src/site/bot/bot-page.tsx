@@ -5,6 +5,7 @@ import type { Fault } from '../../catalogue/page/fault.ts';
 import { Avatar } from '../picture/avatar.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { BotFacts } from './bot-facts.tsx';
+import { botMeta } from '../head/page-meta.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { directionOf } from '../page/locales.ts';
@@ -26,24 +27,20 @@ export interface BotPageProps {
   readonly veiled: boolean;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
-  readonly canonical: string;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
 }
 
 /** The page of a bot. */
 export function BotPage(props: BotPageProps): VNode {
-  const { site, viewer, bot, locale, veiled, faults, canonical } = props;
+  const { site, viewer, bot, locale, veiled, faults } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
+  const crumbs = { front: messages.product, category: messages.categoryTitle(bot.category) };
   return (
-    <Layout
-      site={site}
-      viewer={viewer}
-      title={shown.name}
-      description={shown.description}
-      canonical={canonical}
-    >
+    <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
       <article class="bot" dir={language.dir}>
         {faults.length > 0 && <Faults faults={faults} advice={messages.faultsAdvice} />}
         {cover !== null && (

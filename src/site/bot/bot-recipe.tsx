@@ -68,10 +68,10 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, indexed, markdown, baseUrl } = inputs;
+  const { id, locale, indexed, markdown } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = JSON.parse(indexed.record.toString()) as BotRecord;
   const { name = '', page = '' } = bot.contents[locale] ?? {};
   const html = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
-  return <BotPage {...inputs} bot={bot} html={html} canonical={`${baseUrl}/bots/${id}`} />;
+  return <BotPage {...inputs} bot={bot} html={html} />;
 }

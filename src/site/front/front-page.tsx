@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import type { Category } from '../../bot/schema-types.ts';
 import { Card, type CardProps } from './card.tsx';
-import { type FrontQuery, frontPath, type SortName, sorts } from './front-query.ts';
+import { listMeta, type PageMeta } from '../head/page-meta.ts';
+import { type FrontQuery, frontPath, preferredPath, type SortName, sorts } from './front-query.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
-import { categoryNames, integer, messages } from '../page/messages.ts';
+import { categoryNames, integer, interfaceLanguage, messages } from '../page/messages.ts';
 
 export interface FrontPageProps {
   readonly site: Site;
@@ -16,6 +17,8 @@ export interface FrontPageProps {
   readonly pages: number;
   /** How many bots of each category match the rest of the query. */
   readonly categories: ReadonlyMap<Category, number>;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
 }
 
 /** A list of bots to search and browse: all bots, or those of a category. */
@@ -25,7 +28,7 @@ export function FrontPage(props: FrontPageProps): VNode {
   const heading = category === undefined ? messages.tagline : messages.categoryTitle(category);
   const title = q === '' ? (category === undefined ? undefined : heading) : messages.foundFor(total, q);
   return (
-    <Layout site={site} viewer={viewer} {...(title !== undefined && { title })}>
+    <Layout site={site} viewer={viewer} {...(title !== undefined && { title })} meta={metaOf(props, title)}>
       <div class="hero">
         <h1>{heading}</h1>
       </div>
@@ -52,6 +55,23 @@ export function FrontPage(props: FrontPageProps): VNode {
 
 /** The cards that a large screen shows without scrolling. */
 const cardsAtOnce = 9;
+
+function metaOf({ query, total, baseUrl }: FrontPageProps, title: string | undefined): PageMeta {
+  const { q, category, nsfw } = query;
+  const isFront = q === '' && category === undefined;
+  return listMeta({
+    path: preferredPath(query),
+    title: title ?? messages.product,
+    description: isFront ? messages.tagline : `${messages.found(total)}. ${messages.tagline}`,
+    category: category && { id: category, name: messages.categoryTitle(category) },
+    isSearch: q !== '',
+    isAdult: nsfw,
+    baseUrl,
+    product: messages.product,
+    locale: interfaceLanguage,
+    languages: [],
+  });
+}
 
 /** Works without a script, as a GET form. */
 function SearchForm({ query }: { readonly query: FrontQuery }): VNode {

@@ -16,6 +16,11 @@ interface ListRequest {
   readonly locales: readonly Locale[];
 }
 
+interface ListInputs {
+  readonly list: FrontList;
+  readonly baseUrl: string;
+}
+
 /**
  * Returns how the page of a list is made.
  * @throws {QueueFullError}
@@ -24,19 +29,20 @@ export async function listRecipe(
   ctx: Context,
   lists: FrontLists,
   category: Category | undefined,
-): Promise<PageRecipe<ListRequest, { list: FrontList }>> {
+  baseUrl: string,
+): Promise<PageRecipe<ListRequest, ListInputs>> {
   const query = readFrontQuery(queryOf(ctx), category);
   const list = await lists.get(query);
   const wanted = wantedRanges(query.locale, ctx.get('Accept-Language'));
   const locales = list.entries.map(({ bot }) => chooseLocale(bot.facts.locales, wanted) as Locale);
-  return { request: { query, locales }, read: () => ({ list }), render: renderList };
+  return { request: { query, locales }, read: () => ({ list, baseUrl }), render: renderList };
 }
 
-async function renderList(inputs: ListRequest & PageInputs & { readonly list: FrontList }): Promise<VNode> {
-  const { site, viewer, query, locales, list } = inputs;
+async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promise<VNode> {
+  const { site, viewer, query, locales, list, baseUrl } = inputs;
   const cards = list.entries.map(({ bot: { element }, count }, i): CardProps => {
     const bot = JSON.parse(element.toString()) as BotListElement;
     return { bot, locale: locales[i] as Locale, count, asked: query.locale };
   });
-  return <FrontPage site={site} viewer={viewer} query={query} cards={cards} {...list} />;
+  return <FrontPage site={site} viewer={viewer} query={query} cards={cards} baseUrl={baseUrl} {...list} />;
 }

@@ -47,6 +47,7 @@ const pageHeaders = {
     "img-src 'self'",
     "script-src 'self'",
     "connect-src 'self'",
+    "manifest-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,4 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { Head } from '../head/head.tsx';
+import type { PageMeta } from '../head/page-meta.ts';
 import { assets } from './assets.ts';
 import { interfaceLanguage, messages } from './messages.ts';
 import { OperatorContact } from './operator.tsx';
@@ -31,9 +33,8 @@ export interface LayoutProps {
   readonly viewer: Viewer | null;
   /** The document title, before the product's name; the front page has none. */
   readonly title?: string;
-  readonly description?: string;
-  /** The preferred address of a page that has several. */
-  readonly canonical?: string;
+  /** What the page says about itself; left out for a page that nobody shares. */
+  readonly meta?: PageMeta;
   /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
   readonly children: ComponentChildren;
@@ -41,7 +42,7 @@ export interface LayoutProps {
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, viewer, title, description, canonical, script, children } = props;
+  const { site, viewer, title, meta, script, children } = props;
   return (
     <html lang={interfaceLanguage} dir="ltr">
       <head>
@@ -49,10 +50,8 @@ export function Layout(props: LayoutProps): VNode {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{title === undefined ? messages.product : `${title} · ${messages.product}`}</title>
-        {description !== undefined && <meta name="description" content={description} />}
-        {canonical !== undefined && <link rel="canonical" href={canonical} />}
         <link rel="stylesheet" href={assets.stylesheet.path} />
-        <link rel="icon" type="image/svg+xml" href={assets.icon.path} />
+        <Head product={messages.product} newBots={messages.newBots} icon={assets.icon.path} meta={meta} />
         {script !== undefined && <script type="module" src={script} />}
         {site.live && <script type="module" src={assets.liveScript.path} />}
       </head>

@@ -8,6 +8,7 @@ export const messages = {
   product: 'Botshelf',
   tagline: 'Find a bot for your server.',
   demo: 'This is a demo: its bots are invented, and everything is deleted when it ends.',
+  newBots: 'New bots',
   skip: 'Skip to the content',
   navigation: 'Main',
   browse: 'Browse',

@@ -23,7 +23,7 @@ const props: BotPageProps = {
   html: '<p>Text.</p>',
   veiled: false,
   faults: [],
-  canonical: 'https://bots.example.org/bots/42',
+  baseUrl: 'https://bots.example.org',
 };
 const render = (more: Partial<BotPageProps> = {}): string => renderToString(<BotPage {...props} {...more} />);
 const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);

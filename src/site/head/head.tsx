@@ -1,0 +1,75 @@
+import type { VNode } from 'preact';
+import { sitePaths } from './addresses.ts';
+import { printData } from './json-ld.ts';
+import type { PageMeta } from './page-meta.ts';
+
+export interface HeadProps {
+  /** The name of the site. */
+  readonly product: string;
+  /** The title of the feed of all new bots. */
+  readonly newBots: string;
+  /** The path of the icon as SVG. */
+  readonly icon: string;
+  /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
+  readonly meta: PageMeta | undefined;
+}
+
+/** What the head of a page has besides its title, styles and scripts. */
+export function Head({ product, newBots, icon, meta }: HeadProps): VNode {
+  return (
+    <>
+      <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
+      <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
+      <link rel="icon" href={sitePaths.favicon} sizes="32x32" />
+      <link rel="icon" type="image/svg+xml" href={icon} />
+      <link rel="apple-touch-icon" href={sitePaths.touchIcon} />
+      <link rel="manifest" href={sitePaths.manifest} />
+      <link
+        rel="search"
+        type="application/opensearchdescription+xml"
+        title={product}
+        href={sitePaths.openSearch}
+      />
+      <link rel="alternate" type="application/atom+xml" title={newBots} href={sitePaths.newBots} />
+      {meta && <Meta product={product} meta={meta} />}
+    </>
+  );
+}
+
+function Meta({ product, meta }: { readonly product: string; readonly meta: PageMeta }): VNode {
+  const { address, title, description, languages, picture, feed, data } = meta;
+  return (
+    <>
+      <meta name="description" content={description} />
+      <link rel="canonical" href={address} />
+      {!meta.isListed && <meta name="robots" content="noindex" />}
+      {meta.isAdult && <meta name="rating" content="adult" />}
+      {languages.map((other) => (
+        <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />
+      ))}
+      {feed && <link rel="alternate" type="application/atom+xml" title={feed.title} href={feed.path} />}
+      <meta property="og:type" content="website" />
+      <meta property="og:site_name" content={product} />
+      <meta property="og:title" content={title} />
+      <meta property="og:description" content={description} />
+      <meta property="og:url" content={address} />
+      <meta property="og:locale" content={territoryLocale(meta.locale)} />
+      {picture && <meta property="og:image" content={picture.address} />}
+      {picture && <meta property="og:image:alt" content={picture.alt} />}
+      <meta name="twitter:card" content={picture?.isWide === true ? 'summary_large_image' : 'summary'} />
+      {data.map((thing) => (
+        <script
+          key={thing['@type']}
+          type="application/ld+json"
+          dangerouslySetInnerHTML={{ __html: printData(thing) }}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Open Graph names a language with a territory, as in pt_BR. */
+function territoryLocale(tag: string): string {
+  const { language, region } = new Intl.Locale(tag).maximize();
+  return region === undefined ? language : `${language}_${region}`;
+}

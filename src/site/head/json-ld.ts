@@ -1,0 +1,108 @@
+import type { BotListElement, Category } from '../../bot/schema-types.ts';
+import { isoDate } from './iso-date.ts';
+
+/** A thing as schema.org describes it. */
+export type LinkedData = Readonly<Record<string, unknown>>;
+
+/** A step on the way to a page. */
+export interface Crumb {
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface BotDataOptions {
+  readonly bot: BotListElement;
+  readonly baseUrl: string;
+  readonly address: string;
+  readonly name: string;
+  readonly description: string;
+  readonly locale: string;
+  readonly count: number | undefined;
+}
+
+/** Describes a bot as an application, with facts from its file and its last posted count only. */
+export function botData(options: BotDataOptions): LinkedData {
+  const { bot, baseUrl, address, name, description, locale, count } = options;
+  const { avatar, preview } = bot.cachedImages;
+  return withoutUndefined({
+    '@context': 'https://schema.org',
+    '@type': 'SoftwareApplication',
+    '@id': address,
+    url: address,
+    name,
+    description,
+    inLanguage: locale,
+    applicationCategory: applicationCategories[bot.category],
+    datePublished: isoDate(bot.created),
+    dateModified: isoDate(bot.edited),
+    isFamilyFriendly: !bot.nsfw,
+    installUrl: bot.invite,
+    image: avatar === null || bot.nsfw ? undefined : `${baseUrl}${avatar}`,
+    screenshot: preview.length === 0 || bot.nsfw ? undefined : preview.map((path) => `${baseUrl}${path}`),
+    sameAs: bot.website ?? undefined,
+    softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
+    interactionStatistic:
+      count === undefined
+        ? undefined
+        : {
+            '@type': 'InteractionCounter',
+            interactionType: { '@type': 'InstallAction' },
+            userInteractionCount: count,
+          },
+  });
+}
+
+/** Describes the way to a page, from the front page to the page itself. */
+export function breadcrumbData(crumbs: readonly Crumb[]): LinkedData {
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'BreadcrumbList',
+    itemListElement: crumbs.map(({ name, address }, i) => ({
+      '@type': 'ListItem',
+      position: i + 1,
+      name,
+      item: address,
+    })),
+  };
+}
+
+/** Describes the site and how to search it. */
+export function siteData(baseUrl: string, name: string, description: string): LinkedData {
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'WebSite',
+    url: `${baseUrl}/`,
+    name,
+    description,
+    potentialAction: {
+      '@type': 'SearchAction',
+      target: { '@type': 'EntryPoint', urlTemplate: `${baseUrl}/?q={search_term_string}` },
+      'query-input': 'required name=search_term_string',
+    },
+  };
+}
+
+/** Prints data for a `script` element: no text in it can end the element or begin a comment. */
+export function printData(data: LinkedData): string {
+  return JSON.stringify(data).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
+}
+
+/** Names that search engines know. */
+const applicationCategories: Readonly<Record<Category, string>> = {
+  education: 'EducationalApplication',
+  entertainment: 'EntertainmentApplication',
+  fun: 'EntertainmentApplication',
+  games: 'GameApplication',
+  image: 'MultimediaApplication',
+  moderation: 'CommunicationApplication',
+  music: 'MultimediaApplication',
+  news: 'CommunicationApplication',
+  notifications: 'CommunicationApplication',
+  other: 'CommunicationApplication',
+  productivity: 'BusinessApplication',
+  utility: 'UtilitiesApplication',
+};
+
+function withoutUndefined(data: LinkedData): LinkedData {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,127 @@
+import { parseBotId } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
+import { botAddress, botLanguages, categoryFeed, type LanguageAddress } from './addresses.ts';
+import { botData, breadcrumbData, type Crumb, type LinkedData, siteData } from './json-ld.ts';
+
+/** What a page says about itself to search engines and to programs that show a preview of a link. */
+export interface PageMeta {
+  /** The preferred address of the page. */
+  readonly address: string;
+  readonly title: string;
+  readonly description: string;
+  /** The language of title and description. */
+  readonly locale: string;
+  /** The page in all of its languages; empty where there is one. */
+  readonly languages: readonly LanguageAddress[];
+  /** Null where there is none that may be shown to anyone. */
+  readonly picture: PreviewPicture | null;
+  readonly isAdult: boolean;
+  /** Whether search engines may list it. */
+  readonly isListed: boolean;
+  /** A feed for this page besides that of all new bots. */
+  readonly feed: { readonly title: string; readonly path: string } | null;
+  readonly data: readonly LinkedData[];
+}
+
+export interface PreviewPicture {
+  readonly address: string;
+  readonly alt: string;
+  /** Whether it is wide, and shown above the text. */
+  readonly isWide: boolean;
+}
+
+export interface BotMetaOptions {
+  readonly bot: BotListElement;
+  /** One of the bot's. */
+  readonly locale: Locale;
+  /** In that language, ready to be shown. */
+  readonly name: string;
+  readonly description: string;
+  readonly count: number | undefined;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The name of the front page and of the bot's category. */
+  readonly crumbs: { readonly front: string; readonly category: string };
+}
+
+/** Describes the page of a bot in one of its languages. */
+export function botMeta(options: BotMetaOptions): PageMeta {
+  const { bot, locale, name, description, baseUrl, crumbs } = options;
+  const id = parseBotId(bot.id);
+  if (id === undefined) throw new TypeError(`${bot.id} is not a bot's id`);
+  const address = botAddress(baseUrl, id, locale, defaultLocale(bot));
+  const path: Crumb[] = [
+    { name: crumbs.front, address: `${baseUrl}/` },
+    { name: crumbs.category, address: `${baseUrl}/categories/${bot.category}` },
+    { name, address },
+  ];
+  return {
+    address,
+    title: name,
+    description,
+    locale,
+    languages: botLanguages(baseUrl, id, Object.keys(bot.contents) as Locale[]),
+    picture: pictureOf(bot, name, baseUrl),
+    isAdult: bot.nsfw,
+    isListed: true,
+    feed: null,
+    data: [botData({ ...options, address }), breadcrumbData(path)],
+  };
+}
+
+export interface ListMetaOptions {
+  /** The preferred path of the list, with its query. */
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  /** Undefined for a list of all categories. */
+  readonly category: { readonly id: string; readonly name: string } | undefined;
+  /** Whether it is the result of a search, which search engines do not list. */
+  readonly isSearch: boolean;
+  readonly isAdult: boolean;
+  readonly baseUrl: string;
+  /** The name of the site. */
+  readonly product: string;
+  /** The language of the interface. */
+  readonly locale: string;
+  /** The list in each language of the interface; empty where there is one. */
+  readonly languages: readonly LanguageAddress[];
+}
+
+/** Describes a list of bots: the front page, a category or the result of a search. */
+export function listMeta(options: ListMetaOptions): PageMeta {
+  const { path, title, description, category, isSearch, baseUrl, product } = options;
+  const address = `${baseUrl}${path}`;
+  return {
+    address,
+    title,
+    description,
+    locale: options.locale,
+    languages: options.languages,
+    picture: null,
+    isAdult: options.isAdult,
+    isListed: !isSearch,
+    feed: category ? { title: category.name, path: categoryFeed(category.id) } : null,
+    data: category
+      ? [
+          breadcrumbData([
+            { name: product, address: `${baseUrl}/` },
+            { name: category.name, address: `${baseUrl}/categories/${category.id}` },
+          ]),
+        ]
+      : [siteData(baseUrl, product, description)],
+  };
+}
+
+/** Returns the cover, else the avatar. A preview in a chat has no veil, so a bot for adults has no picture. */
+function pictureOf(
+  { cachedImages, nsfw }: BotListElement,
+  alt: string,
+  baseUrl: string,
+): PreviewPicture | null {
+  const path = cachedImages.cover ?? cachedImages.avatar;
+  if (path === null || nsfw) return null;
+  return { address: `${baseUrl}${path}`, alt, isWide: cachedImages.cover !== null };
+}
