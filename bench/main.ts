@@ -12,6 +12,7 @@ import { reads } from './reads.ts';
 import { failureLine, headingLines, type RowGroup, rowLine, type Run } from './row.ts';
 import { search } from './search.ts';
 import { setStage, type Stage } from './stage.ts';
+import { sitemap } from './sitemap.ts';
 import { starts } from './starts.ts';
 import { sync } from './sync.ts';
 
@@ -32,6 +33,7 @@ const usual: Readonly<Record<string, RowGroup>> = {
   check,
   reads,
   pages,
+  sitemap,
   markdown,
   counts,
   content,

@@ -4,7 +4,7 @@ import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { categoryNames, interfaceLanguage, messages } from '../page/messages.ts';
-import { siteDocument, type SiteDocument } from './document.ts';
+import { siteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDocument } from './xml.ts';
 
 export interface FeedOptions {
@@ -20,7 +20,7 @@ export interface FeedOptions {
 }
 
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
-export function makeFeed({ title, path, page, bots, baseUrl }: FeedOptions): SiteDocument {
+export function makeFeed({ title, path, page, bots, baseUrl }: FeedOptions): SmallDocument {
   const self = `${baseUrl}${path}`;
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
   const root = element(

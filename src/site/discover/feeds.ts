@@ -7,7 +7,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { authorFeed, categoryFeed, sitePaths } from '../head/addresses.ts';
 import { categoryNames } from '../page/messages.ts';
 import { discoverTexts } from './discover-texts.ts';
-import type { SiteDocument } from './document.ts';
+import type { SmallDocument } from './document.ts';
 import { makeFeed } from './feed.ts';
 
 export interface FeedsOptions {
@@ -27,7 +27,7 @@ interface FeedRecipe {
 /** The feeds, each made when it is first requested and kept while it is current. */
 export class Feeds {
   readonly #options: FeedsOptions;
-  readonly #kept = new CurrentCache<SiteDocument>(
+  readonly #kept = new CurrentCache<SmallDocument>(
     8 * 1024 * 1024,
     ({ body }) => body.length,
     (took) => Math.min(took * restraint, longestRestraint),
@@ -38,7 +38,7 @@ export class Feeds {
   }
 
   /** Returns the feed of all new bots, without those for adults. */
-  async newBots(): Promise<SiteDocument & Current> {
+  async newBots(): Promise<SmallDocument & Current> {
     return await this.#get({
       title: discoverTexts.newBots,
       path: sitePaths.newBots,
@@ -51,7 +51,7 @@ export class Feeds {
    * Returns the feed of the new bots in a category, without those for adults.
    * @throws {ProblemError} not-found
    */
-  async category(name: string): Promise<SiteDocument & Current> {
+  async category(name: string): Promise<SmallDocument & Current> {
     if (!Object.hasOwn(categoryNames, name)) {
       const known = Object.keys(categoryNames).join(', ');
       throw new ProblemError(
@@ -72,7 +72,7 @@ export class Feeds {
    * Returns the feed of all bots of an author.
    * @throws {ProblemError} not-found for an author without a bot
    */
-  async author(author: string): Promise<SiteDocument & Current> {
+  async author(author: string): Promise<SmallDocument & Current> {
     return await this.#get({
       title: discoverTexts.byAuthor(author),
       path: authorFeed(author),
@@ -81,7 +81,7 @@ export class Feeds {
     });
   }
 
-  async #get({ selection, title, ...paths }: FeedRecipe): Promise<SiteDocument & Current> {
+  async #get({ selection, title, ...paths }: FeedRecipe): Promise<SmallDocument & Current> {
     const { bots, lists, baseUrl } = this.#options;
     const read = (): object => ({ bots: bots.version });
     return await this.#kept.get(paths.path, read, async () => {

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { compressPieces } from '../../http/compression.ts';
 import { botAddress, botLanguages } from '../head/addresses.ts';
 import { isoDate } from '../head/iso-date.ts';
-import { siteDocument, type SiteDocument } from './document.ts';
+import { siteDocument, type SiteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDeclaration, xmlDocument } from './xml.ts';
 
 /** Every address of the site, for search engines. */
@@ -15,7 +14,9 @@ export interface Sitemap {
   /** All addresses, or where there are too many for one file, the addresses of the parts. */
   readonly main: SiteDocument;
   /** Compressed with gzip; empty where the main file has all addresses. */
-  readonly parts: readonly SiteDocument[];
+  readonly parts: readonly SmallDocument[];
+  /** Bytes. */
+  readonly size: number;
 }
 
 /** What the protocol allows in one file. */
@@ -36,7 +37,7 @@ export class SitemapCache {
   readonly #options: Required<SitemapOptions>;
   readonly #kept = new CurrentCache<Sitemap>(
     256 * 1024 * 1024,
-    ({ main, parts }) => parts.reduce((sum, { body }) => sum + body.length, main.body.length),
+    ({ size }) => size,
     (took) => Math.min(took * restraint, longestRestraint),
   );
 
@@ -60,9 +61,14 @@ const restraint = 20;
 /** Milliseconds. */
 const longestRestraint = 60_000;
 
-interface Part extends SiteDocument {
+/** A part before it is compressed. */
+interface Part {
+  readonly pieces: readonly Buffer[];
+  readonly digest: string;
   /** When a page of this part was last edited; 0 where that is not known. */
   readonly edited: number;
+  /** Bytes. */
+  readonly size: number;
 }
 
 async function makeSitemap(
@@ -70,25 +76,37 @@ async function makeSitemap(
   baseUrl: string,
   limits: SitemapLimits,
 ): Promise<Sitemap> {
-  const parts: Part[] = [];
-  let last: Part | undefined;
+  const parts: SmallDocument[] = [];
+  const entries: Xml[] = [];
+  const add = async ({ pieces, digest, edited }: Part): Promise<void> => {
+    const body = await compressPieces(piecesOf(pieces), 'gzip');
+    parts.push({ type: 'application/gzip', body, digest });
+    const address = textElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
+    entries.push(element('sitemap', {}, address, textElement('lastmod', isoDate(edited))));
+  };
+  let last = noPart;
   for await (const part of partsOf(bots, baseUrl, limits)) {
-    if (last !== undefined) parts.push(await compressed(last));
+    if (last !== noPart) await add(last);
     last = part;
   }
-  if (last === undefined || parts.length === 0) return { main: last ?? emptyPart, parts: [] };
-  parts.push(await compressed(last));
-  const entries = parts.map(({ edited }, i) =>
-    element(
-      'sitemap',
-      {},
-      textElement('loc', `${baseUrl}/sitemaps/${i + 1}.xml.gz`),
-      textElement('lastmod', isoDate(edited)),
-    ),
-  );
+  if (parts.length === 0) {
+    const { pieces, digest, size } = last;
+    // The response cache keeps a body in one piece only; making one of a large body would delay every request.
+    const body = size < largePart ? Buffer.concat(pieces) : () => piecesOf(pieces);
+    return { main: { type: xmlType, body, digest }, parts, size };
+  }
+  await add(last);
   const index = xmlDocument(element('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
-  return { main: siteDocument(xmlType, index), parts };
+  const size = parts.reduce((sum, { body }) => sum + body.length, index.length);
+  return { main: siteDocument(xmlType, index), parts, size };
 }
+
+async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+/** Bytes. */
+const largePart = 1024 * 1024;
 
 /** Yields the parts of the sitemap, uncompressed, made one slice of time after the other. */
 async function* partsOf(
@@ -117,11 +135,16 @@ interface Entry {
 }
 
 function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<Entry> {
+  const page = (path: string): Entry => {
+    return { xml: addressElement(`${baseUrl}${path}`, ''), addresses: 1, edited: 0 };
+  };
+  yield* ['/', '/add', '/docs'].map(page);
   const categories = new Set<Category>();
-  for (const { facts } of bots) categories.add(facts.category);
-  const paths = ['/', '/add', '/docs', ...[...categories].toSorted().map((name) => `/categories/${name}`)];
-  for (const path of paths) yield { xml: addressElement(`${baseUrl}${path}`, ''), addresses: 1, edited: 0 };
-  for (const bot of bots) yield botEntry(bot, baseUrl);
+  for (const bot of bots) {
+    categories.add(bot.facts.category);
+    yield botEntry(bot, baseUrl);
+  }
+  yield* [...categories].toSorted().map((name) => page(`/categories/${name}`));
 }
 
 /** Each language has an address, and every one of them names all. */
@@ -167,7 +190,7 @@ class PartWriter {
     this.#text += tail;
     this.#flush();
     const digest = this.#hash.digest('base64url');
-    return { type: xmlType, body: Buffer.concat(this.#pieces), digest, edited: this.#edited };
+    return { pieces: this.#pieces, digest, edited: this.#edited, size: this.#size };
   }
 
   #flush(): void {
@@ -183,10 +206,4 @@ const head = `${xmlDeclaration}<urlset xmlns="${sitemapNamespace}" xmlns:xhtml="
 const tail = '</urlset>\n';
 const pieceSize = 64 * 1024;
 const xmlType = 'application/xml; charset=utf-8';
-const emptyPart = siteDocument(xmlType, Buffer.from(head + tail));
-
-async function compressed({ body, digest, edited }: Part): Promise<Part> {
-  return { type: 'application/gzip', body: await gzipOf(body), digest, edited };
-}
-
-const gzipOf = promisify<Buffer, Buffer>(gzip);
+const noPart: Part = { pieces: [], digest: '', edited: 0, size: 0 };

@@ -1,7 +1,9 @@
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import type { SiteDocument } from '../../../src/site/discover/document.ts';
 import { SitemapCache, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -16,7 +18,11 @@ function indexOf(...bots: readonly ReturnType<typeof sampleBot>[]): MutableBotIn
   return index;
 }
 
-const urlsOf = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()), 'url');
+async function bytesOf({ body }: SiteDocument): Promise<Buffer> {
+  return Buffer.isBuffer(body) ? body : await buffer(body());
+}
+const urlsIn = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()), 'url');
+const urlsOf = async (document: SiteDocument): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
 const locOf = (url: XmlElement): string => textsOf(url, 'loc')[0] ?? '';
 
 describe('the sitemap', () => {
@@ -28,12 +34,12 @@ describe('the sitemap', () => {
     const { main, parts } = await new SitemapCache({ bots, baseUrl }).get();
     strictEqual(parts.length, 0);
     strictEqual(main.type, 'application/xml; charset=utf-8');
-    const root = parseXml(main.body.toString());
+    const root = parseXml((await bytesOf(main)).toString());
     strictEqual(root.namespace, 'http://www.sitemaps.org/schemas/sitemap/0.9');
     const urls = childrenOf(root, 'url');
     deepStrictEqual(
       urls.map(locOf),
-      ['/', '/add', '/docs', '/categories/fun', '/categories/music', '/bots/7', '/bots/8'].map(
+      ['/', '/add', '/docs', '/bots/7', '/bots/8', '/categories/fun', '/categories/music'].map(
         (path) => `${baseUrl}${path}`,
       ),
     );
@@ -45,7 +51,7 @@ describe('the sitemap', () => {
   it('has an address for each language of a bot, and each of them names all', async () => {
     const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
     const { main } = await new SitemapCache({ bots: indexOf(sampleBot('7', texts)), baseUrl }).get();
-    const urls = urlsOf(main.body).filter((url) => locOf(url).includes('/bots/'));
+    const urls = (await urlsOf(main)).filter((url) => locOf(url).includes('/bots/'));
     const page = `${baseUrl}/bots/7`;
     deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
     for (const url of urls)
@@ -61,9 +67,10 @@ describe('the sitemap', () => {
   });
 
   it('is well-formed without a single bot, and with years that no calendar has', async () => {
-    strictEqual(urlsOf((await new SitemapCache({ bots: indexOf(), baseUrl }).get()).main.body).length, 3);
+    const none = await new SitemapCache({ bots: indexOf(), baseUrl }).get();
+    strictEqual((await urlsOf(none.main)).length, 3);
     const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
-    const urls = urlsOf((await new SitemapCache({ bots: far, baseUrl }).get()).main.body);
+    const urls = await urlsOf((await new SitemapCache({ bots: far, baseUrl }).get()).main);
     deepStrictEqual(
       urls.flatMap((url) => textsOf(url, 'lastmod')),
       ['9999-12-31T23:59:59.000Z'],
@@ -84,15 +91,15 @@ describe('the sitemap', () => {
     await fc.assert(
       fc.asyncProperty(limits, async (limits) => {
         const { main, parts } = await new SitemapCache({ bots, baseUrl, limits }).get();
-        const files = parts.length === 0 ? [main.body] : parts.map(({ body }) => gunzipSync(body));
+        const files = parts.length === 0 ? [await bytesOf(main)] : parts.map(({ body }) => gunzipSync(body));
         ok(parts.length !== 1);
         for (const file of files) {
-          ok(urlsOf(file).length <= limits.addresses);
+          ok(urlsIn(file).length <= limits.addresses);
           ok(file.length <= limits.bytes);
         }
-        deepStrictEqual(files.flatMap(urlsOf), urlsOf(whole.main.body));
+        deepStrictEqual(files.flatMap(urlsIn), await urlsOf(whole.main));
         if (parts.length === 0) return;
-        const index = childrenOf(parseXml(main.body.toString()), 'sitemap');
+        const index = childrenOf(parseXml((await bytesOf(main)).toString()), 'sitemap');
         deepStrictEqual(
           index.map(locOf),
           parts.map((_part, i) => `${baseUrl}/sitemaps/${i + 1}.xml.gz`),
@@ -100,6 +107,14 @@ describe('the sitemap', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('is whole where it is too large for one piece', async () => {
+    const bots = indexOf(...Array.from({ length: 12_000 }, (_, i) => sampleBot(String(i))));
+    const { main, parts } = await new SitemapCache({ bots, baseUrl }).get();
+    strictEqual(parts.length, 0);
+    ok(!Buffer.isBuffer(main.body));
+    strictEqual((await urlsOf(main)).length, 12_000 + 4);
   });
 
   it('is made once for a version of the catalogue', async () => {
