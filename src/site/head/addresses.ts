@@ -1,4 +1,3 @@
-import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 
 /** What the head of every page links to. */
@@ -21,7 +20,7 @@ export interface LanguageAddress {
  * Returns the preferred address of a bot's page in one of its languages. The default language has the address without a
  * language: that is what a client sees that asks for none.
  */
-export function botAddress(baseUrl: string, id: BotId, locale: Locale, defaultLocale: Locale): string {
+export function botAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
   const address = `${baseUrl}/bots/${id}`;
   return locale === defaultLocale ? address : `${address}?locale=${locale}`;
 }
@@ -30,7 +29,7 @@ export function botAddress(baseUrl: string, id: BotId, locale: Locale, defaultLo
  * Returns the addresses of a bot's page in all of its languages and in no particular one; none for a bot in one language.
  * @param locales the default one first
  */
-export function botLanguages(baseUrl: string, id: BotId, locales: readonly Locale[]): LanguageAddress[] {
+export function botLanguages(baseUrl: string, id: string, locales: readonly Locale[]): LanguageAddress[] {
   const [first] = locales;
   if (first === undefined || locales.length < 2) return [];
   return [

@@ -1,4 +1,3 @@
-import { parseBotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { defaultLocale } from '../../bot/record.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
@@ -49,9 +48,7 @@ export interface BotMetaOptions {
 /** Describes the page of a bot in one of its languages. */
 export function botMeta(options: BotMetaOptions): PageMeta {
   const { bot, locale, name, description, baseUrl, crumbs } = options;
-  const id = parseBotId(bot.id);
-  if (id === undefined) throw new TypeError(`${bot.id} is not a bot's id`);
-  const address = botAddress(baseUrl, id, locale, defaultLocale(bot));
+  const address = botAddress(baseUrl, bot.id, locale, defaultLocale(bot));
   const path: Crumb[] = [
     { name: crumbs.front, address: `${baseUrl}/` },
     { name: crumbs.category, address: `${baseUrl}/categories/${bot.category}` },
@@ -62,7 +59,7 @@ export function botMeta(options: BotMetaOptions): PageMeta {
     title: name,
     description,
     locale,
-    languages: botLanguages(baseUrl, id, Object.keys(bot.contents) as Locale[]),
+    languages: botLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
     picture: pictureOf(bot, name, baseUrl),
     isAdult: bot.nsfw,
     isListed: true,
