@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { compressPieces } from '../../http/compression.ts';
 import { botAddress, botLanguages } from '../head/addresses.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { siteDocument, type SiteDocument, type SmallDocument } from './document.ts';
-import { element, textElement, type Xml, xmlDeclaration, xmlDocument } from './xml.ts';
+import { element, textElement, type Xml, xmlDeclaration, xmlDocument, xmlText } from './xml.ts';
 
 /** Every address of the site, for search engines. */
 export interface Sitemap {
@@ -64,7 +65,6 @@ const longestRestraint = 60_000;
 /** A part before it is compressed. */
 interface Part {
   readonly pieces: readonly Buffer[];
-  readonly digest: string;
   /** When a page of this part was last edited; 0 where that is not known. */
   readonly edited: number;
   /** Bytes. */
@@ -78,9 +78,9 @@ async function makeSitemap(
 ): Promise<Sitemap> {
   const parts: SmallDocument[] = [];
   const entries: Xml[] = [];
-  const add = async ({ pieces, digest, edited }: Part): Promise<void> => {
+  const add = async ({ pieces, edited }: Part): Promise<void> => {
     const body = await compressPieces(piecesOf(pieces), 'gzip');
-    parts.push({ type: 'application/gzip', body, digest });
+    parts.push(siteDocument('application/gzip', body));
     const address = textElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
     entries.push(element('sitemap', {}, address, textElement('lastmod', isoDate(edited))));
   };
@@ -89,16 +89,19 @@ async function makeSitemap(
     if (last !== noPart) await add(last);
     last = part;
   }
-  if (parts.length === 0) {
-    const { pieces, digest, size } = last;
-    // The response cache keeps a body in one piece only; making one of a large body would delay every request.
-    const body = size < largePart ? Buffer.concat(pieces) : () => piecesOf(pieces);
-    return { main: { type: xmlType, body, digest }, parts, size };
-  }
+  if (parts.length === 0) return { main: await wholeOf(last), parts, size: last.size };
   await add(last);
   const index = xmlDocument(element('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
   const size = parts.reduce((sum, { body }) => sum + body.length, index.length);
   return { main: siteDocument(xmlType, index), parts, size };
+}
+
+/** The response cache keeps a body in one piece only; making one of a large body would delay every request. */
+async function wholeOf({ pieces, size }: Part): Promise<SiteDocument> {
+  if (size < largePart) return siteDocument(xmlType, Buffer.concat(pieces));
+  const sha1 = createHash('sha1');
+  await forEachInSlices(pieces, (piece) => void sha1.update(piece));
+  return { type: xmlType, body: () => piecesOf(pieces), digest: sha1.digest('base64url') };
 }
 
 async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
@@ -134,42 +137,46 @@ interface Entry {
   readonly edited: number;
 }
 
+/**
+ * Yields an entry for each page of the site and each bot. Ids, locales and names of categories have no character that XML
+ * escapes, and testing each of them would double the work.
+ */
 function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<Entry> {
+  const base = xmlText(baseUrl);
   const page = (path: string): Entry => {
-    return { xml: addressElement(`${baseUrl}${path}`, ''), addresses: 1, edited: 0 };
+    return { xml: addressElement(`${base}${path}`, ''), addresses: 1, edited: 0 };
   };
   yield* ['/', '/add', '/docs'].map(page);
   const categories = new Set<Category>();
   for (const bot of bots) {
     categories.add(bot.facts.category);
-    yield botEntry(bot, baseUrl);
+    yield botEntry(bot, base);
   }
   yield* [...categories].toSorted().map((name) => page(`/categories/${name}`));
 }
 
 /** Each language has an address, and every one of them names all. */
-function botEntry({ id, facts: { locales, edited } }: IndexedBot, baseUrl: string): Entry {
-  const others = botLanguages(baseUrl, id, locales).map(({ language, address }) =>
-    element('xhtml:link', { rel: 'alternate', hreflang: language, href: address }),
+function botEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): Entry {
+  const others = botLanguages(base, id, locales).map(
+    ({ language, address }) => `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`,
   );
-  const rest = `${textElement('lastmod', isoDate(edited))}${others.join('')}`;
+  const rest = `<lastmod>${isoDate(edited)}</lastmod>${others.join('')}`;
   const [first] = locales;
-  const xml = locales.map((locale) => addressElement(botAddress(baseUrl, id, locale, first ?? locale), rest));
+  const xml = locales.map((locale) => addressElement(botAddress(base, id, locale, first ?? locale), rest));
   return { xml: xml.join(''), addresses: locales.length, edited };
 }
 
-function addressElement(address: string, rest: Xml): Xml {
-  return element('url', {}, textElement('loc', address), rest, '\n');
+function addressElement(address: Xml, rest: Xml): Xml {
+  return `<url><loc>${address}</loc>${rest}</url>\n`;
 }
 
-/** Writes one part: text in pieces of a good size, and its digest with them. */
+/** Writes one part, as pieces of a good size. */
 class PartWriter {
   #addresses = 0;
   #edited = 0;
   #size = head.length + tail.length;
   #text = head;
   readonly #pieces: Buffer[] = [];
-  readonly #hash = createHash('sha1');
 
   hasRoom({ addresses, xml }: Entry, limits: SitemapLimits): boolean {
     return (
@@ -189,14 +196,12 @@ class PartWriter {
   end(): Part {
     this.#text += tail;
     this.#flush();
-    const digest = this.#hash.digest('base64url');
-    return { pieces: this.#pieces, digest, edited: this.#edited, size: this.#size };
+    return { pieces: this.#pieces, edited: this.#edited, size: this.#size };
   }
 
   #flush(): void {
     const piece = Buffer.from(this.#text);
     this.#pieces.push(piece);
-    this.#hash.update(piece);
     this.#text = '';
   }
 }
@@ -206,4 +211,4 @@ const head = `${xmlDeclaration}<urlset xmlns="${sitemapNamespace}" xmlns:xhtml="
 const tail = '</urlset>\n';
 const pieceSize = 64 * 1024;
 const xmlType = 'application/xml; charset=utf-8';
-const noPart: Part = { pieces: [], digest: '', edited: 0, size: 0 };
+const noPart: Part = { pieces: [], edited: 0, size: 0 };
