@@ -82,7 +82,8 @@ async function makeSitemap(
     const body = await compressPieces(piecesOf(pieces), 'gzip');
     parts.push(siteDocument('application/gzip', body));
     const address = textElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
-    entries.push(element('sitemap', {}, address, textElement('lastmod', isoDate(edited))));
+    const lastmod = edited === 0 ? '' : textElement('lastmod', isoDate(edited));
+    entries.push(element('sitemap', {}, address, lastmod));
   };
   let last = noPart;
   for await (const part of partsOf(bots, baseUrl, limits)) {

@@ -117,6 +117,17 @@ describe('the sitemap', () => {
     strictEqual((await urlsOf(main)).length, 12_000 + 4);
   });
 
+  it('says of a part when a bot in it was last edited, and nothing of a part without bots', async () => {
+    const bots = indexOf(...[3000, 2000].map((edited, i) => sampleBot(String(i), undefined, { edited })));
+    const limits = { addresses: 5, bytes: 50_000 };
+    const { main } = await new SitemapCache({ bots, baseUrl, limits }).get();
+    const index = childrenOf(parseXml((await bytesOf(main)).toString()), 'sitemap');
+    deepStrictEqual(
+      index.map((part) => textsOf(part, 'lastmod')),
+      [['1970-01-01T00:00:03.000Z'], []],
+    );
+  });
+
   it('is made once for a version of the catalogue', async () => {
     const bots = indexOf(sampleBot('7'));
     const sitemap = new SitemapCache({ bots, baseUrl, limits: many });
