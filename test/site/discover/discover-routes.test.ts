@@ -7,6 +7,7 @@ import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
 import { TextSearch } from '../../../src/catalogue/index/search.ts';
 import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
 import { handleErrors } from '../../../src/http/problem-response.ts';
+import { ResponseCache, storeResponses } from '../../../src/http/response-cache.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';
 import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
@@ -32,9 +33,15 @@ describe('what programs read beside the pages', () => {
     addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact });
     const app = new Koa();
     app.silent = true;
+    const responses = new ResponseCache();
+    app.use(storeResponses(responses));
     app.use(handleErrors(silentLog));
     app.use(router.routes());
-    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+    server = await listen(
+      app,
+      { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog },
+      responses,
+    );
   };
   beforeEach(async () => await start('mailto:security@example.org'));
   afterEach(async () => await server.close());
