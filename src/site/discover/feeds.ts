@@ -1,7 +1,7 @@
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
-import type { BotLists } from '../../catalogue/index/bot-lists.ts';
-import type { Selection } from '../../catalogue/index/selection.ts';
+import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
+import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { authorFeed, categoryFeed, sitePaths } from '../head/addresses.ts';

@@ -132,7 +132,7 @@ async function* partsOf(
 }
 
 /** The addresses of one thing. */
-interface Entry {
+interface SitemapEntry {
   readonly xml: Xml;
   readonly addresses: number;
   readonly edited: number;
@@ -142,9 +142,9 @@ interface Entry {
  * Yields an entry for each page of the site and each bot. Ids, locales and names of categories have no character that XML
  * escapes, and testing each of them would double the work.
  */
-function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<Entry> {
+function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<SitemapEntry> {
   const base = xmlText(baseUrl);
-  const page = (path: string): Entry => {
+  const page = (path: string): SitemapEntry => {
     return { xml: addressElement(`${base}${path}`, ''), addresses: 1, edited: 0 };
   };
   yield* ['/', '/add', '/docs'].map(page);
@@ -157,7 +157,7 @@ function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<Ent
 }
 
 /** Each language has an address, and every one of them names all. */
-function botEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): Entry {
+function botEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
   const others = botLanguages(base, id, locales).map(
     ({ language, address }) => `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`,
   );
@@ -179,14 +179,14 @@ class PartWriter {
   #text = head;
   readonly #pieces: Buffer[] = [];
 
-  hasRoom({ addresses, xml }: Entry, limits: SitemapLimits): boolean {
+  hasRoom({ addresses, xml }: SitemapEntry, limits: SitemapLimits): boolean {
     return (
       this.#addresses === 0 ||
       (this.#addresses + addresses <= limits.addresses && this.#size + xml.length <= limits.bytes)
     );
   }
 
-  add({ addresses, xml, edited }: Entry): void {
+  add({ addresses, xml, edited }: SitemapEntry): void {
     this.#addresses += addresses;
     this.#edited = Math.max(this.#edited, edited);
     this.#size += xml.length;

@@ -3,9 +3,9 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import sharp from 'sharp';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import { BotLists } from '../../../src/catalogue/index/bot-lists.ts';
-import { TextSearch } from '../../../src/catalogue/index/search.ts';
-import { SortedIndexes } from '../../../src/catalogue/index/sorted-indexes.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
+import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { handleErrors } from '../../../src/http/problem-response.ts';
 import { ResponseCache, storeResponses } from '../../../src/http/response-cache.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
@@ -28,7 +28,7 @@ describe('what programs read beside the pages', () => {
       sampleBot('9', { en: ['Nine', 'x'] }, { category: 'fun', created: 3, authors: ['5'], nsfw: true }),
     );
     const counts = { version: 0, count: () => undefined };
-    const lists = new BotLists(bots, new TextSearch(bots), new SortedIndexes(bots, counts));
+    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
     const router = new Router();
     addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact });
     const app = new Koa();
