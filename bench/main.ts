@@ -4,6 +4,7 @@ import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { day } from './day.ts';
+import { history } from './history.ts';
 import { loadProgram } from './load.ts';
 import { markdown } from './markdown.ts';
 import { mixed } from './mixed.ts';
@@ -37,7 +38,7 @@ const usual: Readonly<Record<string, RowGroup>> = {
   mixed,
   sync,
 };
-const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
+const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)), history };
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);
 if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {

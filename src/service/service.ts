@@ -22,6 +22,7 @@ import { LivePreview } from '../site/live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import type { Site } from '../site/page/layout.tsx';
 import { repositoryLinks } from '../site/page/repository-links.ts';
+import { CountHistory } from '../state/history/count-history.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { pruneHistory } from '../state/ref/prune-history.ts';
 import { SharedTokens } from '../state/shared-tokens.ts';
@@ -128,6 +129,14 @@ async function start(
     log,
   });
   onClose(async () => await state.close());
+  const timeline = new CountHistory({
+    repositoryOpener,
+    latest: (id) => state.latest(id),
+    folder: config.var,
+    syncSeconds: remote?.syncSeconds,
+    log,
+  });
+  onClose(async () => await timeline.close());
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const maintenance = new Maintenance({
     repositoryOpener,
@@ -160,6 +169,7 @@ async function start(
   const app = createApp({
     catalogue,
     counts: state,
+    timeline,
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),
     login: await openLogin(config, log),
@@ -198,6 +208,7 @@ async function start(
     throw catalogueError(error, config);
   });
   await sync?.start();
+  timeline.start();
   if (pictures) onClose(followPictures(catalogue, pictures));
   return { address: urlOf(config.host, server.port), ready: sync?.stateFetched ?? true };
 }
