@@ -12,8 +12,8 @@ export interface CountAt {
 
 /** Each bot's counts over time, as reads need them. */
 export interface CountTimeline {
-  /** Whether the history was read: until then there is nothing to tell. */
-  readonly ready: boolean;
+  /** Whether the history is read: until then nothing else here can tell. Waits for that a moment at most. */
+  isRead(): Promise<boolean>;
   /** Differs from what it was once the counts of a bot may be others. */
   stamp(id: BotId, step: CountStep): string;
   /** The last period of a step, which is not over. */
@@ -22,9 +22,4 @@ export interface CountTimeline {
   first(id: BotId, step: CountStep): number | undefined;
   /** The bot's counts from one period to another, both included; periods before its first, and those to come, are left out. */
   counts(id: BotId, step: CountStep, from: number, to: number): CountAt[];
-  /**
-   * By how much of itself a bot's count has grown since the day 30 days ago began: 0.25 is a quarter more, -0.5 half
-   * of it. Undefined where it had none then.
-   */
-  growth(id: BotId): number | undefined;
 }

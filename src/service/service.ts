@@ -168,7 +168,14 @@ async function start(
   const live = config.dev ? new LivePreview(catalogue) : null;
   const app = createApp({
     catalogue,
-    counts: state,
+    counts: {
+      get version() {
+        return state.version;
+      },
+      count: (id) => state.count(id),
+      reportedAt: (id) => state.reportedAt(id),
+      growth: (id) => timeline.growth(id),
+    },
     timeline,
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),

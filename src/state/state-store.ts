@@ -1,5 +1,5 @@
 import { WritesUnavailableError } from '../bot/errors.ts';
-import type { Counts } from '../bot/counts.ts';
+import type { CurrentCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Failure } from '../failure-log.ts';
@@ -34,7 +34,7 @@ export interface StateStoreOptions {
  * The counts and tokens of all bots: read from memory, written through the journal and the state ref. A write that has
  * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
  */
-export class StateStore implements Counts {
+export class StateStore implements CurrentCounts {
   readonly #state = new State();
   readonly #committed: CommittedState;
   readonly #journal: Journal;
@@ -91,10 +91,6 @@ export class StateStore implements Counts {
     return this.#state.count(id);
   }
 
-  /**
-   * When a bot's count was last posted, in milliseconds since the epoch; undefined where it never was. After a restart it
-   * may be up to an hour early, as a count that stays the same is not written each time.
-   */
   reportedAt(id: BotId): number | undefined {
     const written = this.#state.count(id)?.at;
     return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);

@@ -62,7 +62,10 @@ export class BotLists {
    */
   async elements(query: ListQuery): Promise<List & Current> {
     const { key } = query.sort ?? byId;
-    const read = (): object => ({ order: this.#sortedIndexes.version(key) });
+    const read = (): object => ({
+      order: this.#sortedIndexes.version(key),
+      ...(query.activeDays !== undefined && { reports: this.#sortedIndexes.version('count') }),
+    });
     return await this.#list(JSON.stringify(['v2', query]), read, async () => {
       return await listOf(await this.#select(query), elementForm(query.fields));
     });
@@ -77,7 +80,10 @@ export class BotLists {
   }
 
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
-  async first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): Promise<IndexedBot[]> {
+  async first(
+    query: Omit<Selection, 'q' | 'after' | 'limit' | 'activeDays'>,
+    count: number,
+  ): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
     return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
@@ -107,7 +113,8 @@ export class BotLists {
     const scores = query.q === undefined ? undefined : await this.#search.search(query.q);
     if (scores && query.sort === undefined) return await this.#byScore(scores, query);
     const { key, descending } = query.sort ?? byId;
-    const { bots, valueOf } = await this.#sortedIndexes.by(key);
+    const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
+    const bots = await this.#active(all, query);
     return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, scores);
   }
 
@@ -119,8 +126,12 @@ export class BotLists {
       if (bot) found.push({ bot, value });
     });
     const sorted = await sortInSlices(found, (a, b) => compareSorted(b, a));
-    const bots = sorted.map(({ bot }) => bot);
-    return await select(bots, ({ id }) => scores.get(id) ?? 0, true, query);
+    const all = sorted.map(({ bot }) => bot);
+    return await select(await this.#active(all, query), ({ id }) => scores.get(id) ?? 0, true, query);
+  }
+
+  async #active(bots: readonly IndexedBot[], { activeDays }: Selection): Promise<readonly IndexedBot[]> {
+    return activeDays === undefined ? bots : await this.#sortedIndexes.active(bots, activeDays);
   }
 
   async #list(key: string, read: () => object, make: () => Promise<List>): Promise<List & Current> {

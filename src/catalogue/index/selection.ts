@@ -14,6 +14,8 @@ export interface Selection {
   readonly author?: string;
   /** A language the bot must have a page in. */
   readonly locale?: Locale;
+  /** A count was posted in the last so many days. */
+  readonly activeDays?: number;
   /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
   readonly limit?: number;
@@ -21,7 +23,7 @@ export interface Selection {
   readonly after?: Cursor;
 }
 
-export const sortKeys = ['id', 'created', 'edited', 'name', 'random', 'count'] as const;
+export const sortKeys = ['id', 'created', 'edited', 'name', 'random', 'count', 'growth'] as const;
 
 export interface Sort {
   readonly key: (typeof sortKeys)[number];

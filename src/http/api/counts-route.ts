@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
+import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { ProblemError } from '../problem.ts';
@@ -20,7 +21,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
         'only application/json and text/csv are given here: accept one of them, or */*',
       );
     }
-    if (!timeline.ready) {
+    if (!(await timeline.isRead())) {
       throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
         headers: { 'Retry-After': '10' },
       });
@@ -41,13 +42,23 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
 
 const writers = {
   'application/json': (counts: readonly CountAt[], step: CountStep): string =>
-    JSON.stringify(counts.map(({ period, count }) => ({ at: timeOf(period, step), count }))),
+    `[${counts.map(({ period, count }) => `{"at":"${timeOf(period, step)}","count":${count}}`).join(',')}]`,
   'text/csv': (counts: readonly CountAt[], step: CountStep): string =>
     ['at,count', ...counts.map(({ period, count }) => `${timeOf(period, step)},${count}`), ''].join('\r\n'),
 };
 
 /** When a period begins: `2026-11-22` or `2026-11-22T05:00Z`. */
 function timeOf(period: number, step: CountStep): string {
+  const known = times[step].get(period);
+  if (known !== undefined) return known;
   const text = new Date(period * lengthOf[step]).toISOString();
-  return step === 'day' ? text.slice(0, 10) : `${text.slice(0, 16)}Z`;
+  const time = step === 'day' ? text.slice(0, 10) : `${text.slice(0, 16)}Z`;
+  times[step].set(period, time);
+  return time;
 }
+
+/** Bots have the same periods, and most of a response's time would go into writing them. */
+const times = {
+  day: new LRUCache<number, string>({ max: 4000 }),
+  hour: new LRUCache<number, string>({ max: 4000 }),
+};

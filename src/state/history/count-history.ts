@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
@@ -50,7 +51,9 @@ export class CountHistory implements CountTimeline {
     this.#now = options.now ?? Date.now;
   }
 
-  get ready(): boolean {
+  async isRead(): Promise<boolean> {
+    if (this.#readHour === undefined && this.#running)
+      await Promise.race([this.#running, sleep(patience, undefined, { ref: false })]);
     return this.#readHour !== undefined;
   }
 
@@ -80,7 +83,7 @@ export class CountHistory implements CountTimeline {
   async update(): Promise<void> {
     const path = join(this.#options.folder, 'count-history');
     const all = [this.#days, this.#hours];
-    const isFirst = !this.ready;
+    const isFirst = this.#readHour === undefined;
     if (isFirst && this.#days.read.length === 0) await readSeries(path, all);
     const repository = await this.#options.repositoryOpener.open();
     const now = this.#now() / 1000;
@@ -128,6 +131,7 @@ export class CountHistory implements CountTimeline {
     return found;
   }
 
+  /** The growth of a bot's count, as `Counts` has it. */
   growth(id: BotId): number | undefined {
     const before = this.#hours.counts.first(id);
     const latest = this.#options.latest(id);
@@ -181,6 +185,9 @@ export class CountHistory implements CountTimeline {
     }
   }
 }
+
+/** Milliseconds that a read waits for the history at the start. */
+const patience = 2000;
 
 /** Milliseconds after an hour by which the last commit of it was made. */
 const afterHour = 10_000;

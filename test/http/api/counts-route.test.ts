@@ -10,6 +10,7 @@ import { issueTestToken } from '../../support/token.ts';
 
 const homer = '190519304972663312';
 const marge = '190519304972663313';
+const bart = '190519304972663314';
 const day = 24 * 60 * 60;
 
 describe('GET /api/v2/bots/:id/counts', () => {
@@ -32,6 +33,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     root = testRepository({
       [pagePath(homer)]: mainPage(),
       [pagePath(marge)]: mainPage({ name: 'Marge' }),
+      [pagePath(bart)]: mainPage({ name: 'Bart' }),
     }).folder;
     today = Math.floor(Date.now() / 1000 / day) * day;
     commitCounts(root, [
@@ -107,6 +109,19 @@ describe('GET /api/v2/bots/:id/counts', () => {
     await post(marge, 3);
     strictEqual(await latest('day'), 3);
     strictEqual(await latest('hour'), 3);
+  });
+
+  it('sorts the list by growth, and tells which bots are active', async () => {
+    const ids = async (query: string): Promise<string[]> =>
+      (await service.request(`/api/v2/bots?${query}`)).json.map(({ id }: { id: string }) => id);
+    // Homer has gone from 100 to 90 since the day 30 days ago; the others had no count then, Bart has none at all.
+    deepStrictEqual(await ids('sort=growth'), [marge, bart, homer]);
+    deepStrictEqual(await ids('sort=-growth'), [homer, bart, marge]);
+    deepStrictEqual(await ids('active=30d'), [homer, marge]);
+    deepStrictEqual(await ids('active=30d&q=lisa'), []);
+    const { status, json } = await service.request('/api/v2/bots?active=7d');
+    strictEqual(status, 400);
+    match(json.detail, /send 30d/);
   });
 
   it('gives nothing of a time that is to come', async () => {
