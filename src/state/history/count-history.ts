@@ -44,7 +44,8 @@ export class CountHistory implements CountTimeline {
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #failed = false;
+  /** How often it has failed since it last did not. */
+  #failures = 0;
 
   constructor(options: CountHistoryOptions) {
     this.#options = options;
@@ -153,12 +154,12 @@ export class CountHistory implements CountTimeline {
   async #round(): Promise<void> {
     try {
       await this.update();
-      this.#failed = false;
+      this.#failures = 0;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#failed = true;
-      // A repository that is missing is reported by all that writes.
-      const level = error instanceof WritesUnavailableError ? 'debug' : 'warn';
+      this.#failures++;
+      // Once, when it fails again; a repository that is missing is reported by all that writes.
+      const level = this.#failures === 2 && !(error instanceof WritesUnavailableError) ? 'warn' : 'debug';
       this.#options.log[level](
         { err: error },
         `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`,
@@ -170,7 +171,7 @@ export class CountHistory implements CountTimeline {
   #wait(): number {
     const hour = secondsAnHour * 1000;
     const untilHour = hour - (this.#now() % hour) + afterHour;
-    if (this.#failed) return retryAfter;
+    if (this.#failures > 0) return retryAfter;
     return Math.min(untilHour, Math.max(retryAfter, (this.#options.syncSeconds ?? Infinity) * 1000));
   }
 
