@@ -37,7 +37,10 @@ export class CountHistory implements CountTimeline {
   readonly #now: () => number;
   readonly #days = new FollowedSeries();
   readonly #hours = new FollowedSeries();
+  readonly #all = [this.#days, this.#hours];
+  readonly #cache: string;
   readonly #stop = new AbortController();
+  #isSaved = true;
   /** The hour since the epoch that was read last; undefined until all were. */
   #readHour: number | undefined;
   #readTip: string | null | undefined;
@@ -50,6 +53,7 @@ export class CountHistory implements CountTimeline {
   constructor(options: CountHistoryOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#cache = join(options.folder, 'count-history');
   }
 
   async isRead(): Promise<boolean> {
@@ -70,10 +74,12 @@ export class CountHistory implements CountTimeline {
     });
   }
 
+  /** Ends what is under way, and saves what the cache does not have yet. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
     await this.#running;
+    await this.#save();
   }
 
   /**
@@ -82,10 +88,8 @@ export class CountHistory implements CountTimeline {
    * @throws {WritesUnavailableError} where there is no repository
    */
   async update(): Promise<void> {
-    const path = join(this.#options.folder, 'count-history');
-    const all = [this.#days, this.#hours];
     const isFirst = this.#readHour === undefined;
-    if (isFirst && this.#days.read.length === 0) await readSeries(path, all);
+    if (isFirst && this.#days.read.length === 0) await readSeries(this.#cache, this.#all);
     const repository = await this.#options.repositoryOpener.open();
     const now = this.#now() / 1000;
     const lastHour = Math.floor(now / secondsAnHour) - 1;
@@ -99,7 +103,8 @@ export class CountHistory implements CountTimeline {
       this.#readHour = lastHour;
       this.#readTip = tip;
       if (isFirst || isNewDay || isNewHour) this.#version++;
-      if (isNewDay) await this.#save(path, all);
+      this.#isSaved &&= !isNewDay && !isNewHour;
+      if (isNewDay) await this.#save();
     } finally {
       reader.close();
     }
@@ -140,17 +145,6 @@ export class CountHistory implements CountTimeline {
     return before.period < firstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
   }
 
-  /** The series of all bots as they are kept, day and hour: the same for the same history. */
-  bytes(): readonly Uint8Array[] {
-    return [this.#days, this.#hours].map(({ counts }) =>
-      Buffer.concat(
-        counts
-          .inOrder()
-          .flatMap(([id, { bytes, length }]) => [Buffer.from(`${id} `), bytes.subarray(0, length)]),
-      ),
-    );
-  }
-
   async #round(): Promise<void> {
     try {
       await this.update();
@@ -175,13 +169,15 @@ export class CountHistory implements CountTimeline {
     return Math.min(untilHour, Math.max(retryAfter, (this.#options.syncSeconds ?? Infinity) * 1000));
   }
 
-  async #save(path: string, all: readonly FollowedSeries[]): Promise<void> {
+  async #save(): Promise<void> {
+    if (this.#isSaved) return;
     try {
-      await writeSeries(path, all);
+      await writeSeries(this.#cache, this.#all);
+      this.#isSaved = true;
     } catch (error) {
       this.#options.log.warn(
         { err: error },
-        `the cache of counts over time could not be written: ${messageOf(error)}; the next start reads them from Git`,
+        `could not write the cache of counts over time: ${messageOf(error)}; the next start reads them from Git`,
       );
     }
   }

@@ -33,10 +33,16 @@ export class FollowedSeries {
       await this.counts.cutAfter(kept.at(-1)?.period ?? -1);
     }
     let before = spans[same - 1] ?? null;
-    for (const span of rest) {
-      await reader.read([span], before, (period, id, count) => this.counts.add(id, period, count));
-      this.#read.push(...span.moments);
-      before = span;
+    try {
+      for (const span of rest) {
+        await reader.read([span], before, (period, id, count) => this.counts.add(id, period, count));
+        this.#read.push(...span.moments);
+        before = span;
+      }
+    } catch (error) {
+      // The span may have other counts by the next call.
+      await this.counts.cutAfter(this.#read.at(-1)?.period ?? -1);
+      throw error;
     }
     return true;
   }

@@ -1,11 +1,13 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CountAt, CountStep } from '../../../src/bot/count-timeline.ts';
 import type { BotId } from '../../../src/bot/id.ts';
 import { openRepository, RepositoryOpener } from '../../../src/git/repository.ts';
 import { silentLog } from '../../../src/log.ts';
 import { CountHistory } from '../../../src/state/history/count-history.ts';
+import { FollowedSeries } from '../../../src/state/history/followed-series.ts';
+import { readSeries } from '../../../src/state/history/series-cache.ts';
 import { pruneHistory } from '../../../src/state/ref/prune-history.ts';
 import { repositoryIn, testRepository } from '../../support/repository.ts';
 import { botId } from '../../support/sample.ts';
@@ -74,14 +76,15 @@ describe('the counts over time', () => {
     const commits = story();
     commitCounts(place, commits);
     const now = (commits.at(-1)?.time ?? 0) + 1;
-    const before = await read(place, now);
+    const live = await read(place, now);
+    const before = await bytesFromGit(place, now);
     for (const keep of [2.3, 1.3, 0.8]) {
       ok((await prune(place, now - keep * day, now)) > 0);
-      deepStrictEqual((await read(place, now)).bytes(), before.bytes());
+      deepStrictEqual(await bytesFromGit(place, now), before);
     }
     ok(countCommits(place) < 80, 'old days have one commit');
-    await before.update();
-    await assertSameAsGit(before, place, now);
+    await live.update();
+    await assertSameAsGit(live, place, now);
   });
 
   it('go on where history was pruned meanwhile, and forget hours that are older than 30 days', async () => {
@@ -112,6 +115,7 @@ describe('the counts over time', () => {
     commitCounts(place, story());
     const first = historyOf(place, () => today, folder);
     await first.update();
+    const bytes = await bytesOf(first);
     for (const spoil of [
       () => rmSync(join(folder, 'count-history')),
       () => writeFileSync(join(folder, 'count-history'), 'botshelf counts 1\nnonsense'),
@@ -120,7 +124,7 @@ describe('the counts over time', () => {
       spoil();
       const again = historyOf(place, () => today, folder);
       await again.update();
-      deepStrictEqual(again.bytes(), first.bytes());
+      deepStrictEqual(await bytesOf(again), bytes);
     }
   });
 
@@ -164,8 +168,12 @@ describe('the counts over time', () => {
       counts: { [homer]: 1000 + ((i * 7919) % 200) },
     }));
     commitCounts(place, commits);
-    const [, hours] = (await read(place, today)).bytes();
-    ok((hours?.length ?? 0) / 700 < 4, `${hours?.length} bytes for 700 values`);
+    const history = await read(place, today);
+    await history.close();
+    const all = [new FollowedSeries(), new FollowedSeries()];
+    ok(await readSeries(caches.get(history) ?? '', all));
+    const [[, series] = []] = all[1]?.counts.inOrder() ?? [];
+    ok((series?.length ?? Infinity) / 700 < 4, `${series?.length} bytes for 700 values`);
   });
 
   it('tell the growth since the day 30 days ago began, of bots that had a count then', async () => {
@@ -227,7 +235,7 @@ function historyOf(
 ): CountHistory {
   const repositoryOpener = new RepositoryOpener(place);
   openers.push(repositoryOpener);
-  return new CountHistory({
+  const history = new CountHistory({
     repositoryOpener,
     latest: (id) => {
       const value = latest[id];
@@ -237,7 +245,12 @@ function historyOf(
     log: silentLog,
     now: () => now() * 1000,
   });
+  caches.set(history, join(folder, 'count-history'));
+  return history;
 }
+
+/** Where each history keeps its series once it is closed. */
+const caches = new Map<CountHistory, string>();
 
 async function read(
   place: string,
@@ -250,8 +263,19 @@ async function read(
 }
 
 async function assertSameAsGit(history: CountHistory, place: string, now: number): Promise<void> {
-  deepStrictEqual(history.bytes(), (await read(place, now)).bytes());
-  ok(history.bytes().every(({ length }) => length > 0));
+  const bytes = await bytesOf(history);
+  ok(bytes.length > 100);
+  deepStrictEqual(bytes, await bytesFromGit(place, now));
+}
+
+async function bytesFromGit(place: string, now: number): Promise<Buffer> {
+  return await bytesOf(await read(place, now));
+}
+
+/** The series of all bots as they are kept, with the trees that they were read from. */
+async function bytesOf(history: CountHistory): Promise<Buffer> {
+  await history.close();
+  return readFileSync(caches.get(history) ?? '');
 }
 
 async function prune(place: string, since: number, now: number): Promise<number> {
