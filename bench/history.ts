@@ -60,10 +60,11 @@ async function* measure(stage: Stage, model: string, next: Model): AsyncGenerato
     const day = ((await live(2)) - before) / 2;
     const young = reachableMegabytes(folder);
     now += 40 * 24 * 3600;
-    counts.commit(now);
+    for (const hour of [0, 1, 24]) counts.commit(now + hour * 3600);
+    now += 24 * 3600;
     await maintain(repositoryOpener, now, now);
-    // Five days have lost their hours since, and one day was added without.
-    const hours = (young + day - reachableMegabytes(folder)) / 6;
+    // Five days have lost their hours since, and two days were added without.
+    const hours = (young + 2 * day - reachableMegabytes(folder)) / 7;
     yield {
       name: `a day of ${model}, pruned`,
       measured: `${day.toFixed(1)} MB, ${(day - hours).toFixed(1)} MB after 30 days`,
