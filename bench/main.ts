@@ -4,9 +4,11 @@ import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { day } from './day.ts';
+import { history } from './history.ts';
 import { loadProgram } from './load.ts';
 import { markdown } from './markdown.ts';
 import { mixed } from './mixed.ts';
+import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
 import { failureLine, headingLines, type RowGroup, rowLine, type Run } from './row.ts';
@@ -41,7 +43,12 @@ const usual: Readonly<Record<string, RowGroup>> = {
   sync,
   search,
 };
-const groups: Readonly<Record<string, RowGroup>> = { ...usual, day: day(Number(values.hours)) };
+const groups: Readonly<Record<string, RowGroup>> = {
+  ...usual,
+  day: day(Number(values.hours)),
+  history,
+  'over-time': overTime,
+};
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);
 if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {

@@ -9,6 +9,18 @@ export interface Counts {
   count(id: BotId): number | undefined;
 
   /**
+   * Returns by how much of itself a bot's count has grown since the day 30 days ago began: 0.25 is a quarter more, -0.5
+   * half of it. Undefined for a bot without a count then.
+   */
+  growth(id: BotId): number | undefined;
+
+  /**
+   * Returns when a bot's count was last posted, in milliseconds since the epoch; undefined for a bot without one. After a
+   * restart it may be an hour early, as an unchanged count is not written each time.
+   */
+  reportedAt(id: BotId): number | undefined;
+
+  /**
    * Sets a bot's count, 0 to 10,000,000,000. Resolves when it is durable.
    * @throws {WritesUnavailableError} when it is not saved
    */
@@ -17,3 +29,6 @@ export interface Counts {
 
 /** The counts for those that only read them. */
 export type ReadonlyCounts = Omit<Counts, 'setCount'>;
+
+/** The counts for those that set them. */
+export type CurrentCounts = Omit<Counts, 'growth'>;

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import type { CountTimeline } from '../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -31,6 +32,7 @@ import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
+import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
@@ -39,6 +41,7 @@ export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly search: BotSearch;
   readonly counts: ReadonlyCounts;
+  readonly timeline: CountTimeline;
   readonly updates: Updates;
   readonly tokens: Tokens;
   /** Null where nobody can log in. */
@@ -79,6 +82,7 @@ export function createApp(options: AppOptions): Koa {
   // A router of their own, before that of the pages: a router matches a path against all of its routes.
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl);
+  addCountsRoute(programs, bots, options.timeline);
   const tokenAdvice = (id: BotId): string => {
     if (options.login?.obstacle === null) return `the Token button at ${baseUrl}/bots/${id} gives one`;
     const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;

@@ -23,6 +23,7 @@ import { LivePreview } from '../site/live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import type { Site } from '../site/page/layout.tsx';
 import { repositoryLinks } from '../site/page/repository-links.ts';
+import { CountHistory } from '../state/history/count-history.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { pruneHistory } from '../state/ref/prune-history.ts';
 import { SharedTokens } from '../state/shared-tokens.ts';
@@ -133,6 +134,14 @@ async function start(
     log,
   });
   onClose(async () => await state.close());
+  const timeline = new CountHistory({
+    repositoryOpener,
+    latest: (id) => state.latest(id),
+    folder: config.var,
+    syncSeconds: remote?.syncSeconds,
+    log,
+  });
+  onClose(async () => await timeline.close());
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const maintenance = new Maintenance({
     repositoryOpener,
@@ -165,7 +174,15 @@ async function start(
   const app = createApp({
     catalogue,
     search,
-    counts: state,
+    counts: {
+      get version() {
+        return state.version;
+      },
+      count: (id) => state.count(id),
+      reportedAt: (id) => state.reportedAt(id),
+      growth: (id) => timeline.growth(id),
+    },
+    timeline,
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),
     login: await openLogin(config, log),
@@ -205,6 +222,7 @@ async function start(
   });
   await sync?.start();
   void indexForSearch(catalogue, search, log);
+  timeline.start();
   if (pictures) onClose(followPictures(catalogue, pictures));
   return { address: urlOf(config.host, server.port), ready: sync?.stateFetched ?? true };
 }

@@ -1,12 +1,12 @@
 import { WritesUnavailableError } from '../bot/errors.ts';
-import type { Counts } from '../bot/counts.ts';
+import type { CurrentCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
 import type { Failure } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { timeAfter } from './bot-state/bot-state.ts';
+import { type Count, timeAfter } from './bot-state/bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
@@ -24,7 +24,7 @@ export interface StateStoreOptions {
   readonly stateSeconds: number;
   /**
    * The age after which an unchanged count is written again with its new time, as another machine may have another count
-   * from before. Undefined where there is no other machine.
+   * from before. Undefined where there is no other machine: then an hour, which is the most.
    */
   readonly repeatSeconds?: number | undefined;
   readonly log: Log;
@@ -34,7 +34,7 @@ export interface StateStoreOptions {
  * The counts and tokens of all bots: read from memory, written through the journal and the state ref. A write that has
  * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
  */
-export class StateStore implements Counts {
+export class StateStore implements CurrentCounts {
   readonly #state = new State();
   readonly #committed: CommittedState;
   readonly #journal: Journal;
@@ -45,6 +45,8 @@ export class StateStore implements Counts {
   /** The latest entry of each bot that is not durable yet. */
   readonly #pending = new Map<BotId, JournalEntry>();
   readonly #lastUsed = new Map<BotId, number>();
+  /** When an unchanged count was last posted that was not written again. */
+  readonly #repeatedAt = new Map<BotId, number>();
   /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
   #refusedAt = 0;
   /** Why every write is refused; undefined while writes are accepted. */
@@ -63,7 +65,7 @@ export class StateStore implements Counts {
 
   private constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
     this.#log = log;
-    this.#repeatAfter = (repeatSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#repeatAfter = Math.min(repeatSeconds ?? anHour, anHour) * 1000;
     if (ref === null) this.#closed = noRepository;
     this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
@@ -82,6 +84,16 @@ export class StateStore implements Counts {
   /** A bot's latest count; undefined when it never had one. */
   count(id: BotId): number | undefined {
     return this.#state.count(id)?.value;
+  }
+
+  /** A bot's latest count, with the time it was written; undefined when it never had one. */
+  latest(id: BotId): Count | undefined {
+    return this.#state.count(id);
+  }
+
+  reportedAt(id: BotId): number | undefined {
+    const written = this.#state.count(id)?.at;
+    return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);
   }
 
   /**
@@ -108,14 +120,17 @@ export class StateStore implements Counts {
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 
-  /** A count that has not changed is not written again, unless it is older than `repeatSeconds`. */
+  /** A count that has not changed is not written again, unless it is older than `repeatSeconds` or an hour. */
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
     const isKnown = known?.value === count && Date.now() - known.at <= this.#repeatAfter;
-    if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) return;
+    if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
+      this.#repeatedAt.set(id, Date.now());
+      return;
+    }
     const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
     const entry: JournalEntry = { id, count, countedAt };
     this.#pending.set(id, entry);
@@ -219,6 +234,8 @@ export class StateStore implements Counts {
     }
   }
 }
+
+const anHour = 60 * 60;
 
 const noRepository =
   'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';

@@ -16,6 +16,8 @@ import { addSiteRoutes } from '../../src/site/site-routes.tsx';
 import { eventually } from '../support/eventually.ts';
 import { botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { noCounts } from '../support/counts.ts';
 
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
@@ -23,7 +25,7 @@ describe('the pages of the site', () => {
   const markdown = new Markdown();
   let server: ListeningServer;
   let bots: MutableBotIndex;
-  let counts: { version: number; count: () => number | undefined };
+  let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
   let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
   /** How many pages were rendered: the footer of each has this link once. */
   let rendered: number;
@@ -31,7 +33,7 @@ describe('the pages of the site', () => {
   beforeEach(async () => {
     bots = new MutableBotIndex();
     bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun' }));
-    counts = { version: 0, count: () => undefined };
+    counts = { ...noCounts };
     rendered = 0;
     const links = repositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
     const repository = {

@@ -71,6 +71,7 @@ export class BotLists {
     const read = (): object => ({
       order: this.#sortedIndexes.version(key),
       ...(query.q !== undefined && { index: this.#search.version }),
+      ...(query.activeDays !== undefined && { reports: this.#sortedIndexes.version('count') }),
     });
     return await this.#list(JSON.stringify(['v2', query]), read, async () => {
       const slice = new TimeSlice();
@@ -111,7 +112,10 @@ export class BotLists {
   }
 
   /** The first bots of what a query without words asks for, found without putting all of them in order. */
-  async first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): Promise<IndexedBot[]> {
+  async first(
+    query: Omit<Selection, 'q' | 'after' | 'limit' | 'activeDays'>,
+    count: number,
+  ): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
     return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
@@ -142,7 +146,9 @@ export class BotLists {
     if (found && query.sort === undefined)
       return await selectBest(found, query, this.#sortedIndexes.counts, slice);
     const { key, descending } = query.sort ?? byId;
-    const { bots, valueOf } = await this.#sortedIndexes.by(key);
+    const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
+    const bots =
+      query.activeDays === undefined ? all : await this.#sortedIndexes.active(all, query.activeDays);
     const among = found && new Set(found.bots);
     return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, among);
   }

@@ -7,6 +7,7 @@ import type { IndexedBot } from '../index/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
 import { type Kind, kinds } from '../search/segment.ts';
 import {
+  activeSince,
   compareSorted,
   type Cursor,
   matches,
@@ -34,15 +35,18 @@ export async function selectBest(
   slice: TimeSlice,
 ): Promise<SelectedByRelevance> {
   const { after, limit = bots.length, nsfw, categories, ...others } = selection;
-  const isFiltered = filterKeys.some((key) => others[key] !== undefined);
+  const since = activeSince(others);
+  const isFiltered = since > 0 || filterKeys.some((key) => others[key] !== undefined);
   const highest = after === undefined ? mostSteps : stepOf(Number(after.value));
+  const isWanted = (bot: IndexedBot): boolean =>
+    matches(bot, others) && (since === 0 || (counts.reportedAt(bot.id) ?? 0) >= since);
   const matching = new Uint32Array(bots.length);
   let total = 0;
   let hidden = 0;
   const perKind = kinds.map(() => 0);
   const sizes = new Uint32Array(mostSteps + 1);
   await forEachIndex(bots.length, slice, (i) => {
-    if (isFiltered && !matches(bots[i] as IndexedBot, others)) return;
+    if (isFiltered && !isWanted(bots[i] as IndexedBot)) return;
     const number = kindNumbers[i] ?? 0;
     const kind = kinds[number] as Kind;
     const inCategory = categories === undefined || categories.includes(kind.category);

@@ -14,6 +14,8 @@ export interface Selection {
   readonly author?: string;
   /** A language the bot must have a page in. */
   readonly locale?: Locale;
+  /** A count was posted in the last so many days. */
+  readonly activeDays?: number;
   /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
   readonly limit?: number;
@@ -21,7 +23,7 @@ export interface Selection {
   readonly after?: Cursor;
 }
 
-export const sortKeys = ['id', 'created', 'edited', 'name', 'random', 'count'] as const;
+export const sortKeys = ['id', 'created', 'edited', 'name', 'random', 'count', 'growth'] as const;
 
 export interface Sort {
   readonly key: (typeof sortKeys)[number];
@@ -42,6 +44,11 @@ export interface Selected {
   readonly total: number;
   /** Where the next page begins; undefined when this is the last. */
   readonly next: Cursor | undefined;
+}
+
+/** Returns since when a bot must have posted a count, in milliseconds since the epoch; 0 where it need not. */
+export function activeSince({ activeDays }: Pick<Selection, 'activeDays'>): number {
+  return activeDays === undefined ? 0 : Date.now() - activeDays * 24 * 60 * 60 * 1000;
 }
 
 /** What bots are sorted by; bots of one value by id. */

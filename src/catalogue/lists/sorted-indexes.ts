@@ -1,7 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
-import { compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
+import { activeSince, compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */
 export interface Ordered {
@@ -39,7 +39,8 @@ export class SortedIndexes {
 
   /** That of the order as it would be now. Counts change all the time: their order is made anew once a second at most. */
   version(key: Sort['key']): string {
-    const second = key === 'count' && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    const second =
+      (key === 'count' || key === 'growth') && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
@@ -52,11 +53,23 @@ export class SortedIndexes {
         return ({ facts }) => facts.nameKey;
       case 'count':
         return ({ id }) => this.counts.count(id) ?? -1;
+      case 'growth':
+        return ({ id }) => this.counts.growth(id) ?? -2;
       case 'created':
       case 'edited':
       case 'random':
         return ({ facts }) => facts[key];
     }
+  }
+
+  /** The bots of which a count was posted in the last so many days, in their order. */
+  async active(bots: readonly IndexedBot[], activeDays: number): Promise<IndexedBot[]> {
+    const since = activeSince({ activeDays });
+    const found: IndexedBot[] = [];
+    await forEachInSlices(bots, (bot) => {
+      if ((this.counts.reportedAt(bot.id) ?? 0) >= since) found.push(bot);
+    });
+    return found;
   }
 
   async #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): Promise<IndexedBot[]> {

@@ -85,6 +85,12 @@ const readers: ReadonlyMap<string, Reader> = new Map(
       query.locale = locale;
       return undefined;
     }),
+    active: one((query, text) => {
+      if (text !== '30d')
+        return `${quoted(text)} is not a time: send 30d, for bots that posted a count in 30 days`;
+      query.activeDays = 30;
+      return undefined;
+    }),
     sort: one((query, text) => {
       if (text === relevance) return undefined;
       const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));

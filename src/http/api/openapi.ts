@@ -57,6 +57,17 @@ const readBot = {
   responses: { '200': response('The bot.', ref('BotRecord')), ...notModified, '404': problem },
 };
 
+const time = { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] };
+
+const countAt = {
+  type: 'object',
+  required: ['at', 'count'],
+  properties: {
+    at: { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] },
+    count: { type: 'integer', minimum: 0 },
+  },
+};
+
 const paths = {
   '/api/v2/bots': {
     get: {
@@ -75,10 +86,12 @@ const paths = {
         query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
         query('author', 'Bots of this author: the id of an account.', ref('id')),
         query('locale', 'Bots with a page in this language.', ref('locale')),
-        query('sort', 'The order, reversed with - in front. If left out: relevance with q, else id.', {
-          type: 'string',
-          pattern: `^(relevance|-?(${sortKeys.join('|')}))$`,
-        }),
+        query('active', 'Bots that posted a count in the last 30 days.', { type: 'string', enum: ['30d'] }),
+        query(
+          'sort',
+          'The order, reversed with - in front. If left out: relevance with q, else id. “growth” is that of the count over 30 days.',
+          { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
+        ),
         query('limit', 'The number of bots on a page; all if left out.', {
           type: 'integer',
           minimum: 1,
@@ -123,6 +136,36 @@ const paths = {
         ...Object.fromEntries(
           [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
         ),
+      },
+    },
+  },
+  '/api/v2/bots/{id}/counts': {
+    get: {
+      summary: 'The counts of a bot over time',
+      description:
+        'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
+      parameters: [
+        idParameter,
+        query('from', 'The first day or hour; that of the first count if left out.', time),
+        query('to', 'The last day or hour; the one that is not over if left out.', time),
+        query('step', 'The length of a period; day if left out. At most 3,660 periods are returned.', {
+          type: 'string',
+          enum: ['hour', 'day'],
+        }),
+      ],
+      responses: {
+        '200': {
+          description: 'The counts, the oldest first; “at” is the begin of the period.',
+          content: {
+            'application/json': { schema: listOf(countAt) },
+            'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
+          },
+        },
+        ...notModified,
+        '400': problem,
+        '404': problem,
+        '406': problem,
+        '503': problem,
       },
     },
   },

@@ -6,11 +6,12 @@ import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { noCounts } from '../../support/counts.ts';
 
 describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
-  const sortedIndexes = new SortedIndexes(bots, { version: 0, count: () => undefined });
+  const sortedIndexes = new SortedIndexes(bots, noCounts);
   const fresh = (): BotLists => new BotLists(bots, new BotSearch(bots, console.error), sortedIndexes);
 
   it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {

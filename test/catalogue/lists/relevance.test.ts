@@ -5,6 +5,7 @@ import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { noCounts } from '../../support/counts.ts';
 
 describe('what a search found, the best first', () => {
   const bots = new MutableBotIndex();
@@ -18,7 +19,7 @@ describe('what a search found, the best first', () => {
     } as const;
     bots.set(sampleBot(String(i), { en: [`Bot${i}`, description] }, { ...keys, verified: i === 101 }));
   }
-  const counts = { version: 0, count: (id: string) => (id === '13' ? 1000 : undefined) };
+  const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
   const search = new BotSearch(bots, () => {});
   const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
 

@@ -4,6 +4,7 @@ import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/b
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { select, selectFirst, sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { noCounts } from '../../support/counts.ts';
 
 describe('the beginning of a list', () => {
   it('is the same whether it is picked or cut from the whole order', async () => {
@@ -26,7 +27,7 @@ describe('the beginning of a list', () => {
             );
           });
           const sortedIndexes = new SortedIndexes(bots, {
-            version: 0,
+            ...noCounts,
             count: (id) => drawn[Number(id) / 7]?.count ?? undefined,
           });
           const sorted = (await sortedIndexes.by(key)).bots;

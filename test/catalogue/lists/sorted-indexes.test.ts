@@ -2,13 +2,11 @@ import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import type { ReadonlyCounts } from '../../../src/bot/counts.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
-
-const noCounts: ReadonlyCounts = { version: 0, count: () => undefined };
+import { noCounts } from '../../support/counts.ts';
 
 describe('sortedIndexes', () => {
   it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', async () => {
@@ -63,7 +61,7 @@ describe('sortedIndexes', () => {
       ['1', 5],
       ['2', 0],
     ]);
-    const sortedIndexes = new SortedIndexes(bots, { version: 1, count: (id) => counts.get(id) });
+    const sortedIndexes = new SortedIndexes(bots, { ...noCounts, version: 1, count: (id) => counts.get(id) });
     deepStrictEqual(
       (await sortedIndexes.by('count')).bots.map(({ id }) => id),
       ['3', '2', '1'],

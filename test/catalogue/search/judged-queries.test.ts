@@ -7,6 +7,7 @@ import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
+import { noCounts } from '../../support/counts.ts';
 
 type Texts = Readonly<Record<string, readonly [name: string, description: string, page?: string]>>;
 type Bot = [Category, Texts, { count: number; verified?: boolean; nsfw?: boolean }];
@@ -34,7 +35,7 @@ describe('a search of 161 bots', () => {
   const lists = new BotLists(
     bots,
     new BotSearch(bots, console.error),
-    new SortedIndexes(bots, { version: 0, count: (id) => counts.get(id) }),
+    new SortedIndexes(bots, { ...noCounts, count: (id) => counts.get(id) }),
   );
 
   it('finds something for each of 184 queries, and what is wanted first', async () => {

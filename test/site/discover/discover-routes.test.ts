@@ -14,6 +14,7 @@ import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/disco
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
+import { noCounts } from '../../support/counts.ts';
 
 const baseUrl = 'https://bots.example.org';
 
@@ -27,8 +28,7 @@ describe('what programs read beside the pages', () => {
     bots.set(
       sampleBot('9', { en: ['Nine', 'x'] }, { category: 'fun', created: 3, authors: ['5'], nsfw: true }),
     );
-    const counts = { version: 0, count: () => undefined };
-    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
+    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, noCounts));
     const router = new Router();
     addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact });
     const app = new Koa();

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { RepositoryOpener } from '../src/git/repository.ts';
+import { readRef, stateRef } from '../src/git/refs.ts';
+import { CountReader } from '../src/state/ref/count-reader.ts';
+import { FollowedSeries } from '../src/state/history/followed-series.ts';
+import { planOf } from '../src/state/history/plan.ts';
+import { writeSeries } from '../src/state/history/series-cache.ts';
+import { Random } from './random.ts';
+import { send } from './request.ts';
+import { milliseconds, type Row } from './row.ts';
+import { residentMegabytes, startWholeService } from './service.ts';
+import type { Stage } from './stage.ts';
+import { percentile } from './statistics.ts';
+
+/** Counts over time of two years: what they take in memory, and how fast they are read. */
+export async function* overTime(stage: Stage): AsyncGenerator<Row> {
+  const folder = stage.tempFolder();
+  const { values, bytes } = await writeTwoYears(stage, folder);
+  yield {
+    name: `${(values / 1e6).toFixed(0)} million counts in memory`,
+    measured: `${(bytes / values).toFixed(1)} bytes each`,
+    goal: '≤ 16 bytes',
+    met: bytes / values <= 16,
+  };
+  await using service = await startWholeService(stage, { BOTSHELF_VAR: folder });
+  const random = new Random(3);
+  const times: Record<string, number[]> = { day: [], hour: [], record: [] };
+  let size = 0;
+  for (let i = 0; i < 9000; i++) {
+    const { id } = stage.bots[random.integer(0, stage.bots.length - 1)] ?? {};
+    const step = ['day', 'hour', 'record'][i % 3] ?? '';
+    const path = `/api/v2/bots/${id}${step === 'record' ? '' : `/counts?step=${step}`}`;
+    const started = performance.now();
+    const { body } = await send(service.address, { method: 'GET', path, headers: {} });
+    times[step]?.push(performance.now() - started);
+    size = Math.max(size, body.length);
+  }
+  if (size < 15_000) throw new Error('the history was not read');
+  // The first ones compile the code.
+  const p99 = (step: string): number => percentile(times[step]?.slice(100) ?? [], 0.99);
+  for (const step of ['day', 'hour']) {
+    yield {
+      name: `two years of counts by the ${step}, p99`,
+      measured: `${milliseconds(p99(step))}, median ${milliseconds(percentile(times[step] ?? [], 0.5))}`,
+      peer: `a record ${milliseconds(p99('record'))}`,
+      ratio: p99('record') / p99(step),
+      goal: '≤ 5 ms',
+      met: p99(step) <= 5,
+    };
+  }
+  yield {
+    name: 'memory of the service with them',
+    measured: `${Math.round(residentMegabytes(service))} MB`,
+    goal: '–',
+    met: true,
+  };
+}
+
+/** Writes the cache of a service that has read two years of a history, in which every bot had another count each hour. */
+async function writeTwoYears(stage: Stage, folder: string): Promise<{ values: number; bytes: number }> {
+  const now = Math.floor(Date.now() / 1000);
+  commitEmpty(stage.catalogue, now);
+  const repositoryOpener = new RepositoryOpener(stage.catalogue);
+  const repository = await repositoryOpener.open();
+  const reader = new CountReader(repository);
+  const plan = await planOf(repository, reader, await readRef(repository, stateRef), now);
+  reader.close();
+  repositoryOpener.close();
+  const all = [new FollowedSeries(), new FollowedSeries()];
+  const random = new Random(5);
+  let values = 0;
+  const before = memory();
+  for (const [i, spans] of [plan.days, plan.hours].entries()) {
+    const moments = spans.flatMap((span) => span.moments);
+    all[i]?.restore(moments);
+    values += moments.length * stage.bots.length;
+    for (const { id } of stage.bots) {
+      let count = random.integer(10, 100_000);
+      for (const { period } of moments) all[i]?.counts.add(id, period, (count += random.integer(1, 40)));
+    }
+  }
+  const bytes = memory() - before;
+  await writeSeries(join(folder, 'count-history'), all);
+  return { values, bytes };
+}
+
+/** Adds commits without a change to the state ref: one a day for two years, then one an hour for 30 days. */
+function commitEmpty(catalogue: string, now: number): void {
+  const day = 24 * 3600;
+  const days = Array.from({ length: 700 }, (_, i) => now - (730 - i) * day);
+  const hours = Array.from({ length: 31 * 24 }, (_, i) => now - (31 * 24 - i) * 3600);
+  const commits = [...days, ...hours].map(
+    (time, i) =>
+      `commit ${stateRef}\ncommitter Bench <bench@localhost> ${time} +0000\ndata 5\nCount\n${i === 0 ? `from ${stateRef}^0\n` : ''}\n`,
+  );
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: catalogue, input: commits.join('') });
+}
+
+function memory(): number {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

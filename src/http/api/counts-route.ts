@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Router } from '@koa/router';
+import { LRUCache } from 'lru-cache';
+import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
+import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import { ProblemError } from '../problem.ts';
+import { queryOf } from '../query.ts';
+import { readHeaders, send } from '../representation.ts';
+import { lengthOf, mostPeriods, parseCountsQuery } from './counts-query.ts';
+import { knownBot } from './read-routes.ts';
+
+/** A bot's counts over time, as JSON or CSV. */
+export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTimeline): void {
+  router.get('/api/v2/bots/:id/counts', async (ctx) => {
+    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const { step, from, to } = parseCountsQuery(queryOf(ctx), (of) => timeline.present(of));
+    const kind = ctx.accepts('application/json', 'text/csv');
+    if (kind !== 'application/json' && kind !== 'text/csv') {
+      throw new ProblemError(
+        'not-acceptable',
+        'only application/json and text/csv are given here: accept one of them, or */*',
+      );
+    }
+    if (!(await timeline.isRead())) {
+      throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
+        headers: { 'Retry-After': '10' },
+      });
+    }
+    const stamp = timeline.stamp(bot.id, step);
+    const last = Math.min(to ?? Number.POSITIVE_INFINITY, timeline.present(step));
+    const first = from ?? Math.max(timeline.first(bot.id, step) ?? last, last - mostPeriods + 1);
+    const body = Buffer.from(writers[kind](timeline.counts(bot.id, step, first, last), step));
+    await send(ctx, {
+      type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
+      digest: createHash('sha1').update(body).digest('base64url'),
+      body,
+      common: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
+      current: () => bots.get(bot.id) === bot && timeline.stamp(bot.id, step) === stamp,
+    });
+  });
+}
+
+const writers = {
+  'application/json': (counts: readonly CountAt[], step: CountStep): string =>
+    `[${counts.map(({ period, count }) => `{"at":"${timeOf(period, step)}","count":${count}}`).join(',')}]`,
+  'text/csv': (counts: readonly CountAt[], step: CountStep): string =>
+    ['at,count', ...counts.map(({ period, count }) => `${timeOf(period, step)},${count}`), ''].join('\r\n'),
+};
+
+/** When a period begins: `2026-11-22` or `2026-11-22T05:00Z`. */
+function timeOf(period: number, step: CountStep): string {
+  const known = times[step].get(period);
+  if (known !== undefined) return known;
+  const text = new Date(period * lengthOf[step]).toISOString();
+  const time = step === 'day' ? text.slice(0, 10) : `${text.slice(0, 16)}Z`;
+  times[step].set(period, time);
+  return time;
+}
+
+/** Bots have the same periods, and most of a response's time would go into writing them. */
+const times = {
+  day: new LRUCache<number, string>({ max: 4000 }),
+  hour: new LRUCache<number, string>({ max: 4000 }),
+};

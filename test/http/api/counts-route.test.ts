@@ -1,0 +1,181 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { commitCounts } from '../../support/state-history.ts';
+import { issueTestToken } from '../../support/token.ts';
+
+const homer = '190519304972663312';
+const marge = '190519304972663313';
+const bart = '190519304972663314';
+const day = 24 * 60 * 60;
+
+describe('GET /api/v2/bots/:id/counts', () => {
+  let service: TestService;
+  let root: string;
+  /** Midnight UTC. */
+  let today: number;
+  const post = async (id: string, count: number): Promise<void> => {
+    const { status } = await service.request(`/api/v2/bots/${id}`, {
+      method: 'POST',
+      headers: { Authorization: await issueTestToken(root, id), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ bot: { count } }),
+    });
+    strictEqual(status, 200);
+  };
+  const dayBefore = (days: number): string =>
+    new Date((today - days * day) * 1000).toISOString().slice(0, 10);
+
+  before(async () => {
+    root = testRepository({
+      [pagePath(homer)]: mainPage(),
+      [pagePath(marge)]: mainPage({ name: 'Marge' }),
+      [pagePath(bart)]: mainPage({ name: 'Bart' }),
+    }).folder;
+    today = Math.floor(Date.now() / 1000 / day) * day;
+    commitCounts(root, [
+      { time: today - 40 * day, counts: { [homer]: 100 } },
+      { time: today - 3 * day + 5 * 3600, counts: { [homer]: 120 } },
+      { time: today - 2 * day, counts: { [homer]: 90, 777: 4 } },
+    ]);
+    service = await startTestService({}, { root, env: { BOTSHELF_STATE_SECONDS: '1' } });
+    await eventually(async () =>
+      strictEqual((await service.request(`/api/v2/bots/${homer}/counts`)).status, 200),
+    );
+  });
+
+  it('gives the last count of each day since the first, as JSON', async () => {
+    const { json, headers } = await service.request(`/api/v2/bots/${homer}/counts`);
+    strictEqual(json.length, 41);
+    deepStrictEqual(json[0], { at: dayBefore(40), count: 100 });
+    deepStrictEqual(json.slice(-4), [
+      { at: dayBefore(3), count: 120 },
+      { at: dayBefore(2), count: 90 },
+      { at: dayBefore(1), count: 90 },
+      { at: dayBefore(0), count: 90 },
+    ]);
+    strictEqual(headers.get('access-control-allow-origin'), '*');
+  });
+
+  it('gives a part of them, by day or by hour, times rounded down to their period', async () => {
+    const days = await service.request(
+      `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}T23:59Z&to=${dayBefore(2)}&step=day`,
+    );
+    deepStrictEqual(days.json, [
+      { at: dayBefore(3), count: 120 },
+      { at: dayBefore(2), count: 90 },
+    ]);
+    const hours = await service.request(
+      `/api/v2/bots/${homer}/counts?step=hour&from=${dayBefore(3)}T04:00Z&to=${dayBefore(3)}T06:30:00.5Z`,
+    );
+    deepStrictEqual(hours.json, [
+      { at: `${dayBefore(3)}T04:00Z`, count: 100 },
+      { at: `${dayBefore(3)}T05:00Z`, count: 120 },
+      { at: `${dayBefore(3)}T06:00Z`, count: 120 },
+    ]);
+  });
+
+  it('gives CSV to those that accept it rather', async () => {
+    const path = `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}&to=${dayBefore(2)}`;
+    const response = await fetch(service.address + path, { headers: { Accept: 'text/csv' } });
+    strictEqual(response.headers.get('content-type'), 'text/csv; charset=utf-8');
+    match(response.headers.get('vary') ?? '', /Accept, Accept-Encoding/);
+    strictEqual(await response.text(), `at,count\r\n${dayBefore(3)},120\r\n${dayBefore(2)},90\r\n`);
+    for (const accept of ['*/*', 'application/json', 'text/csv;q=0.5, application/json']) {
+      const { headers } = await service.request(path, { headers: { Accept: accept } });
+      strictEqual(headers.get('content-type'), 'application/json; charset=utf-8');
+    }
+    strictEqual((await service.request(path, { headers: { Accept: 'image/png' } })).status, 406);
+  });
+
+  it('says by its ETag whether anything has changed', async () => {
+    const path = `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}&to=${dayBefore(2)}`;
+    const { headers } = await service.request(path);
+    const again = await service.request(path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+    strictEqual(again.status, 304);
+    strictEqual(again.text, '');
+    strictEqual((await service.request(path, { method: 'HEAD' })).status, 200);
+  });
+
+  it('ends in the count that was posted last', async () => {
+    deepStrictEqual((await service.request(`/api/v2/bots/${marge}/counts`)).json, []);
+    await post(marge, 5);
+    const latest = async (step: string): Promise<unknown> =>
+      (await service.request(`/api/v2/bots/${marge}/counts?step=${step}`)).json.at(-1)?.count;
+    strictEqual(await latest('day'), 5);
+    await post(marge, 3);
+    strictEqual(await latest('day'), 3);
+    strictEqual(await latest('hour'), 3);
+  });
+
+  it('sorts the list by growth, and tells which bots are active', async () => {
+    const ids = async (query: string): Promise<string[]> =>
+      (await service.request(`/api/v2/bots?${query}`)).json.map(({ id }: { id: string }) => id);
+    // Homer has gone from 100 to 90 since the day 30 days ago; the others had no count then, Bart has none at all.
+    deepStrictEqual(await ids('sort=growth'), [marge, bart, homer]);
+    deepStrictEqual(await ids('sort=-growth'), [homer, bart, marge]);
+    deepStrictEqual(await ids('active=30d'), [homer, marge]);
+    deepStrictEqual(await ids('active=30d&q=lisa'), []);
+    const { status, json } = await service.request('/api/v2/bots?active=7d');
+    strictEqual(status, 400);
+    match(json.detail, /send 30d/);
+  });
+
+  it('gives nothing of a time that is to come', async () => {
+    deepStrictEqual(
+      (await service.request(`/api/v2/bots/${homer}/counts?from=2100-01-01&to=2100-02-01`)).json,
+      [],
+    );
+    deepStrictEqual((await service.request(`/api/v2/bots/${homer}/counts?from=2100-01-01`)).json, []);
+  });
+
+  it('refuses what it does not understand, everything at once, and says what to do', async () => {
+    const refused = async (query: string): Promise<string[]> => {
+      const { status, json } = await service.request(`/api/v2/bots/${homer}/counts?${query}`);
+      strictEqual(status, 400, query);
+      return json.errors.map(({ pointer, detail }: Record<string, string>) => `${pointer}: ${detail}`);
+    };
+    const many = await refused('step=week&from=yesterday&to=2026-02-30&since=1');
+    strictEqual(many.length, 4);
+    ok(many.some((fault) => /^\?step: "week" is no step: give hour or day$/.test(fault)));
+    ok(many.some((fault) => fault.startsWith('?from: "yesterday" is no time: give a day such as')));
+    ok(many.some((fault) => /^\?since: there is no such parameter: use from, to, step$/.test(fault)));
+    match((await refused('from=2026-01-02&to=2026-01-01'))[0] ?? '', /it is after “to”/);
+    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /ask for at most 3660 at once/);
+    match((await refused('from=2000-01-01'))[0] ?? '', /ask for at most 3660/);
+    match(
+      (await refused('step=hour&from=2020-01-01'))[0] ?? '',
+      /hours until the last: ask for at most 3660/,
+    );
+    match((await refused('step=day&step=hour'))[0] ?? '', /give it once/);
+    for (const time of [
+      '2026-1-1',
+      '',
+      '20260101',
+      '2026-01-01T25:00Z',
+      '2026-01-01T00:00+01:00',
+      '0'.repeat(200),
+    ])
+      await refused(`from=${encodeURIComponent(time)}`);
+  });
+
+  it('knows no counts of a bot that is not listed, though the state has some', async () => {
+    strictEqual((await service.request('/api/v2/bots/777/counts')).status, 404);
+    strictEqual((await service.request('/api/v2/bots/homer/counts')).status, 404);
+    strictEqual((await service.request(`/api/v2/bots/${homer}/counts`, { method: 'POST' })).status, 405);
+  });
+
+  it('is the same after a restart, with its cache and without', async () => {
+    const path = `/api/v2/bots/${homer}/counts?step=hour`;
+    const before = (await service.request(path)).text;
+    for (const spoil of [() => {}, () => rmSync(join(root, 'var/count-history'))]) {
+      await service.end('SIGTERM');
+      spoil();
+      service = await startTestService({}, { root });
+      await eventually(async () => strictEqual((await service.request(path)).text, before));
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { CountAt } from '../../../src/bot/count-timeline.ts';
+import { type ChartWords, CountChart, linePath } from '../../../src/site/bot/count-chart.tsx';
+
+const words: ChartWords = {
+  title: 'Servers over time',
+  summary: (first, last) => `From ${first.count} to ${last.count} servers.`,
+  showTable: 'Show as a table',
+  day: 'Day',
+  count: 'Servers',
+  dayOf: (period) => new Date(period * 86_400_000).toISOString().slice(0, 10),
+  number: String,
+};
+
+describe('the chart of counts', () => {
+  it('is a line from left to right, the highest count at the top', () => {
+    strictEqual(linePath(days([0, 50, 100])), 'M0 156L320 80L640 4');
+    strictEqual(linePath(days([100, 0])), 'M0 4L640 156');
+  });
+
+  it('is a line in the middle where the count stays the same, and nothing without counts', () => {
+    strictEqual(linePath(days([5, 5])), 'M0 80L640 80');
+    strictEqual(linePath([]), '');
+    strictEqual(render(days([5])), '');
+    strictEqual(render([]), '');
+  });
+
+  it('has as many points as pixels at most, the first and the last among them', () => {
+    const path = linePath(days(Array.from({ length: 3660 }, (_, i) => i)));
+    ok(path.split('L').length <= 641);
+    match(path, /^M0 156L.*L640 4$/);
+  });
+
+  it('has numbers of any size on it, without a word that is no number', () => {
+    doesNotMatch(linePath(days([0, 10_000_000_000, 1])), /NaN|e\+|Infinity/);
+  });
+
+  it('tells a screen reader what it shows, and has all numbers in a table behind it', () => {
+    const html = render(days([156, 170]));
+    match(html, /<svg[^>]* role="img" aria-labelledby="counts-title counts-summary"/);
+    match(html, /<title id="counts-title">Servers over time<\/title>/);
+    match(html, /<desc id="counts-summary">From 156 to 170 servers\.<\/desc>/);
+    match(html, /<details><summary>Show as a table<\/summary><table>/);
+    match(
+      html,
+      /<th scope="row">2026-11-22<\/th><td>170<\/td>.*<th scope="row">2026-11-21<\/th><td>156<\/td>/,
+    );
+  });
+
+  it('has the colour of the text, no script and no style', () => {
+    const html = render(days([1, 2]));
+    match(html, /stroke="currentColor"/);
+    doesNotMatch(html, /<script|style=|onclick|#[0-9a-f]{3}/);
+  });
+});
+
+/** Counts of days that end on 22 November 2026. */
+function days(counts: readonly number[]): CountAt[] {
+  const last = Date.UTC(2026, 10, 22) / 86_400_000;
+  return counts.map((count, i) => ({ period: last - counts.length + 1 + i, count }));
+}
+
+function render(counts: readonly CountAt[]): string {
+  return renderToString(h(CountChart, { counts, words, id: 'counts' }));
+}
