@@ -90,7 +90,6 @@ export class Catalogue {
     return this.#faults.all();
   }
 
-  /** The faults of a bot's files. */
   faultsOf(id: BotId): readonly Fault[] {
     return this.#faults.of(id);
   }

@@ -35,7 +35,6 @@ import { followPictures, openPictures } from './pictures.ts';
 import { showCommits } from './show-commits.ts';
 import { addressError, catalogueError, ensureCatalogue, varError } from './start-errors.ts';
 
-/** The running service. */
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly address: string;

@@ -6,7 +6,7 @@ import type { Failure } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { timeAfter } from './bot-state/bot-state.ts';
+import { timeAfter } from './bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';

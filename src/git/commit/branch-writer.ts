@@ -30,7 +30,6 @@ export interface BranchWriterOptions {
   readonly commits: CommitEvents;
 }
 
-/** The result of a batch. */
 export interface BatchResult extends BatchPlan {
   /** Null where nothing had to be committed. */
   readonly commit: string | null;

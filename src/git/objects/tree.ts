@@ -19,7 +19,6 @@ export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName)
   return found;
 }
 
-/** The mode of a symbolic link. */
 export const symbolicLink = '120000';
 
 /** The mode of a submodule, which is an empty folder until it is fetched. */
