@@ -7,7 +7,7 @@ import {
   type TokenState,
   laterCount,
   mergeTokens,
-} from '../bot-state.ts';
+} from './bot-state.ts';
 import { shardNumber } from './shards.ts';
 
 /** The state of every bot, in memory. A bot's state changes by merging only. */

@@ -1,5 +1,5 @@
 import { compareBotIds, type BotId } from '../../bot/id.ts';
-import { type BotState, mergeBotStates } from '../../state/bot-state.ts';
+import { type BotState, mergeBotStates } from '../../state/ref/bot-state.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { readShard, writeShard } from '../../state/ref/shards.ts';
 import { diffTrees } from '../../git/file-change.ts';

@@ -1,4 +1,4 @@
-import type { TokenDigest } from '../bot/token.ts';
+import type { TokenDigest } from '../../bot/token.ts';
 
 /** The count and the token of one bot. A missing one was never set. */
 export interface BotState {

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latestTime, timeAfter, mergeBotStates } from '../../src/state/bot-state.ts';
-import { someBotState } from '../support/arbitrary.ts';
-import type { TokenDigest } from '../../src/bot/token.ts';
+import { latestTime, timeAfter, mergeBotStates } from '../../../src/state/ref/bot-state.ts';
+import { someBotState } from '../../support/arbitrary.ts';
+import type { TokenDigest } from '../../../src/bot/token.ts';
 
 describe('merging what two replicas know of a bot', () => {
   it('does not depend on who merges whom', () => {
