@@ -25,7 +25,7 @@ export async function canRetry(
 
 /**
  * Removes the locks that killed git processes left, and returns how many. A lock that a running git may hold stays,
- * whoever started that git.
+ * also that of another program.
  */
 async function removeStaleLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
   for (let waited = 0; waited < patience; waited += pause) {
