@@ -61,7 +61,7 @@ export interface HistoryCommit {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Creates a ref with commits that were made elsewhere or before, oldest first. @throws {GitError} */
+/** Creates a ref whose history is `commits`, oldest first. @throws {GitError} */
 export async function importHistory(
   repository: Repository,
   ref: string,
