@@ -33,6 +33,7 @@ export async function typesFromSchemas(): Promise<string> {
 }
 
 function referenceTo(name: SchemaName): SchemaDocument {
+  if (name === 'update') return { $ref: `${schemaPath(name)}#/properties/bot` };
   if (name !== 'list-element') return { $ref: schemaPath(name) };
   const { title, description } = readSchema(name);
   const content = "Omit<BotRecord['contents'][string], 'page'>";

@@ -3,21 +3,17 @@ import type { CommitEvent } from './git/commit-events.ts';
 
 /** Values that are read when the metrics are. */
 export interface MetricsSources {
-  /** Bots that are served. */
   bots(): number;
-  /** Files that break a rule. */
   faultyFiles(): number;
   /** Each part of the service by name, and how many things do not work there. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
-  /** Bots whose counts are in the journal only. */
   waitingCounts(): number;
   /** When counts were last committed to Git: milliseconds since the epoch; undefined before the first time. */
   checkpointedAt(): number | undefined;
   /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
   remoteFaultAt(): number | undefined;
-  /** Commits of branch and state that the remote does not have; 0 where there is no remote. */
   unpushed(): number;
-  /** Answers of the response cache since the start. */
+  /** Responses of the response cache since the start. */
   repeated(): { readonly whole: number; readonly notModified: number };
 }
 

@@ -29,7 +29,6 @@ export class WritesUnavailableError extends Error {
 const generalMessage =
   'changes cannot be saved now: try again later. The reason is in the log of the service';
 
-/** The message for owners when the disk is full. */
 export const diskFullForOwners = 'the disk is full: try again later, changes can be saved once there is room';
 
 /** There is no such bot, or it was removed. */

@@ -281,12 +281,6 @@ export interface FileItem {
   sha: string;
 }
 /**
- * The body of POST /api/v2/bots/:id: any of the writable keys, all or nothing.
- */
-export interface Update {
-  bot: UpdateValues;
-}
-/**
  * The keys to change, with their new values.
  */
 export interface UpdateValues {

@@ -23,7 +23,6 @@ export function schemaPath(name: Exclude<SchemaName, 'list-element'> | 'definiti
   return fileURLToPath(import.meta.resolve(`#schemas/${name}`));
 }
 
-/** Reads a schema. */
 export function readSchema(name: SchemaName | 'definitions'): SchemaDocument {
   if (name === 'list-element') return listElementSchema();
   return JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;

@@ -12,7 +12,6 @@ export type Token = string & { readonly [brand]: 'Token' };
 /** The SHA-256 of a token, `sha256:` and 64 hex digits: the only part of it that is stored. */
 export type TokenDigest = string & { readonly [brand]: 'TokenDigest' };
 
-/** Returns a new random token. */
 export function newToken(): Token {
   const body = `${prefix}${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), bodyLength)}`;
   return `${body}${checksum(body)}` as Token;
@@ -26,7 +25,6 @@ export function parseToken(text: string): Token | undefined {
   return token.slice(end) === checksum(token.slice(0, end)) ? (token as Token) : undefined;
 }
 
-/** Returns the digest of a token. */
 export function tokenDigest(token: Token): TokenDigest {
   return `sha256:${hash('sha256', token)}` as TokenDigest;
 }

@@ -10,10 +10,9 @@ import type { ImageLookup } from './index/bot-reader.ts';
 import { type Fault, fileFault } from './page/fault.ts';
 import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
-import { readFingerprints } from './load/folder-fingerprints.ts';
 import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/layout.ts';
-import { readFolders } from './load/folder-reader.ts';
+import { readFingerprints, readFolders } from './load/folder-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
 import { type Watch, watchFolders } from './watch/watcher.ts';
 
@@ -90,7 +89,6 @@ export class Catalogue {
     return this.#faults.all();
   }
 
-  /** The faults of a bot's files. */
   faultsOf(id: BotId): readonly Fault[] {
     return this.#faults.of(id);
   }

@@ -13,7 +13,6 @@ import {
 } from './change-rules.ts';
 import { asError, checkCatalogue, type CheckReport, type Finding } from './check.ts';
 import { openCommitSource } from './commit-source.ts';
-import { searchOnDisk } from './disk-search.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
 import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
@@ -21,7 +20,7 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { isInScope, type Scope, scopeOf } from './scope.ts';
 import { folderSource } from './source.ts';
-import { tokenRule } from './token-search.ts';
+import { searchOnDisk, tokenRule } from './token-search.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
 const maxFiles = 1000;

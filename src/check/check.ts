@@ -41,16 +41,13 @@ export async function checkCatalogue(
 ): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
-  const note = (faults: readonly Fault[]): void => {
-    for (const fault of faults) findings.push(asError(fault));
-  };
   for (const top of source.listTop()) {
     const names = namesInScope(scope, top);
     if (names === undefined) continue;
     const topFault = faultOfTop(source, top);
     if (topFault) {
       files += 1;
-      note([topFault]);
+      findings.push(asError(topFault));
       continue;
     }
     const { bots, misplaced } = groupByBot(top, source.listNames(top));
@@ -59,14 +56,13 @@ export async function checkCatalogue(
       if (names !== 'everything' && !names.has(name)) continue;
       const path = `${botsFolder}/${top}/${name}`;
       files += 1;
-      note([hazardOf(source, path) ?? fileFault(path, rule, message)]);
+      findings.push(asError(hazardOf(source, path) ?? fileFault(path, rule, message)));
     }
     for (const [id, places] of bots) {
       if (!wanted.has(id)) continue;
       const pages = await source.readPages(places);
       files += pages.length;
-      note(checkFiles(pages).faults);
-      findings.push(...(options.rulesOfBot?.(id, pages) ?? []));
+      findings.push(...checkFiles(pages).faults.map(asError), ...(options.rulesOfBot?.(id, pages) ?? []));
     }
     options.onProgress?.(files);
   }

@@ -39,14 +39,11 @@ export async function checkInThreads(
 }
 
 /** Runs in a thread. */
-export async function checkPart({
-  root,
-  scope,
-}: {
+export async function checkPart(part: {
   readonly root: string;
   readonly scope: Scope;
 }): Promise<CheckReport> {
-  return await checkCatalogue(folderSource(root), scope);
+  return await checkCatalogue(folderSource(part.root), part.scope);
 }
 
 /** More threads than this wait for each other's file system calls. */

@@ -21,7 +21,6 @@ export interface CatalogueSource {
   close?(): void;
 }
 
-/** Returns the catalogue in the folder `root`. */
 export function folderSource(root: string): CatalogueSource {
   return {
     listTop: () => listTop(root),

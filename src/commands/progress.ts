@@ -1,11 +1,11 @@
-/** One line on a terminal that is overwritten, and removed at the end. */
-export interface Progress {
+/**
+ * Returns a progress line on `stream`, which is overwritten, and removed at the end. Nothing is written when that is not a
+ * terminal.
+ */
+export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): {
   show(text: string): void;
   end(): void;
-}
-
-/** Returns a progress line on `stream`. Nothing is written when that is not a terminal. */
-export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): Progress {
+} {
   if (!stream.isTTY) return { show() {}, end() {} };
   let shown = Number.NEGATIVE_INFINITY;
   return {

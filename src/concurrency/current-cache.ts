@@ -6,7 +6,7 @@ export interface Current {
 }
 
 /**
- * Values by key, each a function of its inputs: made once however many callers want it at the same time, and kept until
+ * Values by key, each a function of its inputs: made once for all callers that want it at the same time, and kept until
  * an input changes. The inputs are read again to find that out and compared by identity; one that is itself `Current` has
  * changed once it is no longer current. The least recently used value goes first.
  */

@@ -88,7 +88,6 @@ export class RepositoryOpener {
     this.#client = client;
   }
 
-  /** The repository, if it is open. */
   get opened(): Repository | undefined {
     return this.#opened;
   }

@@ -1,11 +1,9 @@
+import type { TreeEntry } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 import type { Repository } from './repository.ts';
 
 /** A file or folder of a commit. */
-export interface ListedEntry {
-  /** As Git writes it: `100644` a file, `040000` a folder, `120000` a symbolic link, `160000` a submodule. */
-  readonly mode: string;
-  readonly id: string;
+export interface ListedEntry extends TreeEntry {
   /** Bytes; 0 for what is no file, and in a listing without sizes. */
   readonly size: number;
   /** Relative to the root of the listing. */

@@ -28,7 +28,7 @@ export async function send(
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
   ctx.set({ ...common, ...headers, ETag: etagOf(digest, coding) });
-  markRepeatable(ctx, current);
+  (ctx.state as RepeatableState).repeatableWhile = current;
   if (isKnown(ctx)) {
     ctx.status = 304;
     return;
@@ -51,7 +51,6 @@ export function isKnown(ctx: Context): boolean {
   return known.includes('*') || known.includes(ctx.response.get('ETag'));
 }
 
-/** The headers of every read. */
 export const readHeaders = {
   'Cache-Control': 'no-cache',
   'Access-Control-Allow-Origin': '*',
@@ -66,11 +65,11 @@ export function etagsOf(digest: string): string[] {
 
 /** Returns whether this response may still be sent again, as a function that `send` stored; undefined when it must not be stored. */
 export function repeatableWhile(ctx: Context): (() => boolean) | undefined {
-  return (ctx.state as { repeatableWhile?: () => boolean }).repeatableWhile;
+  return (ctx.state as RepeatableState).repeatableWhile;
 }
 
-function markRepeatable(ctx: Context, current: () => boolean): void {
-  (ctx.state as { repeatableWhile?: () => boolean }).repeatableWhile = current;
+interface RepeatableState {
+  repeatableWhile?: () => boolean;
 }
 
 const compressedBodies = new CompressedBodies();

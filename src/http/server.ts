@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { report } from 'node:process';
 import type Koa from 'koa';
 import type { Log } from '../log.ts';
 import { queuePipelined, isFree } from './pipelining.ts';
@@ -60,6 +61,15 @@ export async function listen(
       await close(server);
     },
   };
+}
+
+/** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */
+export function connectionLimit(): number {
+  const { userLimits } = report.getReport() as {
+    userLimits?: { open_files?: { soft: number | 'unlimited' } };
+  };
+  const openFiles = Number(userLimits?.open_files?.soft);
+  return Number.isNaN(openFiles) ? Infinity : Math.floor(openFiles - Math.min(openFiles / 4, 1000));
 }
 
 /** Milliseconds. */

@@ -84,7 +84,6 @@ export function addBot(entry: ImageEntry, bot: BotId): void {
   else if (bots !== bot) entry.bots = new Set([bots, bot]);
 }
 
-/** Returns the bots that refer to the image. */
 export function botsOf({ bots }: ImageEntry): readonly BotId[] {
   if (bots === null) return [];
   return bots instanceof Set ? [...bots] : [bots];

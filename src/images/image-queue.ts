@@ -50,12 +50,10 @@ export class ImageQueue {
     this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
   }
 
-  /** Images that wait or are being fetched. */
   get left(): number {
     return this.#hostQueue.left;
   }
 
-  /** Images whose last attempt failed. */
   get failing(): number {
     return this.#failing.size;
   }

@@ -1,10 +1,8 @@
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { Bounds } from './bounded-fetch.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
-import { type AuthorizationRequest, Provider } from './provider.ts';
-import { returnPath } from './return-path.ts';
+import { type AuthorizationRequest, type Bounds, Provider } from './provider.ts';
 import { type CookieText, Sessions } from './sessions.ts';
 import { callbackPath, isSecureOrigin, type LoginSettings } from './settings.ts';
 
@@ -92,6 +90,16 @@ export class Login {
     return error;
   }
 }
+
+/**
+ * Returns the path that a login redirects to: `text` where it is the path of a known page, else the front page. So no link
+ * through the login can lead to another site.
+ */
+export function returnPath(text: string | undefined): string {
+  return text !== undefined && pages.test(text) ? text : '/';
+}
+
+const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add)?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

@@ -1,9 +1,15 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { type Bounds, boundedFetch } from './bounded-fetch.ts';
 import { LoginError } from './login-error.ts';
 import { loginErrorOf } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
+
+/** The limits of a response from the provider. */
+export interface Bounds {
+  /** Milliseconds until the last byte arrives. */
+  readonly time: number;
+  readonly bytes: number;
+}
 
 /** The account of the person who logged in. */
 export interface Account {
@@ -187,6 +193,27 @@ function clientAuthentication(secret: string): oauth.ClientAuth {
       server,
       ...request,
     );
+}
+
+/** Returns a fetch that rejects when a response exceeds the limits. Its responses have their whole body. */
+function boundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
+    const body = response.body === null ? null : await readWhole(response.body, bytes);
+    const { status, statusText, headers } = response;
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+async function readWhole(body: ReadableStream<Uint8Array>, most: number): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > most) throw new RangeError(`the response has more than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

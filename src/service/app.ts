@@ -48,7 +48,6 @@ export interface AppOptions {
   readonly login: Login | null;
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  /** Null where the image cache is off. */
   readonly pictures: Pick<ImageCache, 'read'> | null;
   readonly health: Health;
   readonly metrics: Metrics;

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement, FullImages } from '../bot/schema-types.ts';
-import type { IndexedBot } from '../catalogue/index/bot-index.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { BotIndex } from '../catalogue/index/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';

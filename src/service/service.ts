@@ -10,9 +10,8 @@ import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
-import { connectionLimit } from '../http/connection-limit.ts';
 import { ResponseCache } from '../http/response-cache.ts';
-import { listen } from '../http/server.ts';
+import { connectionLimit, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Login } from '../login/login.ts';
 import { readSecretFile } from '../login/secret-file.ts';
@@ -36,7 +35,6 @@ import { followPictures, openPictures } from './pictures.ts';
 import { showCommits } from './show-commits.ts';
 import { addressError, catalogueError, ensureCatalogue, varError } from './start-errors.ts';
 
-/** The running service. */
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly address: string;

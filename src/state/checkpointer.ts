@@ -5,7 +5,7 @@ import { type Failure, FailureLog } from '../failure-log.ts';
 import { failpoint } from '../failpoint.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
-import type { BotState } from './bot-state/bot-state.ts';
+import type { BotState } from './ref/bot-state.ts';
 import type { Journal } from './journal/journal.ts';
 import type { CommittedState, StateChange } from './ref/committed-state.ts';
 

@@ -6,7 +6,7 @@ import type { Failure } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { type Count, timeAfter } from './bot-state/bot-state.ts';
+import { type Count, timeAfter } from './ref/bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
@@ -96,10 +96,7 @@ export class StateStore implements CurrentCounts {
     return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);
   }
 
-  /**
-   * Returns what is known of a bot's token, as any process had committed it 5 ms ago.
-   * @throws {WritesUnavailableError} when the state ref cannot be read
-   */
+  /** As `Tokens.tokenInfo`, as any process had committed it 5 ms ago. */
   async tokenInfo(id: BotId): Promise<TokenInfo> {
     await this.#follow();
     const token = this.#state.token(id);
@@ -109,10 +106,8 @@ export class StateStore implements CurrentCounts {
     return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
-  /** The number of bots whose count is not committed yet, and the end of the last checkpoint, in ms since the epoch. */
-  get checkpointer(): { readonly waiting: number; readonly checkpointedAt: number | undefined } {
-    const { waiting, checkpointedAt } = this.#checkpointer;
-    return { waiting, checkpointedAt };
+  get checkpointer(): Pick<Checkpointer, 'waiting' | 'checkpointedAt'> {
+    return this.#checkpointer;
   }
 
   /** Returns what does not work now: saving counts, committing them. */
@@ -143,10 +138,7 @@ export class StateStore implements CurrentCounts {
     }
   }
 
-  /**
-   * Returns whether `token` is the current token of a bot, as any process had committed it 5 ms ago.
-   * @throws {WritesUnavailableError} when the state ref cannot be read
-   */
+  /** As `Tokens.checkToken`, as any process had committed it 5 ms ago. */
   async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
     await this.#follow();
     const digest = tokenDigest(token);

@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
 import type { CommittedState, StateChange } from './ref/committed-state.ts';
-import { timeAfter } from './bot-state/bot-state.ts';
+import { timeAfter } from './ref/bot-state.ts';
 import type { State } from './ref/state.ts';
 
 /**

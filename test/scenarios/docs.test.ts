@@ -121,7 +121,7 @@ describe('the documents', function () {
         .replaceAll('/srv/botshelf', place);
       const { code, output } = await run(script, clone);
       strictEqual(code, 0, output);
-      if (/npm start/.test(script)) ok(output.includes('ready at http'), output);
+      if (/npm start|npm run demo/.test(script)) ok(output.includes('ready at http'), output);
       await running?.end('SIGTERM');
     });
   }

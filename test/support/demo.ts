@@ -31,7 +31,7 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
   const [address, folder] = await new Promise<[string, string]>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
-      const [, address, folder] = /is at (http:\S+)\n\n.+: (\/.+)\n/.exec(stdout) ?? [];
+      const [, address, folder] = /ready at (http:\S+)\n\n.+: (\/.+)\n/.exec(stdout) ?? [];
       if (address !== undefined && folder !== undefined) resolve([address, folder]);
     });
     child.once('close', (code) => reject(new Error(`the demo ended (${code}): ${stdout}${stderr}`)));

@@ -1,12 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import {
-  assembleRecord,
-  type CachedImages,
-  type Content,
-  type FilledMainPage,
-  noCachedImages,
-} from '../../bot/record.ts';
+import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
 import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
 import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
@@ -21,7 +15,7 @@ export interface BotReading {
 }
 
 /** Returns the paths of our own copies of a bot's pictures. */
-export type ImageLookup = (images: FullImages) => CachedImages;
+export type ImageLookup = (images: FullImages) => BotRecord['cachedImages'];
 
 /**
  * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where the

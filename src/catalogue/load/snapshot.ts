@@ -23,11 +23,7 @@ export interface SnapshotFolder {
 }
 
 /** A folder of a snapshot, still packed: unpacking a hundred thousand bots at a start would take a second. */
-export interface PackedFolder {
-  readonly folder: string;
-  readonly fingerprint: string;
-  /** How many bots it has. */
-  readonly size: number;
+export interface PackedFolder extends BlockHead {
   /** @throws when it is damaged */
   unpack(): SnapshotEntry[];
 }
@@ -85,7 +81,10 @@ function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
 }
 
 /** The folder of a block. The head of the last block is the number of folders. */
-type BlockHead = Pick<SnapshotFolder, 'folder' | 'fingerprint'> & { readonly size: number };
+interface BlockHead extends Pick<SnapshotFolder, 'folder' | 'fingerprint'> {
+  /** How many bots it has. */
+  readonly size: number;
+}
 
 /** The data of a block besides the bytes of its bots. */
 interface BlockMeta {

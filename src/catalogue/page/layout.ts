@@ -39,7 +39,6 @@ export function isFolderName(name: string): boolean {
   return /^[0-9]{3}$/.test(name);
 }
 
-/** The message for a file that is not a page. */
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
 /** Returns the place of the file `name` in `bots/<folder>/`, or what is wrong with it. */

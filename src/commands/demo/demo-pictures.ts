@@ -14,7 +14,7 @@ export async function fillImageCache(folder: string, bots: readonly DemoBot[]): 
   const index = await IndexFile.open(join(folder, 'index'), entries);
   const add = async ({ kind, url, svg }: Drawing): Promise<void> => {
     const { data, info } = await sharp(Buffer.from(svg))
-      .webp({ effort: 1 })
+      .webp({ effort: 0 })
       .toBuffer({ resolveWithObject: true });
     const entry = entries.obtain(kind, url);
     const { width, height } = info;

@@ -39,7 +39,7 @@ async function demo(): Promise<void> {
     warn: (fields, message) => log.warn(fields, message),
     error: (fields, message) => log.error(fields, message),
   });
-  process.stdout.write(`A demo with ${bots} invented bots is at ${service.address}
+  process.stdout.write(`A demo with ${bots} invented bots is ready at ${service.address}
 
 Its catalogue is a Git repository: ${folder}
 Edit a file in its bots/ and reload the page. Press Ctrl-C to end the demo and delete the folder.

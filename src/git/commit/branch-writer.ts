@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import { failpoint } from '../../failpoint.ts';
-import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
 import { fsyncFolders } from '../../disk/fsync.ts';
 import type { Repository } from '../repository.ts';
@@ -14,7 +13,7 @@ import { diffTrees, type FileChange } from '../file-change.ts';
 import { IntentLog } from './intent-log.ts';
 import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
 import { currentFile, readTipEntries } from './tip-files.ts';
-import { OutdatedPaths } from './outdated-paths.ts';
+import { OutdatedPaths, type OutdatedPathsOptions } from './outdated-paths.ts';
 
 /** A move of the branch to an existing commit, such as a merge. */
 export interface BranchMove {
@@ -23,14 +22,10 @@ export interface BranchMove {
   readonly refs: ReadonlyMap<string, string>;
 }
 
-export interface BranchWriterOptions {
-  readonly log: Log;
-  /** Whether a path is never written by a commit of others, as files of the service are there. */
-  readonly isExcluded: (path: string) => boolean;
+export interface BranchWriterOptions extends OutdatedPathsOptions {
   readonly commits: CommitEvents;
 }
 
-/** The result of a batch. */
 export interface BatchResult extends BatchPlan {
   /** Null where nothing had to be committed. */
   readonly commit: string | null;

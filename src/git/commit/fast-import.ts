@@ -8,7 +8,6 @@ import { readRef, readAfterFailure, RefConflictError } from '../refs.ts';
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */
 export type NewFile = { readonly mode: string; readonly content: Buffer } | GitFile | null;
 
-/** A commit to make. */
 export interface NewCommit {
   /** The files change the tree of the first. */
   readonly parents: readonly string[];
@@ -19,7 +18,6 @@ export interface NewCommit {
   readonly message: string;
 }
 
-/** A commit on a ref. */
 export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
   /** Such as `refs/heads/main`. */
   readonly ref: string;
@@ -63,7 +61,7 @@ export interface HistoryCommit {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Creates a ref with commits that were made elsewhere or before, oldest first. @throws {GitError} */
+/** Creates a ref whose history is `commits`, oldest first. @throws {GitError} */
 export async function importHistory(
   repository: Repository,
   ref: string,

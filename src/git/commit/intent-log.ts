@@ -1,6 +1,5 @@
 import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../../system-error.ts';
 import { writeAtomically } from '../../disk/atomic-write.ts';
 import { fsyncFiles } from '../../disk/fsync.ts';
 import type { Repository } from '../repository.ts';
@@ -31,9 +30,7 @@ export class IntentLog {
    * @throws a system error
    */
   async read(): Promise<FileChange[]> {
-    await mkdir(dirname(this.#path)).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
+    await mkdir(dirname(this.#path), { recursive: true });
     this.#file = await open(this.#path, 'a+');
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;

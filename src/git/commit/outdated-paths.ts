@@ -8,6 +8,7 @@ import { readTipEntries } from './tip-files.ts';
 
 export interface OutdatedPathsOptions {
   readonly log: Log;
+  /** Whether a path is never written by a commit of others, as files of the service are there. */
   readonly isExcluded: (path: string) => boolean;
 }
 

@@ -1,5 +1,4 @@
 import { UserError } from '../../user-error.ts';
-import { mergeResult } from './merge-result.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 
@@ -39,6 +38,47 @@ export async function revisionRange(folder: string, base: string, head?: string)
     ? { ...range, after: tree }
     : { ...range, before: fork, after: tip, conflicts };
 }
+
+/**
+ * Merges `theirs` into `ours` as Git hosts do, without a checkout. Returns the merged tree, with conflict markers in it,
+ * and the paths that could not be merged. No ref moves; the new trees stay in the object store until Git collects them. Takes 0.15 to 0.45 s at 150,000 files.
+ * @throws {UserError} when git cannot merge, or is older than 2.38
+ */
+async function mergeResult(
+  folder: string,
+  ours: string,
+  theirs: string,
+): Promise<{ readonly tree: string; readonly conflicts: readonly string[] }> {
+  let output: string;
+  try {
+    output = await runCommandLineGit(folder, [...mergeTree, ours, theirs], { accepts: 1 });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(
+      error.status === usageError
+        ? 'this git cannot merge without a checkout: install Git 2.38 or later'
+        : `git could not merge the change: ${error.reason}`,
+    );
+  }
+  // `<tree>\0`, and after a conflict `<path>\0…` and messages, with an empty field between the two.
+  const [tree = '', ...rest] = output.split('\0');
+  if (rest.length <= 1) return { tree, conflicts: [] };
+  const paths = rest.slice(0, rest.indexOf(''));
+  return { tree, conflicts: paths.length > 0 ? paths : ['.'] };
+}
+
+/** Merges as by default, whatever is configured. */
+const mergeTree = [
+  ...['merge.renames=true', 'merge.directoryRenames=conflict', 'merge.renameLimit=7000'].flatMap(
+    (setting) => ['-c', setting],
+  ),
+  'merge-tree',
+  '--write-tree',
+  '-z',
+  '--name-only',
+];
+
+const usageError = 129;
 
 async function mergeBases(
   folder: string,

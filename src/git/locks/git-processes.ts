@@ -19,7 +19,7 @@ export interface GitProcesses {
   readonly othersHidden: boolean;
 }
 
-/** Returns the git processes whose working folder is in the repository, whoever started them. */
+/** Returns the git processes whose working folder is in the repository, of this service or not. */
 export async function gitProcessesIn(
   repository: Pick<Repository, 'folder' | 'gitDir' | 'commonDir'>,
 ): Promise<GitProcesses> {

@@ -25,7 +25,7 @@ export async function canRetry(
 
 /**
  * Removes the locks that killed git processes left, and returns how many. A lock that a running git may hold stays,
- * whoever started that git.
+ * also that of another program.
  */
 async function removeStaleLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
   for (let waited = 0; waited < patience; waited += pause) {
@@ -72,7 +72,7 @@ export async function cleanUpAfterCrash(
   await removeStaleLocks(repository, refs, log);
   await rm(repository.staging, { recursive: true, force: true });
   const { seen, othersHidden } = await gitProcessesIn(repository);
-  if (seen.some(writesPacks)) return;
+  if (seen.some((git) => commandOf(git) !== 'cat-file')) return;
   const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
   await removePartialPacks(join(repository.commonDir, 'objects/pack'), before);
 }
@@ -124,10 +124,6 @@ const lockless = new Set([
 
 function mayLock(process: GitProcess): boolean {
   return !lockless.has(commandOf(process));
-}
-
-function writesPacks(process: GitProcess): boolean {
-  return commandOf(process) !== 'cat-file';
 }
 
 function commandOf({ args }: GitProcess): string {

@@ -5,7 +5,6 @@ import { largeInPieces } from '../process/settings.ts';
 import { spawnGit } from '../process/spawn-git.ts';
 import { largestFile } from './objects.ts';
 
-/** An object as Git stores it. */
 export interface GitObject {
   readonly id: string;
   readonly type: string;

@@ -2,7 +2,7 @@ import type { HashName } from './object-id.ts';
 
 /** An entry of a Git tree: a file or folder. */
 export interface TreeEntry {
-  /** Octal, as Git writes it: 100644, 100755, 120000 (symbolic link), 40000 (folder), 160000 (submodule). */
+  /** Octal, as Git writes it: 100644, 100755, 120000 (symbolic link), 40000 or 040000 (folder), 160000 (submodule). */
   readonly mode: string;
   readonly id: string;
 }
@@ -19,7 +19,6 @@ export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName)
   return found;
 }
 
-/** The mode of a symbolic link. */
 export const symbolicLink = '120000';
 
 /** The mode of a submodule, which is an empty folder until it is fetched. */

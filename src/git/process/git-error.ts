@@ -1,5 +1,3 @@
-import { withoutCredentials } from './credentials.ts';
-
 /** What to do where git could not be started. */
 export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
 
@@ -33,3 +31,18 @@ export class GitError extends Error {
     return (this.stderr.split('\n', 1)[0] ?? '').replace(/^fatal: /, '');
   }
 }
+
+/**
+ * Returns a text without the user names and passwords of the addresses in it. Git repeats the address of a remote in
+ * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
+ * passwords with characters that should be encoded: too much is removed rather than too little.
+ */
+export function withoutCredentials(text: string): string {
+  return text
+    .replace(/:\/\/[^\s/]*@/g, '://')
+    .replace(passwordWithSlash, '://')
+    .replace(/%3A%2F%2F[^\s/]*%40/gi, '%3A%2F%2F');
+}
+
+/** An address in which no port follows the first colon. */
+const passwordWithSlash = /:\/\/[^\s/:[\]]*:(?!\d{0,5}(?:[/?#'"]|\s|$))[^\s]*@/g;

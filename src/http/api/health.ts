@@ -1,15 +1,9 @@
 import type { Router } from '@koa/router';
 import type { Fault } from '../../catalogue/page/fault.ts';
 
-/** The state of one part of the service; each fault is a sentence. */
-export interface PartHealth {
-  readonly ready: boolean;
-  readonly faults: readonly string[];
-}
-
 export interface Health {
-  /** Each part of the service by name. */
-  parts(): Readonly<Record<string, PartHealth>>;
+  /** Each part of the service by name; a fault is a sentence. */
+  parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
   /** Every fault of every file. */
   fileFaults(): readonly Fault[];
 }

@@ -46,7 +46,6 @@ export function formatCursor({ value, id }: Cursor): string {
   return Buffer.from(JSON.stringify([value, id])).toString('base64url');
 }
 
-/** A query that is being read. */
 type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 
 /** Adds the values of a parameter to the query. Returns a message if they are wrong. */

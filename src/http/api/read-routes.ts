@@ -60,14 +60,8 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
 async function refuseQuery(ctx: Context, next: Next): Promise<void> {
   const [name] = queryOf(ctx).keys();
   if (name !== undefined) {
-    const errors = [
-      { pointer: `?${name.slice(0, 50)}`, detail: 'this address takes no parameters: leave it out' },
-    ];
-    throw new ProblemError(
-      'bad-query',
-      `${ctx.path} takes no parameters: leave out ${JSON.stringify(name.slice(0, 50))}`,
-      { errors },
-    );
+    const detail = 'this address takes no parameters: leave it out';
+    throw ProblemError.ofErrors('bad-query', [{ pointer: `?${name.slice(0, 50)}`, detail }]);
   }
   await next();
 }

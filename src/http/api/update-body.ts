@@ -15,11 +15,12 @@ export function parseUpdate(text: string, editAdvice: () => string): UpdateValue
   const read = readStrictJson(text.trim());
   if ('findings' in read) {
     if (read.findings[0].kind === 'not-an-object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
-    throw badJson(read.findings.map(sentenceOf));
+    throw ProblemError.ofSentences('bad-json', read.findings.map(sentenceOf));
   }
   const body = unflattened(read.data);
   const hidden = findHidden(body, '#');
-  if (hidden !== undefined) throw badJson([`${hidden} is not a key of an update: leave it out`]);
+  if (hidden !== undefined)
+    throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
 
   const errors = validate('update', body).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
@@ -100,10 +101,6 @@ function findHidden(value: unknown, pointer: string): string | undefined {
     if (below !== undefined) return below;
   }
   return undefined;
-}
-
-function badJson(sentences: readonly string[]): ProblemError {
-  return ProblemError.ofSentences('bad-json', sentences);
 }
 
 function sentenceOf(finding: JsonFinding): string {

@@ -31,7 +31,6 @@ export interface BotPageProps {
   readonly baseUrl: string;
 }
 
-/** The page of a bot. */
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, veiled, faults } = props;
   const { name = '', description = '' } = bot.contents[locale] ?? {};

@@ -5,7 +5,6 @@ import { renderToString } from 'preact-render-to-string';
 import type { Current } from '../../concurrency/current-cache.ts';
 import { send } from '../../http/representation.ts';
 
-/** A page as bytes. */
 export interface RenderedPage {
   readonly body: Buffer;
   readonly digest: string;

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { readRef, stateRef } from '../../git/refs.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import { messageOf } from '../../system-error.ts';
-import type { Count } from '../bot-state/bot-state.ts';
+import type { Count } from '../ref/bot-state.ts';
 import { CountReader } from '../ref/count-reader.ts';
 import { secondsADay, secondsAnHour } from '../ref/timeline.ts';
 import { FollowedSeries } from './followed-series.ts';

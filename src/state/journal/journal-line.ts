@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../../bot/id.ts';
-import { latestTime } from '../bot-state/bot-state.ts';
+import { latestTime } from '../ref/bot-state.ts';
 
 /** A count as the journal has it. */
 export interface JournalEntry {

@@ -71,12 +71,12 @@ export class Journal {
     const { folder, log } = this.#options;
     for (const number of await segmentNumbers(folder)) {
       const path = join(folder, segmentName(number));
-      const damage = await replaySegment(folder, number, take);
-      if (damage) {
+      const lines = await replaySegment(folder, number, take);
+      if (lines.length > 0) {
         this.#damaged.add(path);
         log.error(
-          { file: path, lines: damage.lines.slice(0, 100), damaged: damage.lines.length },
-          `the journal is damaged at ${path}:${damage.lines[0]}: ${damage.lines.length} of its lines are skipped, ` +
+          { file: path, lines: lines.slice(0, 100), damaged: lines.length },
+          `the journal is damaged at ${path}:${lines[0]}: ${lines.length} of its lines are skipped, ` +
             `the file is kept with the suffix .damaged, and the next posts of those bots replace the lost counts`,
         );
       }

@@ -4,13 +4,6 @@ import { ifExists } from '../../system-error.ts';
 import { type JournalEntry, readLine } from './journal-line.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 
-/** The lines of a segment that cannot be read. */
-export interface JournalDamage {
-  readonly path: string;
-  /** Line numbers from 1. */
-  readonly lines: readonly number[];
-}
-
 /** Returns the name of a segment. Names sort like numbers. */
 export function segmentName(number: number): string {
   return `${String(number).padStart(12, '0')}.ndjson`;
@@ -26,16 +19,15 @@ export async function segmentNumbers(folder: string): Promise<number[]> {
 }
 
 /**
- * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped and returned; a last
- * line without a newline is only skipped, as a crash left it and its post was not answered.
+ * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped, and their numbers,
+ * from 1, returned; a last line without a newline is only skipped, as a crash left it and its post was not answered.
  */
 export async function replaySegment(
   folder: string,
   number: number,
   take: (entry: JournalEntry) => void,
-): Promise<JournalDamage | undefined> {
-  const path = join(folder, segmentName(number));
-  const bytes = await readFile(path);
+): Promise<readonly number[]> {
+  const bytes = await readFile(join(folder, segmentName(number)));
   const damaged: number[] = [];
   const slice = new TimeSlice('service');
   let line = 0;
@@ -48,7 +40,7 @@ export async function replaySegment(
     start = end + 1;
     end = bytes.indexOf(newline, start);
   }
-  return damaged.length > 0 ? { path, lines: damaged } : undefined;
+  return damaged;
 }
 
 const newline = 0x0a;

@@ -1,7 +1,6 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Log } from '../../log.ts';
-import type { BotState } from '../bot-state/bot-state.ts';
-import { mergeBotStates } from '../bot-state/merge.ts';
+import { type BotState, mergeBotStates } from './bot-state.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
 import { RefConflictError, stateRef } from '../../git/refs.ts';

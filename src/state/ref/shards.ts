@@ -1,6 +1,6 @@
 import type { BotId } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
-import { type BotState, botStateOf, latestTime } from '../bot-state/bot-state.ts';
+import { type BotState, botStateOf, latestTime } from './bot-state.ts';
 
 /** A line of the state ref that cannot be read. */
 export interface ShardFault {

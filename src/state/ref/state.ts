@@ -1,7 +1,13 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { TokenDigest } from '../../bot/token.ts';
-import { type BotState, botStateOf, type Count, type TokenState } from '../bot-state/bot-state.ts';
-import { laterCount, mergeTokens } from '../bot-state/merge.ts';
+import {
+  type BotState,
+  botStateOf,
+  type Count,
+  type TokenState,
+  laterCount,
+  mergeTokens,
+} from './bot-state.ts';
 import { shardNumber } from './shards.ts';
 
 /** The state of every bot, in memory. A bot's state changes by merging only. */
@@ -38,7 +44,6 @@ export class State {
     return this.#bots.get(id)?.token;
   }
 
-  /** Returns the bot whose current token has this digest. */
   holder(digest: TokenDigest): BotId | undefined {
     return this.#holders.get(digest);
   }

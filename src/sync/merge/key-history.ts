@@ -11,7 +11,6 @@ import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
  */
 export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
 
-/** A commit that changed a page. */
 interface PageCommit {
   readonly parents: number;
   /** Seconds since the epoch. */

@@ -24,11 +24,6 @@ export interface FileVersions {
   readonly theirs: GitFile | null;
 }
 
-export interface MergedFiles {
-  readonly files: Map<string, NewFile>;
-  readonly setAside: readonly SetAsideChange[];
-}
-
 /**
  * Merges files that both sides changed: pages by meaning, of all others theirs stays.
  * @param theirFiles the files that theirs changed
@@ -40,7 +35,7 @@ export async function mergeFiles(
   both: ReadonlyMap<string, FileVersions>,
   theirFiles: ReadonlyMap<string, GitFile | null>,
   sides?: Sides,
-): Promise<MergedFiles> {
+): Promise<{ readonly files: Map<string, NewFile>; readonly setAside: readonly SetAsideChange[] }> {
   const files = new Map<string, NewFile>();
   const setAside: SetAsideChange[] = [];
   const disputed: string[] = [];

@@ -1,6 +1,5 @@
 import { compareBotIds, type BotId } from '../../bot/id.ts';
-import type { BotState } from '../../state/bot-state/bot-state.ts';
-import { mergeBotStates } from '../../state/bot-state/merge.ts';
+import { type BotState, mergeBotStates } from '../../state/ref/bot-state.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { readShard, writeShard } from '../../state/ref/shards.ts';
 import { diffTrees } from '../../git/file-change.ts';

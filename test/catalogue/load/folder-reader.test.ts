@@ -2,8 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FolderReading } from '../../../src/catalogue/load/folder-reader.ts';
-import { readFolders } from '../../../src/catalogue/load/folder-reader.ts';
-import { readFingerprints } from '../../../src/catalogue/load/folder-fingerprints.ts';
+import { readFingerprints, readFolders } from '../../../src/catalogue/load/folder-reader.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('reading a catalogue of more than 10,000 files in threads', () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { BotListElement, BotRecord } from '../../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../../src/check/check.ts';
@@ -8,6 +8,7 @@ import { botshelf } from '../../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../../support/demo.ts';
 import { eventually } from '../../support/eventually.ts';
 import { repositoryIn } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('botshelf demo', function () {
   this.timeout(60_000);
@@ -91,9 +92,11 @@ describe('botshelf demo', function () {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
-    const { code, stderr } = await botshelf(demo.folder, ['demo'], { cwd: '/', env: { PORT: port } });
+    const folder = tempFolder();
+    const { code, stderr } = await botshelf(folder, ['demo'], { env: { PORT: port, TMPDIR: folder } });
     other.close();
     strictEqual(code, 2);
     ok(stderr.includes(port), stderr);
+    deepStrictEqual(readdirSync(folder), []);
   });
 });

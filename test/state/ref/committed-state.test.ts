@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BotId } from '../../../src/bot/id.ts';
 import { silentLog } from '../../../src/log.ts';
 import { CommittedState } from '../../../src/state/ref/committed-state.ts';
-import type { BotState } from '../../../src/state/bot-state/bot-state.ts';
+import type { BotState } from '../../../src/state/ref/bot-state.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { RefConflictError, stateRef } from '../../../src/git/refs.ts';
 import { botId } from '../../support/sample.ts';

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../../src/bot/id.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
-import { type BotState, latestTime } from '../../../src/state/bot-state/bot-state.ts';
+import { type BotState, latestTime } from '../../../src/state/ref/bot-state.ts';
 import {
   readShard,
   shardNumber,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { newToken, tokenDigest } from '../../../src/bot/token.ts';
-import { mergeBotStates } from '../../../src/state/bot-state/merge.ts';
+import { mergeBotStates } from '../../../src/state/ref/bot-state.ts';
 import { State } from '../../../src/state/ref/state.ts';
 import { botId } from '../../support/sample.ts';
 import { someBotState } from '../../support/arbitrary.ts';

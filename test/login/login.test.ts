@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { returnPath } from '../../src/login/return-path.ts';
+import { returnPath } from '../../src/login/login.ts';
 
 describe('returnPath', () => {
   it('is a page of ours as it was asked for', () => {

@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { withoutCredentials } from '../../../src/git/process/credentials.ts';
+import { withoutCredentials } from '../../../src/git/process/git-error.ts';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGitServer } from '../../support/git-server.ts';

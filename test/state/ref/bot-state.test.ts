@@ -1,7 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latestTime, timeAfter } from '../../../src/state/bot-state/bot-state.ts';
-import { mergeBotStates } from '../../../src/state/bot-state/merge.ts';
+import { latestTime, timeAfter, mergeBotStates } from '../../../src/state/ref/bot-state.ts';
 import { someBotState } from '../../support/arbitrary.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
 
