@@ -48,6 +48,7 @@ describe('the demo in a browser', function () {
     deepStrictEqual(await page.evaluate(brokenPictures), []);
     strictEqual(await page.locator('.card').count(), 24);
     strictEqual(await page.locator('.card .avatar img').count(), 24);
+    ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');
     const total = await bytes();
     ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
     deepStrictEqual(others, []);

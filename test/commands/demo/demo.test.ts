@@ -15,7 +15,8 @@ describe('botshelf demo', function () {
   let demo: DemoProcess;
   let bots: readonly BotListElement[];
   before(async () => {
-    demo = await startDemo();
+    // The settings of a real catalogue do not reach it.
+    demo = await startDemo({ BOTSHELF_CATALOGUE: '/nowhere', BOTSHELF_REMOTE: 'origin' });
     // Bots that were read before the image cache was are built again.
     await eventually(async () => {
       bots = (await json('/api/v2/bots')) as BotListElement[];
@@ -67,6 +68,28 @@ describe('botshelf demo', function () {
     deepStrictEqual((await checkCatalogue(folderSource(demo.folder), 'everything')).findings, []);
     const days = repository.git('log', '--format=%cs', 'refs/botshelf/state').split('\n');
     ok(new Set(days).size >= 90, `${new Set(days).size}`);
+  });
+
+  it('has bots that grow, one that falls fast and one that has posted nothing for 70 days', () => {
+    const { git } = repositoryIn(demo.folder);
+    const before = git('rev-list', '-1', '--before=30.days', 'refs/botshelf/state');
+    const counts = (commit: string): Map<string, [count: number, days: number]> =>
+      new Map(
+        [
+          ...git('grep', '-h', 'countedAt', commit).matchAll(/"(\d+)":\{"count":(\d+),"countedAt":(\d+)/g),
+        ].map(([, id = '', count, at]) => [id, [Number(count), (Date.now() - Number(at)) / 86_400_000]]),
+      );
+    const then = counts(before);
+    const now = [...counts('refs/botshelf/state')].map(([id, [count, days]]) => ({
+      growth: count / (then.get(id)?.[0] ?? Number.NaN),
+      days,
+    }));
+    ok(now.filter(({ growth }) => growth > 1.1).length >= 10);
+    strictEqual(now.filter(({ growth }) => growth < 0.95).length, 1);
+    deepStrictEqual(
+      now.filter(({ days }) => days > 1).map(({ days }) => Math.round(days)),
+      [70],
+    );
   });
 
   it('takes counts, as every service does', async () => {
