@@ -25,6 +25,7 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
     return child.exitCode;
   };
   running.add(async () => await end('SIGTERM'));
+  process.once('exit', () => child.kill('SIGTERM'));
   let stdout = '';
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
