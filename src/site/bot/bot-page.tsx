@@ -9,6 +9,7 @@ import { botMeta } from '../head/page-meta.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { directionOf } from '../page/locales.ts';
+import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { messages } from '../page/messages.ts';
 import { Prose } from '../page/prose.tsx';
@@ -23,6 +24,7 @@ export interface BotPageProps {
   readonly count: number | undefined;
   /** The bot's page in that language. */
   readonly html: Html;
+  readonly headings: readonly Heading[];
   /** Whether its images are blurred. */
   readonly veiled: boolean;
   /** The faults of its files, for their editor only. */

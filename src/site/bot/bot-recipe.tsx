@@ -72,6 +72,6 @@ async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<V
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = JSON.parse(indexed.record.toString()) as BotRecord;
   const { name = '', page = '' } = bot.contents[locale] ?? {};
-  const html = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
-  return <BotPage {...inputs} bot={bot} html={html} />;
+  const { html, headings } = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
+  return <BotPage {...inputs} bot={bot} html={html} headings={headings} />;
 }

@@ -1,5 +1,6 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
+import { type Heading, nameHeadings } from './headings.ts';
 import { layOutPage } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
@@ -12,23 +13,30 @@ export interface MarkdownSource {
   readonly pictures: Readonly<Record<string, string>>;
 }
 
+/** A text as HTML, and its headings from top to bottom. */
+export interface RenderedMarkdown {
+  readonly html: string;
+  readonly headings: readonly Heading[];
+}
+
 /**
  * Renders untrusted Markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links to the
  * web and to mail only, cached images only, headings below the page's `h1`. A hostile text may take long.
  * @returns null for a text that exceeds a limit
  */
-export function renderMarkdown({ text, name, pictures }: MarkdownSource): string | null {
+export function renderMarkdown({ text, name, pictures }: MarkdownSource): RenderedMarkdown | null {
   try {
     const tree = sanitiseHtml(markdown.render(text));
     layOutPage(tree, { name, pictures });
-    return serialiseHtml(tree);
+    const headings = nameHeadings(tree);
+    return { html: serialiseHtml(tree), headings };
   } catch (error) {
     if (error instanceof HtmlLimitError) return null;
     throw error;
   }
 }
 
-const markdown = new MarkdownIt({ html: true, linkify: true });
+const markdown = new MarkdownIt({ html: true, linkify: true, breaks: true });
 
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 markdown.validateLink = isLinkable;

@@ -2,10 +2,14 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { WorkerPool } from '../../concurrency/worker-pool.ts';
-import type { MarkdownSource, renderMarkdown } from './markdown-renderer.ts';
+import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
 /** A rendered text; null where rendering takes too long or exceeds a limit, so that the text is shown as plain text. */
 export type Html = string | null;
+
+export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
+  readonly html: Html;
+}
 
 /**
  * Renders markdown in a thread, each text once. A text that takes too long delays only the texts behind it, and those for
@@ -13,10 +17,10 @@ export type Html = string | null;
  */
 export class Markdown {
   readonly #limit: number;
-  readonly #rendered = new LRUCache<string, { html: Html }, MarkdownSource>({
+  readonly #rendered = new LRUCache<string, RenderedText, MarkdownSource>({
     maxSize: 64 * 1024 * 1024,
-    sizeCalculation: ({ html }) => (html?.length ?? 0) * 2 + 200,
-    fetchMethod: async (_key, _stale, { context }) => ({ html: await this.#queued(context) }),
+    sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
+    fetchMethod: async (_key, _stale, { context }) => await this.#queued(context),
   });
   readonly #queue = new SerialQueue();
   #pool: WorkerPool<typeof renderMarkdown> | undefined;
@@ -26,11 +30,11 @@ export class Markdown {
     this.#limit = limit;
   }
 
-  /** Renders a text to safe HTML. */
-  async render(source: MarkdownSource): Promise<Html> {
-    if (source.text === '') return '';
+  /** Renders a text to safe HTML, and lists its headings. */
+  async render(source: MarkdownSource): Promise<RenderedText> {
+    if (source.text === '') return { html: '', headings: [] };
     const key = createHash('sha256').update(JSON.stringify(source)).digest('base64url');
-    return (await this.#rendered.forceFetch(key, { context: source })).html;
+    return await this.#rendered.forceFetch(key, { context: source });
   }
 
   /**
@@ -39,7 +43,7 @@ export class Markdown {
    */
   async preview(source: MarkdownSource): Promise<Html> {
     if (source.text === '') return '';
-    return this.#queue.size < maxQueueForPreview ? await this.#queued(source) : null;
+    return this.#queue.size < maxQueueForPreview ? (await this.#queued(source)).html : null;
   }
 
   /** Ends the thread; the next text starts another. */
@@ -49,13 +53,14 @@ export class Markdown {
     await pool?.close();
   }
 
-  async #queued(source: MarkdownSource): Promise<Html> {
+  async #queued(source: MarkdownSource): Promise<RenderedText> {
     return await this.#queue.run(async () => {
       this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
       const pool = this.#pool;
       // So that the start of the thread does not count as time of the text.
       await pool.run(emptySource);
-      return await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
+      const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
+      return rendered ?? { html: null, headings: [] };
     });
   }
 }

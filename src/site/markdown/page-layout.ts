@@ -1,5 +1,6 @@
 import { nameToEmoji } from 'gemoji';
 import { codeHighlighter } from './highlight-code.ts';
+import { headingsIn } from './headings.ts';
 import {
   attribute,
   element,
@@ -65,17 +66,6 @@ function lowerHeadings(tree: Fragment): void {
   });
 }
 
-function headingsIn(nodes: readonly Node[]): Element[] {
-  return nodes.filter(isElement).flatMap((node) => {
-    const inside = headingsIn(node.childNodes);
-    return isHeading(node) ? [node, ...inside] : inside;
-  });
-}
-
-function isHeading({ tagName }: Element): boolean {
-  return /^h[1-6]$/.test(tagName);
-}
-
 function laidOut(nodes: readonly Node[], place: Place): Node[] {
   return nodes.flatMap((node) => {
     if (isElement(node)) return laidOutElement(node, place);
@@ -89,6 +79,7 @@ function laidOutElement(node: Element, place: Place): Node[] {
   if (tagName === 'img') return picture(node, place);
   const inCode = place.inCode || ['code', 'kbd', 'pre', 'samp', 'tt'].includes(tagName);
   if (tagName === 'pre') highlightCode(node, place);
+  const isTask = tagName === 'li' && drawTask(node);
   node.childNodes = laidOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
   const { align, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
   setAttributes(node, {
@@ -96,14 +87,15 @@ function laidOutElement(node: Element, place: Place): Node[] {
     ...(align !== undefined && { class: alignmentClass(align) }),
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
     ...(tagName === 'code' && { class: undefined }),
+    ...(isTask && { class: 'task' }),
     // Reachable with the keyboard, as it scrolls.
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
   if (tagName !== 'table') return [node];
-  return [element('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': 'Table' }, [node])];
+  return [scrolling(node)];
 }
 
-/** Returns the cached copy of an image, else a link to the original. */
+/** Returns the cached copy of an image, else a frame with its text that links to the original. */
 function picture(node: Element, { pictures, inLink }: Place): Node[] {
   const url = attribute(node, 'src') ?? '';
   const alt = attribute(node, 'alt') ?? '';
@@ -116,7 +108,55 @@ function picture(node: Element, { pictures, inLink }: Place): Node[] {
     return [element('img', { src: copy, alt, title, ...size, loading: 'lazy', class: classes || undefined })];
   }
   const words = textNode(alt.trim() === '' ? url : alt);
-  return [inLink ? words : element('a', { href: url, title, rel: 'nofollow ugc noopener' }, [words])];
+  const frame = { class: 'no-picture', title };
+  return [
+    inLink
+      ? element('span', frame, [words])
+      : element('a', { ...frame, href: url, rel: 'nofollow ugc noopener' }, [words]),
+  ];
+}
+
+/** Draws the box of a task: `[ ]` or `[x]` at the start of a list item. */
+function drawTask({ childNodes }: Element): boolean {
+  const first = childNodes.find((node) => !isText(node) || node.value.trim() !== '');
+  const text = isElement(first) && first.tagName === 'p' ? first.childNodes[0] : first;
+  if (!isText(text) || !/^\s*\[[ xX]\]\s/.test(text.value)) return false;
+  text.value = text.value.replace(/^\s*\[(.)\]\s/, (_, mark) => (mark === ' ' ? '☐ ' : '☑ '));
+  return true;
+}
+
+/** Wraps a table so that it scrolls. One that is wider than a phone can be reached with the keyboard, named by its first row. */
+function scrolling(table: Element): Element {
+  const rows = rowsOf(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
+  const longest: number[] = [];
+  for (const row of rows) {
+    row.forEach((text, i) => {
+      const words = text.split(/\s+/).map(({ length }) => length);
+      longest[i] = Math.max(longest[i] ?? 0, ...words);
+    });
+  }
+  const isWide = longest.reduce((sum, length) => sum + length + gapOfColumns, 0) > widthOfPhone;
+  const name =
+    rows[0]
+      ?.map((text) => text.trim())
+      .join(', ')
+      .slice(0, longestName) ?? '';
+  const reached = { tabindex: '0', role: 'group', 'aria-label': name || undefined };
+  return element('div', { class: 'table', ...(isWide && reached) }, [table]);
+}
+
+/** Characters: what fits beside each other on a small screen, what the space between two columns takes. */
+const widthOfPhone = 24;
+const gapOfColumns = 2;
+
+const longestName = 100;
+
+function rowsOf(nodes: readonly Node[]): Element[] {
+  return nodes
+    .filter(isElement)
+    .flatMap((node) =>
+      node.tagName === 'tr' ? [node] : node.tagName === 'table' ? [] : rowsOf(node.childNodes),
+    );
 }
 
 function sized(node: Element): boolean {

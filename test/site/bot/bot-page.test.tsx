@@ -21,6 +21,7 @@ const props: BotPageProps = {
   locale: 'en' as Locale,
   count: 1234,
   html: '<p>Text.</p>',
+  headings: [],
   veiled: false,
   faults: [],
   baseUrl: 'https://bots.example.org',

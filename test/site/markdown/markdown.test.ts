@@ -7,12 +7,12 @@ describe('markdown of strangers', () => {
   after(async () => await markdown.close());
   const picture = 'https://example.org/a.png';
   const render = async (text: string, name = 'Homer'): Promise<string> =>
-    (await markdown.render({ text, name, pictures: { [picture]: '/appdata/a.webp' } })) ?? 'too long';
+    (await markdown.render({ text, name, pictures: { [picture]: '/appdata/a.webp' } })).html ?? 'too long';
 
   describe('of 20,000 characters comes to an end and to a page of bounded size, be it', () => {
     for (const [name, text] of Object.entries(hostilePages)) {
       it(name, async () => {
-        const html = await markdown.render({ text, name: 'Homer', pictures: {} });
+        const { html } = await markdown.render({ text, name: 'Homer', pictures: {} });
         ok(html === null || html.length < 400_000);
       });
     }
@@ -28,7 +28,7 @@ describe('markdown of strangers', () => {
       const thread = new Markdown(60_000);
       try {
         const text = hostilePages[name] ?? '';
-        strictEqual(await thread.render({ text, name: 'Homer', pictures: {} }), null);
+        strictEqual((await thread.render({ text, name: 'Homer', pictures: {} })).html, null);
       } finally {
         await thread.close();
       }
@@ -39,12 +39,12 @@ describe('markdown of strangers', () => {
     const hasty = new Markdown(1);
     const slow = { text: hostilePages['code with tags'] ?? '', name: '', pictures: {} };
     try {
-      strictEqual(await hasty.render(slow), null);
-      strictEqual(await hasty.render({ ...slow, name: 'again' }), null);
+      strictEqual((await hasty.render(slow)).html, null);
+      strictEqual((await hasty.render({ ...slow, name: 'again' })).html, null);
     } finally {
       await hasty.close();
     }
-    match(await render('# A'), /<h2>A<\/h2>/);
+    match(await render('# A'), /<h2 id="page-a">A<\/h2>/);
   });
 
   it('does not hold up the event loop', async () => {
@@ -87,7 +87,10 @@ describe('markdown of strangers', () => {
       await render(`![Cover "x"](${picture})`),
       /<img src="\/appdata\/a\.webp" alt="Cover &quot;x&quot;"/,
     );
-    match(await render('![x](https://example.org/b.png)'), /^<p><a href="https:\/\/example\.org\/b\.png"/);
+    match(
+      await render('![x](https://example.org/b.png)'),
+      /^<p><a class="no-picture" href="https:\/\/example\.org\/b\.png" rel="nofollow ugc noopener">x<\/a>/,
+    );
     doesNotMatch(await render('[![x](https://example.org/b.png)](https://example.org)'), /<a [^>]*>[^<]*<a /);
     doesNotMatch(await render('![x](data:image/png;base64,AAAA)'), /<img/);
     doesNotMatch(await render('![x](constructor) ![y](__proto__)'), /<img/);
@@ -95,12 +98,45 @@ describe('markdown of strangers', () => {
 
   it('has its headings below that of the page, without gaps', async () => {
     const html = await render('# A\n\n### B\n\n###### C\n\n## D');
-    strictEqual((html.match(/<h\d>/g) ?? []).join(''), '<h2><h3><h4><h3>');
+    strictEqual((html.match(/<h\d/g) ?? []).join(''), '<h2<h3<h4<h3');
+  });
+
+  it('has headings that links lead to, each by an id of its own', async () => {
+    const text =
+      '# Homer\n\n## Commands\n\n### [Ping](https://example.org) & :tada: *pong*\n\n## Commands\n\n## 使い方\n\n## ***\n\n## 🎉';
+    const { html, headings } = await markdown.render({ text, name: 'Homer', pictures: {} });
+    deepStrictEqual(
+      headings.map(({ id, text: words, level }) => [level, id, words]),
+      [
+        [2, 'page-commands', 'Commands'],
+        [3, 'page-ping-pong', 'Ping & 🎉 pong'],
+        [2, 'page-commands.2', 'Commands'],
+        [2, 'page-使い方', '使い方'],
+      ],
+    );
+    for (const { id } of headings) match(String(html), new RegExp(` id="${id}"`));
+  });
+
+  it('breaks lines where its author did', async () => {
+    strictEqual(await render('one\ntwo'), '<p>one<br>\ntwo</p>\n');
+  });
+
+  it('has a box for each task of a list', async () => {
+    const html = await render('- [ ] later\n- [x] done\n- [y] other\n\n1. [X] first\n\n   more');
+    strictEqual((html.match(/<li class="task">/g) ?? []).length, 3);
+    match(html, /☐ later[^]*☑ done[^]*\[y\] other[^]*☑ first/);
+  });
+
+  it('has tables that scroll, and those that need to are reached with the keyboard by the names of their columns', async () => {
+    const narrow = await render('|a|b|\n|-|-|\n|1|2|');
+    match(narrow, /<div class="table"><table>/);
+    const wide = await render('|Command|Result|\n|-|-|\n|`/configuration-reset`|resets|');
+    match(wide, /<div class="table" tabindex="0" role="group" aria-label="Command, Result"><table>/);
   });
 
   it('does not repeat the name of the bot', async () => {
-    strictEqual(await render('# Homer\n\n## Use'), '<h2>Use</h2>\n');
-    match(await render('# Other\n\n## Use'), /<h2>Other<\/h2>\n<h3>Use<\/h3>/);
+    strictEqual(await render('# Homer\n\n## Use'), '<h2 id="page-use">Use</h2>\n');
+    match(await render('# Other\n\n## Use'), /<h2 id="page-other">Other<\/h2>\n<h3 id="page-use">Use<\/h3>/);
   });
 
   it('is aligned by classes, as our policy forbids inline styles', async () => {

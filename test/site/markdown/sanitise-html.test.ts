@@ -11,7 +11,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 const picture = 'https://example.org/a.png';
 const copy = '/appdata/a.webp';
 const render = (text: string): string | null =>
-  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: copy } });
+  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: copy } })?.html ?? null;
 
 /** Every attribute that a page of a stranger's may have in the end, with all values that are possible. */
 const attributes: Readonly<Record<string, RegExp>> = {
@@ -33,11 +33,17 @@ const attributes: Readonly<Record<string, RegExp>> = {
   'th colspan': /^\d{1,3}$/,
   'th rowspan': /^\d{1,3}$/,
   'pre tabindex': /^0$/,
-  'span class': /^hljs-[\w -]+$/,
+  'span class': /^hljs-[\w -]+$|^no-picture$/,
   'div class': /^(table|start|middle|end)$/,
   'div tabindex': /^0$/,
   'div role': /^group$/,
-  'div aria-label': /^Table$/,
+  'div aria-label': /^/,
+  'a class': /^no-picture$/,
+  'span title': /^/,
+  'li class': /^task$/,
+  ...Object.fromEntries(
+    'h2 h3 h4 h5 h6'.split(' ').map((tag) => [`${tag} id`, /^page-[\p{L}\p{M}\p{N}.-]+$/u]),
+  ),
   ...Object.fromEntries(
     'caption h2 h3 h4 h5 h6 p table td th tr'
       .split(' ')
@@ -182,7 +188,7 @@ describe('HTML of strangers', () => {
     strictEqual(render('<center>a</center>'), '<div class="middle">a</div>');
     strictEqual(
       render('<h2 align="center">a</h2><p align=RIGHT>b</p>'),
-      '<h2 class="middle">a</h2><p class="end">b</p>',
+      '<h2 class="middle" id="page-a">a</h2><p class="end">b</p>',
     );
     strictEqual(render('<p align="justify" style="text-align:center">a</p>'), '<p>a</p>');
   });
@@ -215,7 +221,7 @@ describe('HTML of strangers', () => {
   it('has a link in place of a picture that we have no copy of', () => {
     match(
       rendered('<img src="https://example.org/b.png" alt="B">'),
-      /<a href="https:\/\/example\.org\/b\.png" rel="[^"]*">B<\/a>/,
+      /<a class="no-picture" href="https:\/\/example\.org\/b\.png" rel="[^"]*">B<\/a>/,
     );
     doesNotMatch(
       rendered('<a href="https://example.org"><img src="https://example.org/b.png" alt="B"></a>'),
