@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import sharp from 'sharp';
+import { eventually } from '../../support/eventually.ts';
 import { keepPictures } from '../../support/pictures.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
@@ -29,8 +30,12 @@ describe('our copies of pictures', () => {
     const root = testRepository(files).folder;
     await keepPictures(root, kept, { width: 600, height: 300 });
     service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
-    const { avatar, cover, preview } = (await service.request('/api/v2/bots/7')).json.cachedImages;
-    paths = [avatar, cover, ...preview];
+    // After a first start, bots are read again to have their copies named.
+    await eventually(async () => {
+      const { avatar, cover, preview } = (await service.request('/api/v2/bots/7')).json.cachedImages;
+      paths = [avatar, cover, ...preview];
+      return paths.length === 3;
+    });
   });
 
   it('are named in the record: null, or left out of preview, where there is none', async () => {
