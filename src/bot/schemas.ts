@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Category } from './schema-types.ts';
 
 /** The schemas, the single source of every rule on a bot's shape: files in `schemas/`, and what is derived from them. */
 export const schemaNames = [
@@ -27,6 +28,10 @@ export function readSchema(name: SchemaName | 'definitions'): SchemaDocument {
   if (name === 'list-element') return listElementSchema();
   return JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
 }
+
+/** Every category that a bot can have, in the order of the schema. */
+export const categories = (readSchema('definitions') as { $defs: { category: { enum: Category[] } } }).$defs
+  .category.enum;
 
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
 export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {

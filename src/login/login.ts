@@ -92,14 +92,14 @@ export class Login {
 }
 
 /**
- * Returns the path that a login redirects to: `text` where it is the path of a known page, else the front page. So no link
+ * Returns the path that a login redirects to: `text` where it is the path of a known page, with or without a language, else the front page. So no link
  * through the login can lead to another site.
  */
 export function returnPath(text: string | undefined): string {
   return text !== undefined && pages.test(text) ? text : '/';
 }
 
-const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add)?$/;
+const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add)?(?:\?locale=[A-Za-z0-9-]{1,35})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

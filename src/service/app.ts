@@ -101,7 +101,9 @@ export function createApp(options: AppOptions): Koa {
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
-  addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact: config.securityContact });
+  const { securityContact } = config;
+  const messages = site.languages.standard;
+  addDiscoverRoutes(router, { bots, lists, baseUrl, messages, securityContact });
   addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });

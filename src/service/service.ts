@@ -18,6 +18,7 @@ import { readSecretFile } from '../login/secret-file.ts';
 import { Metrics } from '../metrics.ts';
 import { committedAuthors } from '../owners/committed-authors.ts';
 import { Updates } from '../owners/updates.ts';
+import { Languages } from '../site/language/languages.ts';
 import { LivePreview } from '../site/live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import type { Site } from '../site/page/layout.tsx';
@@ -190,7 +191,7 @@ async function start(
     metrics,
     responses,
     probesApart: config.probePort !== null,
-    site: await siteOf(config, repositoryOpener),
+    site: await siteOf(config, repositoryOpener, new Languages(log)),
     markdown,
     live,
     hook:
@@ -245,9 +246,11 @@ function urlOf(host: string, port: number): string {
 async function siteOf(
   { contact, demo, dev, login }: Config,
   repositoryOpener: RepositoryOpener,
+  languages: Languages,
 ): Promise<Site> {
   const origin = await readOrigin(repositoryOpener);
-  return { login: login !== null, repository: origin && repositoryLinks(origin), contact, live: dev, demo };
+  const repository = origin && repositoryLinks(origin);
+  return { languages, login: login !== null, repository, contact, live: dev, demo };
 }
 
 async function openLogin(config: Config, log: Log): Promise<Login | null> {

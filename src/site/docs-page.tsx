@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
+import { useLanguage } from './language/page-language.tsx';
 import { Layout, type Site, type Viewer } from './page/layout.tsx';
-import { messages } from './page/messages.ts';
 
 export interface DocsPageProps {
   readonly site: Site;
@@ -26,18 +26,17 @@ interface Operation {
 
 /** How to use the API, for people; programs read the OpenAPI document. */
 export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
+  const { t, text } = useLanguage();
   const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
   return (
-    <Layout site={site} viewer={viewer} title={messages.api}>
+    <Layout site={site} viewer={viewer} title={text('api.title')}>
       <div class="prose">
-        <h1>{messages.apiTitle}</h1>
-        <p>
-          {messages.apiIntroduction} <a href="/api/openapi.json">OpenAPI</a>
-        </p>
+        <h1>{t('api.title')}</h1>
+        <p>{t('api.introduction', { link: <a href="/api/openapi.json">OpenAPI</a> })}</p>
         <pre tabIndex={0}>{sample}</pre>
         {Object.entries(document.paths).flatMap(([path, operations]) =>
           Object.entries(operations).map(([method, operation]) => (
-            <section key={method + path}>
+            <section key={method + path} lang="en" dir="ltr">
               <h2>
                 <code>
                   {method.toUpperCase()} {path}

@@ -1,6 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { type BotId, parseBotId } from '../bot/id.ts';
+import { categories } from '../bot/schemas.ts';
 import type { Category } from '../bot/schema-types.ts';
 import type { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { ProblemError } from '../http/problem.ts';
@@ -14,7 +15,6 @@ import { FrontLists } from './front/front-list.ts';
 import { listRecipe } from './front/front-recipe.tsx';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
 import type { Viewer } from './page/layout.tsx';
-import { categoryNames } from './page/messages.ts';
 import { sendOnce } from './page/html-response.ts';
 import { PageCache } from './page/page-cache.ts';
 
@@ -53,7 +53,8 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
 
 /** @throws {ProblemError} not-found */
 function knownCategory(text: string): Category {
-  if (Object.hasOwn(categoryNames, text)) return text as Category;
+  const category = categories.find((name) => name === text);
+  if (category !== undefined) return category;
   throw new ProblemError('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
 }
 
@@ -61,6 +62,7 @@ function knownCategory(text: string): Category {
 function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
   const faults = faultsOf(id);
-  if (faults.length > 0) sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, 404);
+  if (faults.length > 0)
+    sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, site.languages.of(ctx), 404);
   return faults.length > 0;
 }

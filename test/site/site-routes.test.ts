@@ -14,6 +14,7 @@ import { type RepositoryLinks, repositoryLinks } from '../../src/site/page/repos
 import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/site/site-routes.tsx';
 import { eventually } from '../support/eventually.ts';
+import { testLanguages } from '../support/languages.ts';
 import { botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
@@ -43,7 +44,14 @@ describe('the pages of the site', () => {
         return 'https://github.com/o/r';
       },
     } as RepositoryLinks;
-    const site: Site = { login: true, contact: null, live: false, demo: false, repository };
+    const site: Site = {
+      languages: testLanguages,
+      login: true,
+      contact: null,
+      live: false,
+      demo: false,
+      repository,
+    };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
     const all = { ...changing, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };

@@ -1,6 +1,6 @@
 import { parseBotId } from '../../bot/id.ts';
 import { parseLocale } from '../../bot/locale.ts';
-import { readSchema } from '../../bot/schemas.ts';
+import { categories, readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
@@ -51,8 +51,6 @@ type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 /** Adds the values of a parameter to the query. Returns a message if they are wrong. */
 type Reader = (query: Draft, values: readonly string[]) => string | undefined;
 
-const categories = (readSchema('definitions') as { $defs: { category: { enum: Category[] } } }).$defs.category
-  .enum;
 const fieldNames = Object.keys(
   (readSchema('list-element') as { properties: object }).properties,
 ) as (keyof BotListElement)[];

@@ -1,25 +1,38 @@
 import type { VNode } from 'preact';
 import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
-import { asSentence } from '../page/messages.ts';
-import { loginMessages } from './login-messages.ts';
+import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { useLanguage } from '../language/page-language.tsx';
+
+export interface LoginErrorPageProps {
+  readonly site: Site;
+  readonly error: LoginError;
+  /** The provider's display name. */
+  readonly provider: string;
+}
 
 /** Says why a login failed and what to do. */
-export function LoginErrorPage({ site, error }: { readonly site: Site; readonly error: LoginError }): VNode {
-  const { title, retry } = loginMessages.errors[error.kind];
+export function LoginErrorPage({ site, error, provider }: LoginErrorPageProps): VNode {
+  const { kind } = error;
+  const { t, text, href } = useLanguage();
   return (
-    <Layout site={site} viewer={null} title={title}>
+    <Layout site={site} viewer={null} title={text(`login.${kind}.title`)}>
       <div class="narrow stack">
-        <h1>{title}</h1>
-        <p>{asSentence(error.message)}</p>
+        <h1>{t(`login.${kind}.title`)}</h1>
+        <p>{t(`login.${kind}.text`, { provider })}</p>
+        {kind === 'misconfigured' && (
+          <p>
+            <InEnglish>{asSentence(error.message)}</InEnglish>
+          </p>
+        )}
         <p class="actions">
-          {retry && (
-            <a class="button" href={error.kind === 'no-account' ? '/login?account=other' : '/login'}>
-              {loginMessages.again}
+          {kind !== 'misconfigured' && (
+            <a class="button" href={href(kind === 'no-account' ? '/login?account=other' : '/login')}>
+              {t('login.again')}
             </a>
           )}
-          <a class="button quiet" href="/">
-            {loginMessages.home}
+          <a class="button quiet" href={href('/')}>
+            {t('login.home')}
           </a>
         </p>
       </div>

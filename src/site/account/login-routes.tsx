@@ -34,7 +34,8 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');
-    sendOnce(ctx, <LoginErrorPage site={site} error={error} />, statuses[error.kind]);
+    const page = <LoginErrorPage site={site} error={error} provider={login.provider} />;
+    sendOnce(ctx, page, site.languages.of(ctx), statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
     await limit(ctx);
@@ -64,7 +65,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   });
   router.post('/logout', refuseCrossSite(baseUrl), (ctx) => {
     setCookie(ctx, sessionCookie, null);
-    redirectTo(ctx, '/');
+    redirectTo(ctx, site.languages.of(ctx).href('/'));
   });
 }
 

@@ -8,7 +8,8 @@ import { viewerIn } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { postingCode } from './posting-code.ts';
 import { Moment } from '../page/moment.tsx';
-import { tokenMessages as messages } from './token-messages.ts';
+import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { useLanguage } from '../language/page-language.tsx';
 
 /** What the token page shows, by who is logged in. */
 export type TokenPageState =
@@ -48,23 +49,29 @@ export interface TokenPageProps {
 }
 
 export function TokenPage({ site, bot, baseUrl, provider, state }: TokenPageProps): VNode {
+  const { t, text, href } = useLanguage();
   const viewer = 'session' in state ? viewerIn(state.session) : null;
   return (
-    <Layout site={site} viewer={viewer} title={messages.title(bot.name)} script={assets.copyScript.path}>
+    <Layout
+      site={site}
+      viewer={viewer}
+      title={text('token.title', { bot: bot.name })}
+      script={assets.copyScript.path}
+    >
       <div class="narrow token-page">
         <header class="stack">
           <p>
-            <a href={`/bots/${bot.id}`}>
+            <a href={href(`/bots/${bot.id}`)}>
               ← <bdi>{bot.name}</bdi>
             </a>
           </p>
-          <h1>{messages.title(bot.name)}</h1>
-          <p class="muted">{messages.intro}</p>
+          <h1>{t('token.title', { bot: bot.name })}</h1>
+          <p class="muted">{t('token.introduction')}</p>
         </header>
         <Part bot={bot} provider={provider} state={state} />
         <section class="stack" aria-labelledby="post">
-          <h2 id="post">{messages.post}</h2>
-          <p>{messages.postText}</p>
+          <h2 id="post">{t('token.use')}</h2>
+          <p>{t('token.useText')}</p>
           {postingCode(baseUrl, bot.id).map(({ title, code }, number) => (
             <details key={title} class="sample" open={number === 0}>
               <summary>{title}</summary>
@@ -82,44 +89,55 @@ export function TokenPage({ site, bot, baseUrl, provider, state }: TokenPageProp
 type PartProps = Pick<TokenPageProps, 'bot' | 'provider' | 'state'>;
 
 function Part({ bot, provider, state }: PartProps): VNode {
+  const { t, text } = useLanguage();
   switch (state.kind) {
     case 'no-login':
       return (
-        <Panel title={messages.noLogin}>
-          {state.obstacle !== null && <p>{state.obstacle}</p>}
-          <p>{messages.operator}</p>
-          <pre tabIndex={0} role="region" aria-label={messages.command}>
+        <Panel title={t('token.noLogin')}>
+          {state.obstacle !== null && (
+            <p>
+              <InEnglish>{asSentence(state.obstacle)}</InEnglish>
+            </p>
+          )}
+          <p>{t('token.noLoginText')}</p>
+          <pre tabIndex={0} role="region" aria-label={text('token.command')}>
             <code>npx botshelf token {bot.id}</code>
           </pre>
         </Panel>
       );
     case 'visitor':
       return (
-        <Panel title={messages.visitor}>
-          <p>{messages.visitorText}</p>
-          <LogIn bot={bot}>{messages.logIn(provider)}</LogIn>
+        <Panel title={t('token.visitor')}>
+          <p>{t('token.visitorText')}</p>
+          <LogIn bot={bot}>{t('token.logIn', { provider })}</LogIn>
         </Panel>
       );
     case 'stranger':
       return (
-        <Panel title={messages.stranger}>
-          <p>{messages.strangerText(viewerIn(state.session).name, state.session.id, bot.name)}</p>
+        <Panel title={t('token.stranger')}>
+          <p>
+            {t('token.strangerText', {
+              name: viewerIn(state.session).name,
+              id: state.session.id,
+              bot: bot.name,
+            })}
+          </p>
           <LogIn bot={bot} asAnother>
-            {messages.otherAccount}
+            {t('token.otherAccount')}
           </LogIn>
         </Panel>
       );
     case 'stale':
       return (
-        <Panel title={messages.current}>
+        <Panel title={t('token.current')}>
           {state.pressed && (
             <p class="notice bad" role="status">
-              {messages.nothingDone}
+              {t('token.nothingDone')}
             </p>
           )}
           <Info info={state.info} />
-          <p>{messages.stale(provider)}</p>
-          <LogIn bot={bot}>{messages.logInAgain}</LogIn>
+          <p>{t('token.stale', { provider })}</p>
+          <LogIn bot={bot}>{t('token.logInAgain')}</LogIn>
         </Panel>
       );
     case 'author':
@@ -128,10 +146,10 @@ function Part({ bot, provider, state }: PartProps): VNode {
           {state.done && <Done done={state.done} />}
           {state.done?.shared === false && (
             <p class="notice bad" role="status">
-              {messages.notShared}
+              {t('token.notShared')}
             </p>
           )}
-          <Panel title={messages.current}>
+          <Panel title={t('token.current')}>
             <Info info={state.info} />
             <Buttons bot={bot} info={state.info} />
           </Panel>
@@ -142,7 +160,13 @@ function Part({ bot, provider, state }: PartProps): VNode {
   }
 }
 
-function Panel({ title, children }: { readonly title: string; readonly children: ComponentChildren }): VNode {
+function Panel({
+  title,
+  children,
+}: {
+  readonly title: ComponentChildren;
+  readonly children: ComponentChildren;
+}): VNode {
   return (
     <section class="panel stack">
       <h2>{title}</h2>
@@ -153,13 +177,17 @@ function Panel({ title, children }: { readonly title: string; readonly children:
 
 interface LogInProps extends Pick<PartProps, 'bot'> {
   readonly asAnother?: boolean;
-  readonly children: string;
+  readonly children: ComponentChildren;
 }
 
 function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
+  const { href } = useLanguage();
   return (
     <p class="actions">
-      <a class="button" href={`/login?to=/bots/${bot.id}/token${asAnother ? '&account=other' : ''}`}>
+      <a
+        class="button"
+        href={`/login?to=${href(`/bots/${bot.id}/token`)}${asAnother ? '&account=other' : ''}`}
+      >
         {children}
       </a>
     </p>
@@ -167,18 +195,19 @@ function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
 }
 
 function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): VNode {
-  if (issuedAt === undefined) return <p>{messages.none}</p>;
+  const { t } = useLanguage();
+  if (issuedAt === undefined) return <p>{t('token.none')}</p>;
   return (
     <dl class="pairs">
       <div>
-        <dt>{messages.issued}</dt>
+        <dt>{t('token.issued')}</dt>
         <dd>
           <Moment time={issuedAt} />
         </dd>
       </div>
       <div>
-        <dt>{messages.lastUsed}</dt>
-        <dd>{lastUsed === undefined ? messages.neverUsed : <Moment time={lastUsed} />}</dd>
+        <dt>{t('token.lastUsed')}</dt>
+        <dd>{lastUsed === undefined ? t('token.neverUsed') : <Moment time={lastUsed} />}</dd>
       </div>
     </dl>
   );
@@ -186,25 +215,26 @@ function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): V
 
 /** Issuing the first token takes one click; ending one that may be in use takes two. */
 function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenInfo }): VNode {
-  const action = `/bots/${bot.id}/token`;
+  const { t, href } = useLanguage();
+  const path = `/bots/${bot.id}/token`;
   if (info.issuedAt === undefined) {
     return (
-      <form class="actions" method="post" action={action}>
-        <button type="submit">{messages.issue}</button>
+      <form class="actions" method="post" action={href(path)}>
+        <button type="submit">{t('token.issue')}</button>
       </form>
     );
   }
   return (
     <details class="stack">
-      <summary>{messages.replace}</summary>
-      <p>{messages.replaceText}</p>
+      <summary>{t('token.replace')}</summary>
+      <p>{t('token.replaceText')}</p>
       <div class="actions">
-        <form method="post" action={action}>
-          <button type="submit">{messages.regenerate}</button>
+        <form method="post" action={href(path)}>
+          <button type="submit">{t('token.regenerate')}</button>
         </form>
-        <form method="post" action={`${action}/revoke`}>
+        <form method="post" action={href(`${path}/revoke`)}>
           <button class="danger" type="submit">
-            {messages.revoke}
+            {t('token.revoke')}
           </button>
         </form>
       </div>
@@ -215,18 +245,19 @@ function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenI
 type DoneState = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;
 
 function Done({ done }: { readonly done: DoneState }): VNode {
+  const { t, text } = useLanguage();
   if ('revoked' in done) {
     return (
       <p class="notice" role="status">
-        {done.revoked ? messages.revoked : messages.nothingToRevoke}
+        {done.revoked ? t('token.revoked') : t('token.nothingToRevoke')}
       </p>
     );
   }
   return (
     <section class="notice stack" aria-labelledby="new-token">
-      <h2 id="new-token">{messages.newToken}</h2>
-      <p>{messages.newTokenText}</p>
-      <label for="token">{messages.field}</label>
+      <h2 id="new-token">{t('token.new')}</h2>
+      <p>{t('token.newText')}</p>
+      <label for="token">{t('token.field')}</label>
       <div class="copy">
         <input
           id="token"
@@ -238,8 +269,8 @@ function Done({ done }: { readonly done: DoneState }): VNode {
           autocomplete="off"
           value={done.issued}
         />
-        <button class="quiet" type="button" hidden data-copy="token" data-copied={messages.copied}>
-          {messages.copy}
+        <button class="quiet" type="button" hidden data-copy="token" data-copied={text('token.copied')}>
+          {t('token.copy')}
         </button>
       </div>
       <p class="muted" role="status" id="copied" />

@@ -57,7 +57,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
         state={state}
       />
     );
-    sendOnce(ctx, page, statusOf(state, ctx.method));
+    sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
   };
   const onPress = (path: string, act: (id: BotId) => Promise<Done>): void => {
     router.post(path, refuseCrossSite(baseUrl), async (ctx) => {

@@ -1,63 +1,60 @@
-import { categoryNames, messages } from '../page/messages.ts';
+import type { MessageKey } from '../language/message-file.ts';
 
-/** A field of the form that creates a bot's file. */
+/** A field of the form that creates a bot's file. Its label is the message `field.<name>`. */
 export interface AddField {
   readonly name: FieldName;
-  readonly label: string;
-  readonly hint?: string;
-  readonly kind:
-    | 'text'
-    | 'lines'
-    | 'page'
-    | 'switch'
-    | { readonly options: Readonly<Record<string, string>> };
+  readonly hint?: Extract<MessageKey, `hint.${string}`>;
+  readonly kind: 'text' | 'lines' | 'page' | 'switch' | 'category';
   readonly required?: boolean;
   readonly placeholder?: string;
 }
 
-export type FieldName = keyof typeof messages.fields;
+export type FieldName = MessageKey extends infer Key
+  ? Key extends `field.${infer Name}`
+    ? Name
+    : never
+  : never;
 
 /** The text of each field as it was sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
-
-const { fields: labels, hints } = messages;
 
 /** The fields in the order of the form, in groups. */
 export const addFields: readonly (readonly AddField[])[] = [
   [
     { ...text('id'), placeholder: '123456789012345678' },
-    { ...text('locale'), placeholder: 'en' },
+    { ...text('locale'), hint: 'hint.locale', placeholder: 'en' },
   ],
-  [{ ...text('name') }],
-  [{ ...text('description') }],
+  [text('name')],
+  [{ ...text('description'), hint: 'hint.description' }],
   [
-    {
-      name: 'category',
-      label: labels.category,
-      kind: { options: { '': '', ...categoryNames } },
-      required: true,
-    },
-    text('authors'),
+    { name: 'category', kind: 'category', required: true },
+    { ...text('authors'), hint: 'hint.authors' },
   ],
-  [{ ...text('invite'), placeholder: 'https://' }],
-  [optional('website', 'https://'), optional('support', 'https://')],
+  [{ ...text('invite'), hint: 'hint.invite', placeholder: 'https://' }],
+  [address('website'), address('support')],
   [optional('owner'), optional('repo')],
-  [optional('avatar', 'https://'), optional('cover', 'https://')],
-  [{ name: 'preview', label: labels.preview, hint: hints.preview, kind: 'lines' }],
-  [{ name: 'prefix', label: labels.prefix, hint: hints.prefix, kind: 'lines' }],
+  [
+    { ...address('avatar'), hint: 'hint.avatar' },
+    { ...address('cover'), hint: 'hint.cover' },
+  ],
+  [{ name: 'preview', hint: 'hint.preview', kind: 'lines' }],
+  [{ name: 'prefix', hint: 'hint.prefix', kind: 'lines' }],
   [toggle('customisable'), toggle('mentionable'), toggle('nsfw')],
-  [{ name: 'page', label: labels.page, hint: hints.page, kind: 'page' }],
+  [{ name: 'page', hint: 'hint.page', kind: 'page' }],
 ];
 
 function text(name: FieldName): AddField {
-  const hint = (hints as Partial<Record<FieldName, string>>)[name];
-  return { name, label: labels[name], kind: 'text', required: true, ...(hint !== undefined && { hint }) };
+  return { name, kind: 'text', required: true };
 }
 
-function optional(name: FieldName, placeholder?: string): AddField {
-  return { ...text(name), required: false, ...(placeholder !== undefined && { placeholder }) };
+function optional(name: FieldName): AddField {
+  return { name, kind: 'text' };
+}
+
+function address(name: FieldName): AddField {
+  return { ...optional(name), placeholder: 'https://' };
 }
 
 function toggle(name: FieldName): AddField {
-  return { name, label: labels[name], kind: 'switch' };
+  return { name, kind: 'switch' };
 }

@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
 import { canonicalLocale } from '../../bot/locale.ts';
+import { categories } from '../../bot/schemas.ts';
 import type { AddEntry } from './add-entry.ts';
 import { type AddField, addFields, type FieldTexts } from './add-fields.ts';
 import { assets } from '../page/assets.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import type { Html } from '../markdown/markdown.ts';
-import { interfaceLanguage, messages } from '../page/messages.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import { Prose } from '../page/prose.tsx';
 
 export interface AddPageProps {
@@ -21,14 +22,15 @@ export interface AddPageProps {
 
 /** The form that creates a bot's file, with the resulting file beside it. */
 export function AddPage({ site, viewer, texts, entry, html, sent }: AddPageProps): VNode {
+  const { t, text, href } = useLanguage();
   const faults = sent ? entry.faults : {};
   return (
-    <Layout site={site} viewer={viewer} title={messages.add} script={assets.addScript.path}>
+    <Layout site={site} viewer={viewer} title={text('layout.add')} script={assets.addScript.path}>
       <div class="narrow stack">
-        <h1>{messages.add}</h1>
-        <p class="muted">{messages.addIntroduction}</p>
+        <h1>{t('layout.add')}</h1>
+        <p class="muted">{t('add.introduction')}</p>
       </div>
-      <form class="add" method="post" action="/add" noValidate>
+      <form class="add" method="post" action={href('/add')} noValidate>
         <div class="fields">
           {addFields.map((group) => (
             <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
@@ -38,7 +40,7 @@ export function AddPage({ site, viewer, texts, entry, html, sent }: AddPageProps
             </div>
           ))}
           <div>
-            <button type="submit">{messages.addCheck}</button>
+            <button type="submit">{t('add.check')}</button>
           </div>
         </div>
         <section id="outcome" class="outcome panel" aria-labelledby="outcome-title">
@@ -57,7 +59,9 @@ interface FieldProps {
 }
 
 function Field({ field, text, fault }: FieldProps): VNode {
-  const { name, label, hint, kind, required } = field;
+  const { t } = useLanguage();
+  const { name, hint, kind, required } = field;
+  const label = t(`field.${name}`);
   const describedBy = [hint !== undefined && `${name}-hint`, `${name}-fault`].filter(Boolean).join(' ');
   const common = {
     id: name,
@@ -76,15 +80,15 @@ function Field({ field, text, fault }: FieldProps): VNode {
   return (
     <div class="field">
       <label for={name}>
-        {label} {required && <span class="muted">({messages.required})</span>}
+        {label} {required && <span class="muted">({t('add.required')})</span>}
       </label>
       <Control field={field} text={text ?? ''} common={common} />
       {hint !== undefined && (
         <p class="hint" id={`${name}-hint`}>
-          {hint}
+          {t(hint)}
         </p>
       )}
-      <p class="fault" id={`${name}-fault`} data-field={name} role="status">
+      <p class="fault" id={`${name}-fault`} data-field={name} role="status" lang="en">
         {fault}
       </p>
     </div>
@@ -98,13 +102,15 @@ interface ControlProps {
 }
 
 function Control({ field, text, common }: ControlProps): VNode {
+  const { text: inLanguage } = useLanguage();
   const { kind, placeholder } = field;
-  if (typeof kind === 'object') {
+  if (kind === 'category') {
     return (
       <select {...common}>
-        {Object.entries(kind.options).map(([value, name]) => (
-          <option key={value} value={value} selected={value === text}>
-            {name === '' ? messages.choose : name}
+        <option value="">{inLanguage('add.choose')}</option>
+        {categories.map((category) => (
+          <option key={category} value={category} selected={category === text}>
+            {inLanguage(`category.${category}`)}
           </option>
         ))}
       </select>
@@ -121,10 +127,11 @@ function Control({ field, text, common }: ControlProps): VNode {
 }
 
 function Preview({ texts, entry, html }: Pick<AddPageProps, 'texts' | 'entry' | 'html'>): VNode {
-  const locale = canonicalLocale(texts.locale?.trim() ?? '') ?? interfaceLanguage;
+  const { t, locale: own } = useLanguage();
+  const locale = canonicalLocale(texts.locale?.trim() ?? '') ?? own;
   return (
     <>
-      <h2>{messages.addPreview}</h2>
+      <h2>{t('add.preview')}</h2>
       <Prose locale={locale} text={entry.page} html={html} />
     </>
   );
@@ -132,16 +139,17 @@ function Preview({ texts, entry, html }: Pick<AddPageProps, 'texts' | 'entry' | 
 
 /** The file, its path, and the ways to submit it. */
 function Outcome({ site, entry, sent }: Pick<AddPageProps, 'site' | 'entry' | 'sent'>): VNode {
+  const { t, text: inLanguage, href } = useLanguage();
   const { path, text, faults } = entry;
   const open = Object.keys(faults).length;
   const create = open === 0 && path !== undefined ? site.repository?.create(path, text) : null;
   return (
     <>
-      <h2 id="outcome-title">{path === undefined ? messages.addFile : <code>{path}</code>}</h2>
+      <h2 id="outcome-title">{path === undefined ? t('add.file') : <code>{path}</code>}</h2>
       <p class="muted" role="status">
-        {open === 0 ? messages.addReady : sent ? messages.addFaults(open) : messages.addBegin}
+        {open === 0 ? t('add.ready') : sent ? t('add.faults', { count: open }) : t('add.begin')}
       </p>
-      <pre class="whole" tabIndex={0} aria-label={messages.addFile}>
+      <pre class="whole" tabIndex={0} aria-label={inLanguage('add.file')}>
         {text}
       </pre>
       {open === 0 && (
@@ -149,18 +157,18 @@ function Outcome({ site, entry, sent }: Pick<AddPageProps, 'site' | 'entry' | 's
           {create && (
             <li>
               <a class="button" href={create}>
-                {messages.addOpen}
+                {t('add.open')}
               </a>
             </li>
           )}
           <li>
-            <button class="quiet" type="submit" formAction="/add/file">
-              {messages.addDownload}
+            <button class="quiet" type="submit" formAction={href('/add/file')}>
+              {t('add.download')}
             </button>
           </li>
         </ul>
       )}
-      {open === 0 && !create && <p class="muted">{messages.addElsewhere}</p>}
+      {open === 0 && !create && <p class="muted">{t('add.elsewhere')}</p>}
     </>
   );
 }

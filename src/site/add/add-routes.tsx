@@ -30,7 +30,7 @@ export function addAddRoutes(router: Router, { site, viewerOf, isListed, markdow
     const name = texts.name?.trim() ?? '';
     const text = entry.faults.page === undefined ? entry.page : '';
     const html = await markdown.preview({ text, name, pictures: {} });
-    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry, html, sent }} />);
+    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry, html, sent }} />, site.languages.of(ctx));
   };
   router.get('/add', async (ctx) => {
     const viewer = await viewerOf(ctx);

@@ -8,10 +8,11 @@ import { BotFacts } from './bot-facts.tsx';
 import { botMeta } from '../head/page-meta.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
-import { directionOf } from '../page/locales.ts';
+import { directionOf } from '../language/locales.ts';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
-import { messages } from '../page/messages.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { productName } from '../page/product-name.ts';
 import { Prose } from '../page/prose.tsx';
 import { Picture } from '../picture/picture.tsx';
 
@@ -35,15 +36,17 @@ export interface BotPageProps {
 
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, veiled, faults } = props;
+  const { t, text } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
-  const crumbs = { front: messages.product, category: messages.categoryTitle(bot.category) };
+  const category = text('list.category', { category: text(`category.${bot.category}`) });
+  const crumbs = { front: productName, category };
   return (
     <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
-      <article class="bot" dir={language.dir}>
-        {faults.length > 0 && <Faults faults={faults} advice={messages.faultsAdvice} />}
+      <article class="bot">
+        {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
         {cover !== null && (
           <div class="cover">
             <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
@@ -55,8 +58,8 @@ export function BotPage(props: BotPageProps): VNode {
             <h1 {...language}>{shown.name}</h1>
             {(bot.verified || bot.nsfw) && (
               <p>
-                {bot.verified && <span class="tag">{messages.verified}</span>}{' '}
-                {bot.nsfw && <span class="tag adult">{messages.adult}</span>}
+                {bot.verified && <span class="tag">{t('bot.verified')}</span>}{' '}
+                {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
               </p>
             )}
           </div>
@@ -77,24 +80,25 @@ export function BotPage(props: BotPageProps): VNode {
 }
 
 function Actions({ bot }: { readonly bot: BotRecord }): VNode {
+  const { t } = useLanguage();
   return (
     <ul class="actions">
       <li>
         <a class="button" href={bot.invite} rel="nofollow ugc noopener">
-          {messages.invite}
+          {t('bot.invite')}
         </a>
       </li>
       {bot.website !== null && (
         <li>
           <a class="button quiet" href={bot.website} rel="nofollow ugc noopener">
-            {messages.website}
+            {t('bot.website')}
           </a>
         </li>
       )}
       {bot.support !== null && (
         <li>
           <a class="button quiet" href={bot.support} rel="nofollow ugc noopener">
-            {messages.support}
+            {t('bot.support')}
           </a>
         </li>
       )}
@@ -108,28 +112,30 @@ interface NamedProps extends BotPageProps {
 
 /** Says why the images are blurred, with a link that shows them. */
 function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | null {
+  const { t } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
   if (avatar === null && cover === null && preview.length === 0) return null;
   return (
-    <p class="notice" dir="ltr">
-      {messages.picturesVeiled} <a href={`?locale=${locale}&pictures=shown`}>{messages.showPictures}</a>
+    <p class="notice">
+      {t('bot.blurred')} <a href={`?locale=${locale}&pictures=shown`}>{t('bot.showImages')}</a>
     </p>
   );
 }
 
 function Previews({ bot, veiled, name }: NamedProps): VNode | null {
+  const { t, text } = useLanguage();
   const { preview } = bot.cachedImages;
   if (preview.length === 0) return null;
   return (
     <section aria-labelledby="previews">
-      <h2 id="previews">{messages.previews}</h2>
+      <h2 id="previews">{t('bot.screenshots')}</h2>
       <ul class="previews">
         {preview.map((path, i) => (
           <li key={path}>
             <a href={path}>
               <Picture
                 path={path}
-                alt={`${messages.preview(i + 1, name)}, ${messages.openPicture}`}
+                alt={text('bot.screenshot', { number: i + 1, name })}
                 width={640}
                 height={360}
                 small={320}

@@ -11,7 +11,7 @@ import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { markdownPictures } from '../markdown/markdown-pictures.ts';
 import type { Site } from '../page/layout.tsx';
-import { chooseLocale, wantedRanges } from '../page/locales.ts';
+import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
 

@@ -16,7 +16,7 @@ export interface DiscoverOptions extends FeedsOptions {
 
 /** Adds what search engines, feed readers and browsers read beside the pages. */
 export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
-  const { baseUrl, securityContact } = options;
+  const { baseUrl, securityContact, messages } = options;
   const feeds = new Feeds(options);
   router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots()));
   router.get('/feeds/category/:name.atom', async (ctx) => {
@@ -45,8 +45,8 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
 
   const files: Readonly<Record<string, SiteDocument>> = {
     '/robots.txt': robotsFile(baseUrl),
-    [sitePaths.manifest]: manifestFile(),
-    [sitePaths.openSearch]: openSearchFile(baseUrl),
+    [sitePaths.manifest]: manifestFile(messages),
+    [sitePaths.openSearch]: openSearchFile(baseUrl, messages),
   };
   for (const [path, file] of Object.entries(files))
     router.get(path, async (ctx) => await send(ctx, { ...file, current: () => true }));

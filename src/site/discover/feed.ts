@@ -3,7 +3,8 @@ import { defaultLocale } from '../../bot/record.ts';
 import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { categoryNames, interfaceLanguage, messages } from '../page/messages.ts';
+import type { Messages } from '../language/messages.tsx';
+import { productName } from '../page/product-name.ts';
 import { siteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDocument } from './xml.ts';
 
@@ -17,30 +18,31 @@ export interface FeedOptions {
   readonly bots: readonly IndexedBot[];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  readonly messages: Messages;
 }
 
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
-export function makeFeed({ title, path, page, bots, baseUrl }: FeedOptions): SmallDocument {
+export function makeFeed({ title, path, page, bots, baseUrl, messages }: FeedOptions): SmallDocument {
   const self = `${baseUrl}${path}`;
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
   const root = element(
     'feed',
-    { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': interfaceLanguage },
+    { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
     textElement('id', self),
     textElement('title', title),
     textElement('updated', isoDate(updated)),
-    element('author', {}, textElement('name', messages.product), textElement('uri', `${baseUrl}/`)),
+    element('author', {}, textElement('name', productName), textElement('uri', `${baseUrl}/`)),
     textElement('icon', `${baseUrl}/favicon.ico`),
     element('link', { rel: 'self', type: feedType, href: self }),
     element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
-    ...bots.map((bot) => entryOf(bot, baseUrl)),
+    ...bots.map((bot) => entryOf(bot, baseUrl, messages)),
   );
   return siteDocument(`${feedType}; charset=utf-8`, xmlDocument(root));
 }
 
 const feedType = 'application/atom+xml';
 
-function entryOf({ id, element: json }: IndexedBot, baseUrl: string): Xml {
+function entryOf({ id, element: json }: IndexedBot, baseUrl: string, { text }: Messages): Xml {
   const bot = JSON.parse(json.toString()) as BotListElement;
   const locale = defaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -54,6 +56,6 @@ function entryOf({ id, element: json }: IndexedBot, baseUrl: string): Xml {
     textElement('published', isoDate(bot.created)),
     textElement('updated', isoDate(bot.edited)),
     element('link', { rel: 'alternate', type: 'text/html', href: address }),
-    element('category', { term: bot.category, label: categoryNames[bot.category] }),
+    element('category', { term: bot.category, label: text(`category.${bot.category}`) }),
   );
 }

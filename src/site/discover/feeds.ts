@@ -1,12 +1,12 @@
-import type { Category } from '../../bot/schema-types.ts';
+import { categories } from '../../bot/schemas.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { authorFeed, categoryFeed, sitePaths } from '../head/addresses.ts';
-import { categoryNames } from '../page/messages.ts';
-import { discoverTexts } from './discover-texts.ts';
+import type { Messages } from '../language/messages.tsx';
+import { productName } from '../page/product-name.ts';
 import type { SmallDocument } from './document.ts';
 import { makeFeed } from './feed.ts';
 
@@ -15,6 +15,8 @@ export interface FeedsOptions {
   readonly lists: BotLists;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** The language of titles; the bots are in their own. */
+  readonly messages: Messages;
 }
 
 interface FeedRecipe {
@@ -40,7 +42,7 @@ export class Feeds {
   /** Returns the feed of all new bots, without those for adults. */
   async newBots(): Promise<SmallDocument & Current> {
     return await this.#get({
-      title: discoverTexts.newBots,
+      title: this.#options.messages.text('feed.newBots'),
       path: sitePaths.newBots,
       page: '/?sort=newest',
       selection: { nsfw: false },
@@ -52,16 +54,17 @@ export class Feeds {
    * @throws {ProblemError} not-found
    */
   async category(name: string): Promise<SmallDocument & Current> {
-    if (!Object.hasOwn(categoryNames, name)) {
-      const known = Object.keys(categoryNames).join(', ');
+    const { text } = this.#options.messages;
+    const category = categories.find((known) => known === name);
+    if (category === undefined) {
+      const known = categories.join(', ');
       throw new ProblemError(
         'not-found',
         `there is no category ${JSON.stringify(name.slice(0, 60))}: the categories are ${known}`,
       );
     }
-    const category = name as Category;
     return await this.#get({
-      title: discoverTexts.newInCategory(category),
+      title: text('feed.newInCategory', { category: text(`category.${category}`) }),
       path: categoryFeed(category),
       page: `/categories/${category}?sort=newest`,
       selection: { nsfw: false, categories: [category] },
@@ -74,7 +77,7 @@ export class Feeds {
    */
   async author(author: string): Promise<SmallDocument & Current> {
     return await this.#get({
-      title: discoverTexts.byAuthor(author),
+      title: this.#options.messages.text('feed.byAuthor', { author }),
       path: authorFeed(author),
       page: '/',
       selection: { author },
@@ -82,7 +85,7 @@ export class Feeds {
   }
 
   async #get({ selection, title, ...paths }: FeedRecipe): Promise<SmallDocument & Current> {
-    const { bots, lists, baseUrl } = this.#options;
+    const { bots, lists, baseUrl, messages } = this.#options;
     const read = (): object => ({ bots: bots.version });
     return await this.#kept.get(paths.path, read, async () => {
       const newest: Selection = { ...selection, sort: { key: 'created', descending: true }, limit: entries };
@@ -92,7 +95,13 @@ export class Feeds {
           'not-found',
           `there is no bot by ${JSON.stringify(selection.author.slice(0, 60))}`,
         );
-      return makeFeed({ ...paths, title: discoverTexts.feedTitle(title), bots: selected.bots, baseUrl });
+      return makeFeed({
+        ...paths,
+        title: `${title} · ${productName}`,
+        bots: selected.bots,
+        baseUrl,
+        messages,
+      });
     });
   }
 }

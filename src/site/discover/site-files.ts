@@ -1,6 +1,7 @@
 import { sitePaths } from '../head/addresses.ts';
 import { assets } from '../page/assets.ts';
-import { interfaceLanguage, messages } from '../page/messages.ts';
+import type { Messages } from '../language/messages.tsx';
+import { productName } from '../page/product-name.ts';
 import { siteDocument, type SiteDocument } from './document.ts';
 import { element, textElement, xmlDocument } from './xml.ts';
 
@@ -17,12 +18,13 @@ export function robotsFile(baseUrl: string): SiteDocument {
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
-export function manifestFile(): SiteDocument {
+export function manifestFile({ locale, dir, text }: Messages): SiteDocument {
   const manifest = {
-    name: messages.product,
-    short_name: messages.product,
-    description: messages.tagline,
-    lang: interfaceLanguage,
+    name: productName,
+    short_name: productName,
+    description: text('list.tagline'),
+    lang: locale,
+    dir,
     start_url: '/',
     scope: '/',
     display: 'minimal-ui',
@@ -38,12 +40,12 @@ export function manifestFile(): SiteDocument {
 }
 
 /** Makes the description of the search, with which a browser offers it in its address bar. */
-export function openSearchFile(baseUrl: string): SiteDocument {
+export function openSearchFile(baseUrl: string, { text }: Messages): SiteDocument {
   const description = element(
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
-    textElement('ShortName', messages.product.slice(0, 16)),
-    textElement('Description', messages.tagline),
+    textElement('ShortName', productName.slice(0, 16)),
+    textElement('Description', text('list.tagline')),
     textElement('InputEncoding', 'UTF-8'),
     textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
       width: '16',
@@ -69,7 +71,7 @@ export function securityFile(baseUrl: string, contact: string, expires: number):
   const lines = [
     `Contact: ${contact}`,
     `Expires: ${new Date(expires).toISOString()}`,
-    `Preferred-Languages: ${interfaceLanguage}`,
+    `Preferred-Languages: en`,
     `Canonical: ${baseUrl}/.well-known/security.txt`,
   ];
   return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));

@@ -3,20 +3,19 @@ import type { BotListElement } from '../../bot/schema-types.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { Avatar } from '../picture/avatar.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { directionOf } from '../page/locales.ts';
-import { categoryNames, messages } from '../page/messages.ts';
+import { directionOf } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
 
 export interface CardProps {
   readonly bot: BotListElement;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
   readonly count: number | undefined;
-  /** The language in the address of the list, which the link to the bot keeps. */
-  readonly asked: string | undefined;
 }
 
 /** A bot in a list. The whole card is a link to its page. @param props lazy: whether it is below the fold */
-export function Card({ bot, locale, count, asked, lazy }: CardProps & { readonly lazy: boolean }): VNode {
+export function Card({ bot, locale, count, lazy }: CardProps & { readonly lazy: boolean }): VNode {
+  const { t, text, href } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
@@ -33,17 +32,19 @@ export function Card({ bot, locale, count, asked, lazy }: CardProps & { readonly
         />
         <div>
           <h3>
-            <a href={`/bots/${bot.id}${asked === undefined ? '' : `?locale=${asked}`}`} {...language}>
+            <a href={href(`/bots/${bot.id}`)} {...language}>
               {shown}
             </a>
             {bot.verified && <CheckMark />}
           </h3>
           <ul class="facts">
-            <li>{categoryNames[bot.category]}</li>
-            {count !== undefined && <li title={messages.servers(count)}>{messages.shortServers(count)}</li>}
+            <li>{t(`category.${bot.category}`)}</li>
+            {count !== undefined && (
+              <li title={text('bot.servers', { count })}>{t('bot.shortServers', { count })}</li>
+            )}
             {bot.nsfw && (
               <li>
-                <span class="tag adult">{messages.adult}</span>
+                <span class="tag adult">{t('bot.adult')}</span>
               </li>
             )}
           </ul>
@@ -57,6 +58,7 @@ export function Card({ bot, locale, count, asked, lazy }: CardProps & { readonly
 }
 
 function CheckMark(): VNode {
+  const { text } = useLanguage();
   return (
     <svg
       class="check-mark"
@@ -64,7 +66,7 @@ function CheckMark(): VNode {
       height="16"
       viewBox="0 0 16 16"
       role="img"
-      aria-label={messages.verified}
+      aria-label={text('bot.verified')}
     >
       <circle cx="8" cy="8" r="8" fill="currentColor" />
       <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />

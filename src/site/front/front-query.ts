@@ -56,9 +56,9 @@ export function frontPath({ q, sort, category, nsfw, page, locale }: FrontQuery)
   return params.size === 0 ? path : `${path}?${params.toString()}`;
 }
 
-/** Returns the address that search engines list for a page: without the language, and in the default order. */
-export function preferredPath({ q, category, page }: FrontQuery): string {
-  return frontPath({ q, sort: defaultSort(q), category, nsfw: false, page, locale: undefined });
+/** Returns the query that search engines list for a page: without the language, and in the default order. */
+export function preferredQuery({ q, category, page }: FrontQuery): FrontQuery {
+  return { q, sort: defaultSort(q), category, nsfw: false, page, locale: undefined };
 }
 
 function defaultSort(q: string): SortName {

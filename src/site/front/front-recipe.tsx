@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import { queryOf } from '../../http/query.ts';
-import { chooseLocale, wantedRanges } from '../page/locales.ts';
+import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
 import type { CardProps } from './card.tsx';
 import type { FrontList, FrontLists } from './front-list.ts';
@@ -42,7 +42,7 @@ async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promis
   const { site, viewer, query, locales, list, baseUrl } = inputs;
   const cards = list.entries.map(({ bot: { element }, count }, i): CardProps => {
     const bot = JSON.parse(element.toString()) as BotListElement;
-    return { bot, locale: locales[i] as Locale, count, asked: query.locale };
+    return { bot, locale: locales[i] as Locale, count };
   });
   return <FrontPage site={site} viewer={viewer} query={query} cards={cards} baseUrl={baseUrl} {...list} />;
 }

@@ -3,8 +3,9 @@ import type { VNode } from 'preact';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ProblemError } from '../../http/problem.ts';
 import { problemOf } from '../../http/problem-response.ts';
+import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { KeepLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site, type Viewer } from './layout.tsx';
-import { asSentence, messages } from './messages.ts';
 import { sendOnce } from './html-response.ts';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
@@ -20,7 +21,7 @@ export function showErrorPages(
       if (problem.kind === 'unexpected' || !wantsPage(ctx)) throw error;
       const viewer = await viewerOf(ctx);
       await new TimeSlice().next();
-      sendOnce(ctx, <ErrorPage {...{ site, viewer, problem }} />, problem.status);
+      sendOnce(ctx, <ErrorPage {...{ site, viewer, problem }} />, site.languages.of(ctx), problem.status);
       ctx.set({ ...problem.headers });
     }
   };
@@ -38,31 +39,48 @@ interface ErrorPageProps {
 }
 
 function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
-  const { title, detail } = problem.toJSON();
-  const isMissing = problem.kind === 'not-found';
+  const { t, text, href } = useLanguage();
+  const kind = kindOf(problem);
+  const title = text(`error.${kind}.title`);
   return (
     <Layout site={site} viewer={viewer} title={title}>
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
-        <h1>{title}</h1>
-        <p>{isMissing ? messages.notFoundText : asSentence(detail)}</p>
-        {problem.status === 404 && <Search />}
+        <h1>{t(`error.${kind}.title`)}</h1>
+        <p>{t(`error.${kind}.text`)}</p>
+        {(kind === 'refused' || problem.kind === 'writes-unavailable') && (
+          <p>
+            <InEnglish>{asSentence(problem.message)}</InEnglish>
+          </p>
+        )}
+        {kind === 'missing' && <Search />}
         <p>
-          <a href="/">{messages.seeAll}</a>
+          <a href={href('/')}>{t('list.seeAll')}</a>
         </p>
       </div>
     </Layout>
   );
 }
 
+type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused';
+
+function kindOf({ kind, status }: ProblemError): ErrorKind {
+  if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
+  if (kind === 'unexpected') return 'unexpected';
+  if (status === 429) return 'limited';
+  return status === 503 ? 'busy' : 'refused';
+}
+
 function Search(): VNode {
+  const { t, text } = useLanguage();
   return (
     <form class="search" role="search" action="/">
+      <KeepLanguage />
       <div class="query">
-        <label for="q">{messages.notFoundSearch}</label>
-        <input id="q" type="search" name="q" maxLength={200} placeholder={messages.searchPlaceholder} />
+        <label for="q">{t('error.search')}</label>
+        <input id="q" type="search" name="q" maxLength={200} placeholder={text('search.placeholder')} />
       </div>
-      <button type="submit">{messages.searchButton}</button>
+      <button type="submit">{t('search.button')}</button>
     </form>
   );
 }

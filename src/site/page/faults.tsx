@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
+import type { MessageKey } from '../language/message-file.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site } from './layout.tsx';
-import { messages } from './messages.ts';
 
 /** The faults of a bot's files, for their editor. */
 export function Faults({
@@ -10,13 +11,14 @@ export function Faults({
   advice,
 }: {
   readonly faults: readonly Fault[];
-  readonly advice: string;
+  readonly advice: MessageKey;
 }): VNode {
+  const { t } = useLanguage();
   return (
-    <section class="notice bad" dir="ltr" role="alert" aria-labelledby="faults">
-      <h2 id="faults">{messages.faultsTitle}</h2>
-      <p>{advice}</p>
-      <ul>
+    <section class="notice bad" role="alert" aria-labelledby="faults">
+      <h2 id="faults">{t('bot.faults')}</h2>
+      <p>{t(advice)}</p>
+      <ul lang="en" dir="ltr">
         {faults.map(({ path, line, column, message }) => (
           <li key={`${path}:${line}:${column}:${message}`}>
             <code>
@@ -41,7 +43,7 @@ export function FaultyBotPage(props: {
     <Layout site={site} viewer={null} title={id}>
       <div class="stack">
         <h1>{id}</h1>
-        <Faults faults={faults} advice={messages.faultsBlocking} />
+        <Faults faults={faults} advice="bot.neverValid" />
       </div>
     </Layout>
   );

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { inLanguage, type PageLanguage } from '../language/page-language.tsx';
 import type { Current } from '../../concurrency/current-cache.ts';
 import { send } from '../../http/representation.ts';
 
@@ -11,8 +12,8 @@ export interface RenderedPage {
 }
 
 /** Renders a whole page, a `Layout`. */
-export function renderPage(page: VNode): RenderedPage {
-  const body = Buffer.from(`<!doctype html>\n${renderToString(page)}\n`);
+export function renderPage(page: VNode, language: PageLanguage): RenderedPage {
+  const body = Buffer.from(documentOf(page, language));
   return { body, digest: hash('sha1', body, 'base64url') };
 }
 
@@ -29,11 +30,15 @@ export async function sendPage(
 }
 
 /** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
-export function sendOnce(ctx: Context, page: VNode, status = 200): void {
+export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
-  ctx.body = `<!doctype html>\n${renderToString(page)}\n`;
+  ctx.body = documentOf(page, language);
   ctx.type = htmlType;
+}
+
+function documentOf(page: VNode, language: PageLanguage): string {
+  return `<!doctype html>\n${renderToString(inLanguage(language, page))}\n`;
 }
 
 const htmlType = 'text/html; charset=utf-8';

@@ -1,9 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
 import { Head } from '../head/head.tsx';
 import type { PageMeta } from '../head/page-meta.ts';
+import type { Languages } from '../language/languages.ts';
+import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { assets } from './assets.ts';
-import { interfaceLanguage, messages } from './messages.ts';
 import { OperatorContact } from './operator.tsx';
+import { productName } from './product-name.ts';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** A person who is logged in. */
@@ -15,6 +18,8 @@ export interface Viewer {
 
 /** What all pages of a site have in common. */
 export interface Site {
+  /** The languages of the interface. */
+  readonly languages: Languages;
   /** Whether the service has a login. */
   readonly login: boolean;
   /** The web pages of the catalogue's repository; null where it has none. */
@@ -35,6 +40,8 @@ export interface LayoutProps {
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */
   readonly meta?: PageMeta;
+  /** The address of this page with a language of the interface; where it is left out, its other parameters go. */
+  readonly pathIn?: (locale: Locale) => string;
   /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
   readonly children: ComponentChildren;
@@ -42,34 +49,35 @@ export interface LayoutProps {
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, viewer, title, meta, script, children } = props;
+  const { site, viewer, title, meta, script, pathIn, children } = props;
+  const { t, text, locale, dir, href } = useLanguage();
   return (
-    <html lang={interfaceLanguage} dir="ltr">
+    <html lang={locale} dir={dir}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{title === undefined ? messages.product : `${title} · ${messages.product}`}</title>
+        <title>{title === undefined ? productName : `${title} · ${productName}`}</title>
         <link rel="stylesheet" href={assets.stylesheet.path} />
-        <Head product={messages.product} newBots={messages.newBots} icon={assets.icon.path} meta={meta} />
+        <Head product={productName} newBots={text('feed.newBots')} icon={assets.icon.path} meta={meta} />
         {script !== undefined && <script type="module" src={script} />}
         {site.live && <script type="module" src={assets.liveScript.path} />}
       </head>
       <body>
         <a class="skip" href="#main">
-          {messages.skip}
+          {t('layout.skip')}
         </a>
         <header class="top">
-          {site.demo && <p class="demo">{messages.demo}</p>}
+          {site.demo && <p class="demo">{t('layout.demo')}</p>}
           <div class="wide bar">
-            <a class="brand" href="/">
+            <a class="brand" href={href('/')}>
               <img src={assets.icon.path} width="28" height="28" alt="" />
-              {messages.product}
+              {productName}
             </a>
-            <nav aria-label={messages.navigation}>
-              <a href="/">{messages.browse}</a>
-              <a href="/add">{messages.add}</a>
-              <a href="/docs">{messages.api}</a>
+            <nav aria-label={text('layout.navigation')}>
+              <a href={href('/')}>{t('layout.browse')}</a>
+              <a href={href('/add')}>{t('layout.add')}</a>
+              <a href={href('/docs')}>{t('layout.api')}</a>
             </nav>
             {site.login && <Account viewer={viewer} />}
           </div>
@@ -79,14 +87,12 @@ export function Layout(props: LayoutProps): VNode {
         </main>
         <footer class="wide bottom">
           <p>
-            {messages.footer} {site.repository && <a href={site.repository.home}>{messages.source}</a>}
+            {t('layout.footer')} {site.repository && <a href={site.repository.home}>{t('layout.source')}</a>}
             {site.contact !== null && (
-              <>
-                {' '}
-                {messages.operator} <OperatorContact contact={site.contact} />
-              </>
+              <> {t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</>
             )}
           </p>
+          <LanguageSwitch {...(pathIn && { pathIn })} />
         </footer>
       </body>
     </html>
@@ -95,21 +101,22 @@ export function Layout(props: LayoutProps): VNode {
 
 /** The name of the account and a logout button, or a login link. */
 function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
+  const { t, href } = useLanguage();
   if (viewer === null) {
     return (
-      <a class="account" href="/login">
-        {messages.logIn}
+      <a class="account" href={href('/login')}>
+        {t('layout.logIn')}
       </a>
     );
   }
   return (
-    <form class="account" method="post" action="/logout">
+    <form class="account" method="post" action={href('/logout')}>
       <span class="muted">
-        <span class="out-of-sight">{messages.signedInAs} </span>
+        <span class="out-of-sight">{t('layout.loggedInAs')} </span>
         <bdi>{viewer.name}</bdi>
       </span>
       <button class="quiet" type="submit">
-        {messages.logOut}
+        {t('layout.logOut')}
       </button>
     </form>
   );

@@ -7,7 +7,7 @@ import { type RenderedPage, renderPage, sendOnce, sendPage } from './html-respon
 
 /** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
 export interface PageRecipe<Request extends object, Inputs extends object> {
-  /** What was asked for: serialised to JSON it is the key of the stored page. */
+  /** What was asked for: serialised to JSON, with the language of the interface, it is the key of the stored page. */
   readonly request: Request;
   /** Reads what can change, as it is now. Compared value by value with what a stored page was rendered from. */
   readonly read: () => Inputs;
@@ -44,6 +44,7 @@ export class PageCache {
     ctx: Context,
     { request, read, render }: PageRecipe<Request, Inputs>,
   ): Promise<void> {
+    const language = this.#options.site.languages.of(ctx);
     const viewer = ctx.get('Cookie') === '' ? null : await this.#options.viewerOf(ctx);
     const inputs = (): Inputs & PageInputs => ({ ...read(), site: this.#options.site, viewer });
     const page = async (now: Inputs & PageInputs): Promise<VNode> => {
@@ -51,10 +52,12 @@ export class PageCache {
       await new TimeSlice().next();
       return tree;
     };
-    if (viewer !== null || this.#options.site.live) sendOnce(ctx, await page(inputs()));
+    if (viewer !== null || this.#options.site.live) sendOnce(ctx, await page(inputs()), language);
     else {
-      const make = async (now: Inputs & PageInputs): Promise<RenderedPage> => renderPage(await page(now));
-      await sendPage(ctx, await this.#pages.get(JSON.stringify(request), inputs, make));
+      const make = async (now: Inputs & PageInputs): Promise<RenderedPage> =>
+        renderPage(await page(now), language);
+      const key = JSON.stringify([request, language.locale, language.asked]);
+      await sendPage(ctx, await this.#pages.get(key, inputs, make));
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import { directionOf } from './locales.ts';
+import { directionOf } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import type { Html } from '../markdown/markdown.ts';
-import { messages } from './messages.ts';
 
 export interface ProseProps {
   readonly locale: string;
@@ -14,25 +14,19 @@ export interface ProseProps {
 
 /** A bot's page as its author wrote it. */
 export function Prose({ locale, text, html, veiled = false }: ProseProps): VNode {
+  const { t } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   if (html === null) {
     return (
       <div class="prose">
-        <p class="notice" dir="ltr">
-          {messages.tooLong}
-        </p>
+        <p class="notice">{t('bot.tooComplex')}</p>
         <pre class="plain" {...language}>
           {text}
         </pre>
       </div>
     );
   }
-  if (html.trim() === '')
-    return (
-      <p class="prose muted" dir="ltr">
-        {messages.noPage}
-      </p>
-    );
+  if (html.trim() === '') return <p class="prose muted">{t('bot.noPage')}</p>;
   const names = veiled ? 'prose veiled-pictures' : 'prose';
   return <div class={names} {...language} dangerouslySetInnerHTML={{ __html: html }} />;
 }

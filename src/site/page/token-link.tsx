@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { BotRecord } from '../../bot/schema-types.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import type { Viewer } from './layout.tsx';
-import { messages } from './messages.ts';
 
 export interface TokenLinkProps {
   readonly bot: Pick<BotRecord, 'id' | 'authors'>;
@@ -11,11 +11,12 @@ export interface TokenLinkProps {
 
 /** A link to the bot's token page; nothing for an account that is not an author. */
 export function TokenLink({ bot, viewer }: TokenLinkProps): VNode | null {
+  const { t, href } = useLanguage();
   if (viewer !== null && !bot.authors.includes(viewer.id)) return null;
   return (
     <p>
-      <a class="button quiet" href={`/bots/${bot.id}/token`}>
-        {messages.token}
+      <a class="button quiet" href={href(`/bots/${bot.id}/token`)}>
+        {t('bot.token')}
       </a>
     </p>
   );

@@ -76,7 +76,7 @@ describe('the page of a bot’s token', () => {
     it('refuses with a sentence, and has no button', async () => {
       const { visitor, page } = await loggedIn(stranger);
       strictEqual(page.status, 403);
-      match(page.text, /Only the authors of Homer can get its token/);
+      match(page.text, /Only the authors of <bdi>Homer<\/bdi> can get its token/);
       match(page.text, new RegExp(stranger));
       doesNotMatch(page.text, new RegExp(`action="${tokenPath}"`));
       const pressed = await visitor.press(page, tokenPath);

@@ -3,6 +3,8 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
+import { inLanguage } from '../../../src/site/language/page-language.tsx';
+import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const record = JSON.parse(
@@ -15,7 +17,7 @@ const pictures = {
 };
 
 const props: BotPageProps = {
-  site: { login: false, repository: null, contact: null, live: false, demo: false },
+  site: { languages: testLanguages, login: false, repository: null, contact: null, live: false, demo: false },
   viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,
@@ -26,7 +28,8 @@ const props: BotPageProps = {
   faults: [],
   baseUrl: 'https://bots.example.org',
 };
-const render = (more: Partial<BotPageProps> = {}): string => renderToString(<BotPage {...props} {...more} />);
+const render = (more: Partial<BotPageProps> = {}): string =>
+  renderToString(inLanguage(testLanguages.choose(undefined, 'en'), <BotPage {...props} {...more} />));
 const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);
 
 describe("a bot's page", () => {

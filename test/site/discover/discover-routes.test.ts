@@ -11,6 +11,7 @@ import { ResponseCache, storeResponses } from '../../../src/http/response-cache.
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';
 import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
+import { testLanguages } from '../../support/languages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
@@ -30,7 +31,7 @@ describe('what programs read beside the pages', () => {
     );
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, noCounts));
     const router = new Router();
-    addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact });
+    addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact, messages: testLanguages.standard });
     const app = new Koa();
     app.silent = true;
     const responses = new ResponseCache();

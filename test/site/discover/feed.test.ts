@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { makeFeed } from '../../../src/site/discover/feed.ts';
+import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
@@ -9,6 +10,7 @@ const common = {
   path: '/feeds/new.atom',
   page: '/?sort=newest',
   baseUrl: 'https://bots.example.org',
+  messages: testLanguages.standard,
 };
 
 describe('a feed', () => {

@@ -6,7 +6,7 @@ import {
   languageRanges,
   nameOfLocale,
   wantedRanges,
-} from '../../../src/site/page/locales.ts';
+} from '../../../src/site/language/locales.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (asked: string | undefined, accepted = ''): string | undefined =>

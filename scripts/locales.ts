@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { silentLog } from '../src/log.ts';
+import { Languages, localesFolder } from '../src/site/language/languages.ts';
+import { type MessageTexts, parseMessages } from '../src/site/language/message-file.ts';
+
+/** Prints what is wrong with each file of `locales/`, and the texts that it lacks, in English. */
+const read = (tag: string): MessageTexts =>
+  JSON.parse(readFileSync(`${localesFolder}/${tag}.json`, 'utf8')) as MessageTexts;
+const english = read('en');
+for (const locale of new Languages(silentLog).locales) {
+  const { faults, missing } = parseMessages(locale, read(locale), english);
+  const lacks = missing.map(
+    (key) => `locales/${locale}.json lacks "${key}": ${JSON.stringify(english[key])}`,
+  );
+  for (const line of [...faults, ...lacks]) {
+    process.stdout.write(`${line}\n`);
+    process.exitCode = 1;
+  }
+}

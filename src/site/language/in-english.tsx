@@ -1,0 +1,15 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+/** Marks a text that is in English, whatever the language of the page. */
+export function InEnglish({ children }: { readonly children: ComponentChildren }): VNode {
+  return (
+    <span lang="en" dir="ltr">
+      {children}
+    </span>
+  );
+}
+
+/** Makes a sentence of a clause: with a capital letter and a full stop. */
+export function asSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Context } from 'koa';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { readStrictJson } from '../../json/strict-json.ts';
+import type { Log } from '../../log.ts';
+import { chooseLocale, wantedRanges } from './locales.ts';
+import { type MessageTexts, parseMessages } from './message-file.ts';
+import { createMessages, type Messages } from './messages.tsx';
+import type { PageLanguage } from './page-language.tsx';
+
+/** The languages of the interface: one for each file of `locales/`. */
+export class Languages {
+  /** The default first, then in the order of their tags. */
+  readonly locales: readonly Locale[];
+  readonly #texts: ReadonlyMap<Locale, MessageTexts>;
+  readonly #log: Log;
+  readonly #messages = new Map<Locale, Messages>();
+
+  /**
+   * Reads all files. A file that is not JSON is logged and left out.
+   * @throws {Error} when the English file cannot be read
+   */
+  constructor(log: Log, folder: string = localesFolder) {
+    this.#log = log;
+    this.#texts = readFiles(folder, log);
+    this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
+    if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
+  }
+
+  /**
+   * Returns the language of a page for its reader: the best match of `?locale=` and then of Accept-Language among the
+   * languages of the interface, else the default.
+   */
+  of(ctx: Context): PageLanguage {
+    const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
+    return this.choose(canonicalLocale(tag), ctx.get('Accept-Language'));
+  }
+
+  /** Returns the language for the tag in the address and the value of Accept-Language. */
+  choose(asked: Locale | undefined, accepted: string): PageLanguage {
+    const wanted = wantedRanges(asked, accepted);
+    const locale = chooseLocale(this.locales, wanted) ?? english;
+    return {
+      ...this.messages(locale),
+      asked,
+      locales: this.locales,
+      href: (path) =>
+        asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`,
+    };
+  }
+
+  /** The messages of the default language, for what is the same for everyone. */
+  get standard(): Messages {
+    return this.messages(english);
+  }
+
+  /** Returns the messages of one of `locales`. Parses them at first use, and logs what is wrong with them. */
+  messages(locale: Locale): Messages {
+    const known = this.#messages.get(locale);
+    if (known !== undefined) return known;
+    const file = parseMessages(locale, this.#texts.get(locale) ?? {}, this.#texts.get(english) ?? {});
+    for (const fault of file.faults) this.#log.warn({ locale }, `${fault}; the text is in English instead`);
+    const messages = createMessages(
+      locale,
+      file.messages,
+      locale === english ? null : this.messages(english),
+    );
+    this.#messages.set(locale, messages);
+    return messages;
+  }
+}
+
+/** The folder of the files of the interface. */
+export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
+
+/** The language that is complete, and the default. */
+const english = 'en' as Locale;
+
+function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
+  const texts = new Map<Locale, MessageTexts>();
+  for (const name of readdirSync(folder).toSorted()) {
+    const tag = name.replace(/\.json$/, '');
+    const locale = canonicalLocale(tag);
+    const json = readStrictJson(readFileSync(`${folder}/${name}`, 'utf8'));
+    if (locale === tag && 'data' in json) texts.set(locale, json.data);
+    else
+      log.warn(
+        { path: `locales/${name}` },
+        `locales/${name} ${'data' in json ? 'is not named by a language tag' : 'is not JSON'}; this language is left out`,
+      );
+  }
+  return texts;
+}

@@ -1,0 +1,122 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import type { Locale } from '../../bot/locale.ts';
+import type english from '../../../locales/en.json';
+
+/** The name of a text of the interface, a key of `locales/en.json`. */
+export type MessageKey = keyof typeof english;
+
+/** The texts of `locales/<tag>.json` as written, by key. */
+export type MessageTexts = Readonly<Record<string, unknown>>;
+
+/** A text without placeholders, or one that `format` fills in. */
+export type Message = string | IntlMessageFormat;
+
+export interface MessageFile {
+  /** The messages that are usable. */
+  readonly messages: ReadonlyMap<string, Message>;
+  /** The keys of the English file that this one lacks. */
+  readonly missing: readonly string[];
+  /** A sentence for each message that is not usable, and for each key that the English file does not have. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Parses the messages of a language, which are in ICU MessageFormat, and checks each: it has the placeholders of the
+ * English message, and its plurals have exactly the categories of the language.
+ */
+export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
+  const parse = parserFor(locale);
+  const parseEnglish = parserFor('en');
+  const messages = new Map<string, Message>();
+  const faults: string[] = [];
+  for (const [key, text] of Object.entries(texts)) {
+    const fault = (reason: string): void => void faults.push(`locales/${locale}.json: "${key}" ${reason}`);
+    if (!Object.hasOwn(english, key)) fault('is not a key of locales/en.json: remove it');
+    else if (typeof text !== 'string' || text.trim() === '')
+      fault('is not a text: write one, or remove the key');
+    else {
+      try {
+        const message = parse(text);
+        const reasons = differences(message, parseEnglish(String(english[key])), locale);
+        if (reasons.length === 0) messages.set(key, message);
+        for (const reason of reasons) fault(reason);
+      } catch (error) {
+        fault(`is not in ICU MessageFormat (${error instanceof Error ? error.message : String(error)})`);
+      }
+    }
+  }
+  return { messages, faults, missing: Object.keys(english).filter((key) => !Object.hasOwn(texts, key)) };
+}
+
+/** Formats that messages name: `{count, number, short}` is 1.2M. */
+const formats = { number: { short: { notation: 'compact' } } } as const;
+
+/** Returns a parser whose messages share their Intl objects, as each takes up kilobytes. */
+function parserFor(locale: string): (text: string) => Message {
+  const numbers = new Map<string, Intl.NumberFormat>();
+  const plurals = new Intl.PluralRules(locale);
+  const formatters = {
+    getNumberFormat(_: unknown, options?: object): Intl.NumberFormat {
+      const key = JSON.stringify(options);
+      const format = numbers.get(key) ?? new Intl.NumberFormat(locale, options);
+      numbers.set(key, format);
+      return format;
+    },
+    getDateTimeFormat: (_: unknown, options?: object) => new Intl.DateTimeFormat(locale, options),
+    getPluralRules: () => plurals,
+  };
+  return (text) =>
+    text.includes('{') ? new IntlMessageFormat(text, locale, formats, { ignoreTag: true, formatters }) : text;
+}
+
+/** What is wrong with a message, beside the English one. */
+function differences(message: Message, english: Message, locale: Locale): string[] {
+  const parts = partsOf(message);
+  const has = placeholders(parts);
+  const wanted = placeholders(partsOf(english));
+  const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions();
+  const categories = pluralCategories.toSorted().join(', ');
+  return [
+    ...[...wanted].filter((name) => !has.has(name)).map((name) => `lacks the placeholder {${name}}`),
+    ...[...has]
+      .filter((name) => !wanted.has(name))
+      .map((name) => `has {${name}}, which English does not have`),
+    ...parts
+      .filter(({ type, options }) => type === plural && categoriesOf(options) !== categories)
+      .map(
+        ({ value }) =>
+          `has other plural categories for {${value ?? ''}} than the language: write ${categories}`,
+      ),
+  ];
+}
+
+/** A part of a parsed message, with `options` where it is a plural. */
+interface Part {
+  readonly type: number;
+  readonly value?: string;
+  readonly options?: Readonly<Record<string, { readonly value: readonly Part[] }>>;
+}
+
+/** The parser's numbers for the types of parts. */
+const [literal, argument, plural, pound] = [0, 1, 6, 7];
+
+/** Returns the parts of a message, with those inside plurals. */
+function partsOf(message: Message): Part[] {
+  const deep = (parts: readonly Part[]): Part[] =>
+    parts.flatMap((part) => [part, ...Object.values(part.options ?? {}).flatMap(({ value }) => deep(value))]);
+  return typeof message === 'string' ? [] : deep(message.getAst());
+}
+
+/** Returns `name` of each placeholder, and `name, number` where its value is written as a number. */
+function placeholders(parts: readonly Part[]): Set<string> {
+  const named = parts.filter(({ type }) => type !== literal && type !== pound);
+  return new Set(named.map(({ type, value }) => `${value}${type === argument ? '' : ', number'}`));
+}
+
+/** Returns the plural categories of a message, without exact numbers such as `=0`. */
+function categoriesOf(options: Part['options'] = {}): string {
+  return Object.keys(options)
+    .filter((name) => !name.startsWith('='))
+    .toSorted()
+    .join(', ');
+}

@@ -1,0 +1,111 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
+import { InEnglish } from './in-english.tsx';
+import { directionOf, nameOfLocale } from './locales.ts';
+import type { Message, MessageKey } from './message-file.ts';
+
+/** What fills in the placeholders of a message, by name. */
+export type Values = Readonly<Record<string, string | number | VNode>>;
+
+/** The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since the epoch. */
+export interface Messages {
+  readonly locale: Locale;
+  readonly dir: 'ltr' | 'rtl';
+  /**
+   * Returns a message as content of a page. Texts that fill in placeholders get a `bdi`, so that a name from right to left
+   * leaves the sentence in order. A message that the language lacks is in English, and marked as such.
+   */
+  readonly t: (key: MessageKey, values?: Values) => ComponentChildren;
+  /** Returns a message as text, for attributes and titles. */
+  readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
+  /** Formats a whole number. */
+  readonly integer: (value: number) => string;
+  /** Formats a day, in UTC. */
+  readonly day: (time: number) => string;
+  /** Formats a day and a time to the minute, in UTC. */
+  readonly minute: (time: number) => string;
+  /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
+  readonly ago: (time: number, now: number) => string;
+  /** Joins texts: a, b, and c. */
+  readonly list: (items: readonly string[]) => string;
+  /** Returns the name of a language in this language. */
+  readonly languageName: (locale: string) => string;
+}
+
+/**
+ * @param messages those of the language
+ * @param english the English messages, for what the language lacks; null for English itself
+ */
+export function createMessages(
+  locale: Locale,
+  messages: ReadonlyMap<string, Message>,
+  english: Messages | null,
+): Messages {
+  const dir = directionOf(locale);
+  const integers = new Intl.NumberFormat(locale);
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  const minutes = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+  });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const lists = new Intl.ListFormat(locale);
+  const own: Messages = {
+    locale,
+    dir,
+    t(key, values = {}) {
+      const message = messages.get(key);
+      if (message === undefined)
+        return english === null ? key : <InEnglish>{english.t(key, values)}</InEnglish>;
+      return typeof message === 'string' ? message : message.format<VNode>(isolated(values));
+    },
+    text(key, values = {}) {
+      const message = messages.get(key);
+      if (message === undefined) return english === null ? key : english.text(key, values);
+      if (typeof message === 'string') return message;
+      return String(message.format(dir === 'rtl' ? isolatedText(values) : values));
+    },
+    integer: (value) => integers.format(value),
+    day: (time) => days.format(time),
+    minute: (time) => `${minutes.format(time)} UTC`,
+    ago(time, now) {
+      const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
+      return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);
+    },
+    list: (items) => lists.format(items),
+    languageName: (other) => nameOfLocale(other, locale),
+  };
+  return own;
+}
+
+function isolated(values: Values): Record<string, number | VNode> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? <bdi key={name}>{value}</bdi> : value,
+    ]),
+  );
+}
+
+/** Wraps texts in Unicode's isolates, where there can be no `bdi`. */
+function isolatedText(values: Readonly<Record<string, string | number>>): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? `\u2068${value}\u2069` : value,
+    ]),
+  );
+}
+
+const smallestUnit = ['minute', 60_000] as const;
+
+/** Milliseconds, the largest unit first. */
+const units = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  smallestUnit,
+] as const;

@@ -1,0 +1,66 @@
+import { createContext, type VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Locale } from '../../bot/locale.ts';
+import { directionOf, nameOfLocale } from './locales.ts';
+import type { Messages } from './messages.tsx';
+
+/** The language that a page is in, and how its links keep it. */
+export interface PageLanguage extends Messages {
+  /** The language in the address, in canonical case; undefined where the browser's or the default is used. */
+  readonly asked: Locale | undefined;
+  /** The languages that the interface has. */
+  readonly locales: readonly Locale[];
+  /** Returns a path of this site with the language that is in the address, if there is one. */
+  readonly href: (path: string) => string;
+}
+
+const context = createContext<PageLanguage | null>(null);
+
+/** Returns the language of the page that is being rendered. For components only. */
+export function useLanguage(): PageLanguage {
+  const language = useContext(context);
+  if (language === null) throw new Error('a component is rendered outside of inLanguage');
+  return language;
+}
+
+/** Returns a page whose components are in this language. */
+export function inLanguage(language: PageLanguage, page: VNode): VNode {
+  return <context.Provider value={language}>{page}</context.Provider>;
+}
+
+/** The field of a GET form that keeps the language of the address. */
+export function KeepLanguage(): VNode | null {
+  const { asked } = useLanguage();
+  return asked === undefined ? null : <input type="hidden" name="locale" value={asked} />;
+}
+
+/**
+ * Links to this page in each language of the interface.
+ * @param props.pathIn returns the page's address with a language; where it is left out, its other parameters go
+ */
+export function LanguageSwitch({ pathIn = pathOf }: { readonly pathIn?: (locale: Locale) => string }): VNode {
+  const { text, locale: current, locales } = useLanguage();
+  return (
+    <nav aria-label={text('layout.languages')}>
+      <ul class="links languages">
+        {locales.map((locale) => (
+          <li key={locale}>
+            <a
+              href={pathIn(locale)}
+              lang={locale}
+              dir={directionOf(locale)}
+              hreflang={locale}
+              aria-current={locale === current ? 'true' : undefined}
+            >
+              {nameOfLocale(locale)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function pathOf(locale: Locale): string {
+  return `?locale=${locale}`;
+}

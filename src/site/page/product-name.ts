@@ -1,0 +1,2 @@
+/** The name of the product, the same in every language. */
+export const productName = 'Botshelf';

@@ -1,0 +1,76 @@
+import { deepStrictEqual, match, strictEqual, throws } from 'node:assert/strict';
+import { Languages } from '../../../src/site/language/languages.ts';
+import type { Locale } from '../../../src/bot/locale.ts';
+import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
+import { writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const english = { 'list.page': 'Page {page, number} of {pages, number}', 'layout.add': 'Add a bot' };
+const files = {
+  'en.json': JSON.stringify(english),
+  'de.json': JSON.stringify({ ...english, 'layout.add': 'Bot hinzufügen' }),
+  'ar.json': JSON.stringify({ ...english, 'layout.add': 'أضف بوتًا' }),
+  'pt-BR.json': JSON.stringify({ ...english, 'layout.add': 'Adicionar um bot' }),
+};
+
+function open(texts: Readonly<Record<string, string>> = files): { languages: Languages; log: RecordedLog } {
+  const folder = tempFolder();
+  writeFiles(folder, texts);
+  const log = recordedLog();
+  return { languages: new Languages(log, folder), log };
+}
+
+describe('the languages of the interface', () => {
+  it('are those of the files, English first', () => {
+    deepStrictEqual(open().languages.locales, ['en', 'ar', 'de', 'pt-BR']);
+  });
+
+  const choices: readonly (readonly [asked: string | undefined, accepted: string, locale: string])[] = [
+    [undefined, '', 'en'],
+    [undefined, 'de', 'de'],
+    [undefined, 'de-AT, en;q=0.9', 'de'],
+    [undefined, 'xx, pt;q=0.5', 'pt-BR'],
+    [undefined, 'pt-PT', 'pt-BR'],
+    [undefined, 'en;q=0.1, de;q=0.9', 'de'],
+    [undefined, 'xx, *', 'en'],
+    ['ar', 'de', 'ar'],
+    // A bot may have this language, the interface does not: the browser decides.
+    ['he', 'de', 'de'],
+    ['he', '', 'en'],
+  ];
+  for (const [asked, accepted, locale] of choices)
+    it(`choose ${locale} for ?locale=${asked ?? ''} and a browser with ${accepted || 'none'}`, () => {
+      strictEqual(open().languages.choose(asked as Locale | undefined, accepted).locale, locale);
+    });
+
+  it('are kept by links only where the address has one', () => {
+    const { languages } = open();
+    strictEqual(languages.choose(undefined, 'de').href('/add'), '/add');
+    strictEqual(languages.choose('de' as Locale, '').href('/add'), '/add?locale=de');
+    strictEqual(languages.choose('he' as Locale, '').href('/?q=a'), '/?q=a&locale=he');
+  });
+
+  it('do without a file that is not JSON, which is logged', () => {
+    const { languages, log } = open({ ...files, 'de.json': '{"layout.add": "Bot hin' });
+    deepStrictEqual(languages.locales, ['en', 'ar', 'pt-BR']);
+    strictEqual(languages.choose('de' as Locale, '').text('layout.add'), 'Add a bot');
+    match(log.lines.join('\n'), /warn: locales\/de\.json is not JSON; this language is left out/);
+  });
+
+  it('show English for a message that lacks a placeholder, and log which, once', () => {
+    const broken = { ...english, 'list.page': 'Seite {page, number}', 'layout.add': 'Bot hinzufügen' };
+    const { languages, log } = open({ ...files, 'de.json': JSON.stringify(broken) });
+    for (let i = 0; i < 2; i++) {
+      const { text } = languages.choose(undefined, 'de');
+      strictEqual(text('list.page', { page: 1, pages: 2 }), 'Page 1 of 2');
+      strictEqual(text('layout.add'), 'Bot hinzufügen');
+    }
+    deepStrictEqual(log.lines, [
+      'warn: locales/de.json: "list.page" lacks the placeholder {pages, number}; the text is in English instead',
+    ]);
+  });
+
+  it('need the English file', () => {
+    throws(() => open({ ...files, 'en.json': '{' }), /en\.json cannot be read/);
+  });
+});

@@ -1,0 +1,76 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Locale } from '../../../src/bot/locale.ts';
+import { parseLocale } from '../../../src/bot/locale.ts';
+import { localesFolder } from '../../../src/site/language/languages.ts';
+import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
+
+const read = (name: string): MessageTexts =>
+  JSON.parse(readFileSync(`${localesFolder}/${name}`, 'utf8')) as MessageTexts;
+
+describe('the files of the interface', () => {
+  const english = read('en.json');
+
+  for (const name of readdirSync(localesFolder)) {
+    const tag = name.replace(/\.json$/, '');
+
+    it(`are whole: ${name} has every key, placeholder and plural category`, () => {
+      strictEqual(parseLocale(tag), tag);
+      const { faults, missing } = parseMessages(tag as Locale, read(name), english);
+      deepStrictEqual(faults, []);
+      deepStrictEqual(missing, [], '"npm run locales" prints the English texts');
+    });
+
+    it(`have their keys in the order of the English file: ${name}`, () => {
+      const texts = read(name);
+      deepStrictEqual(
+        Object.keys(texts),
+        Object.keys(english).filter((key) => Object.hasOwn(texts, key)),
+      );
+    });
+  }
+});
+
+describe('a message', () => {
+  const english = {
+    found: '{count, plural, one {# bot} other {# bots}} for {query}',
+    plain: 'Bots',
+    page: 'Page {page, number}',
+  };
+  const faultsOf = (texts: MessageTexts, locale = 'pl'): string => {
+    const { faults, messages } = parseMessages(locale as Locale, texts, english);
+    strictEqual(messages.size, 0, 'it is not used');
+    return faults.join('\n');
+  };
+
+  const wrong: Readonly<Record<string, readonly [MessageTexts, RegExp]>> = {
+    'that lacks a placeholder': [
+      { page: 'Strona' },
+      /pl\.json: "page" lacks the placeholder \{page, number\}/,
+    ],
+    'that writes a number as it is': [{ page: 'Strona {page}' }, /lacks the placeholder \{page, number\}/],
+    'with a placeholder that English does not have': [
+      { plain: 'Boty {name}' },
+      /has \{name\}, which English does not have/,
+    ],
+    'that lacks a plural category of its language': [
+      { found: '{count, plural, one {# bot} other {# bota}} dla {query}' },
+      /plural categories for \{count\}.*write few, many, one, other/,
+    ],
+    'with a plural category that its language does not have': [
+      { found: '{count, plural, zero {x} one {#} few {#} many {#} other {#}} {query}' },
+      /plural categories/,
+    ],
+    'that is not closed': [{ plain: 'Boty {' }, /is not in ICU MessageFormat/],
+    'that is empty': [{ plain: ' ' }, /is not a text/],
+    'that is not a text': [{ plain: ['Boty'] }, /is not a text/],
+    'with a key that English does not have': [{ other: 'Boty' }, /is not a key of locales\/en\.json/],
+    'with the name of a property of every object': [{ constructor: 'Boty' }, /is not a key/],
+  };
+  for (const [name, [texts, reason]] of Object.entries(wrong))
+    it(`${name} is a fault, and is not used`, () => match(faultsOf(texts), reason));
+
+  it('that its file lacks is named', () => {
+    deepStrictEqual(parseMessages('pl' as Locale, { plain: 'Boty' }, english).missing, ['found', 'page']);
+  });
+});
