@@ -119,7 +119,7 @@ describe('in a browser', function () {
     await page.getByLabel('Search bots').fill('doughnut');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Homer' }).click();
-    await page.getByRole('link', { name: 'français' }).click();
+    await page.getByRole('complementary').getByRole('link', { name: 'français' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
     strictEqual(
       await page.locator('[lang=fr].prose').textContent(),

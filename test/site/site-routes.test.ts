@@ -1,4 +1,4 @@
-import { notStrictEqual, strictEqual } from 'node:assert/strict';
+import { match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
@@ -76,13 +76,37 @@ describe('the pages of the site', () => {
       rendered = 0;
       const title = async (language: string): Promise<string | undefined> =>
         /Seven|Sept/.exec(await get(path, { 'Accept-Language': language }))?.[0];
-      const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'de, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
+      const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'xx, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
       for (const language of french) strictEqual(await title(language), 'Sept');
       strictEqual(rendered, 1);
-      const english = ['en', 'en-GB, fr;q=0.5', 'xx', '*', `de-x-${'a'.repeat(8)}`];
+      const english = ['en', 'en-GB, fr;q=0.5', 'xx', '*', `he-x-${'a'.repeat(8)}`];
       for (const language of english) strictEqual(await title(language), 'Seven');
       strictEqual(rendered, 2);
     }
+  });
+
+  it('are in the reader’s language, and their bots in one that they have', async () => {
+    const german = { 'Accept-Language': 'de, fr;q=0.9, en;q=0.8' };
+    const page = await get('/bots/7', german);
+    match(page, /^<!doctype html>\n<html lang="de" dir="ltr">/);
+    match(page, /<h1 lang="fr" dir="ltr">Sept<\/h1>/);
+    match(page, /Zum Server hinzufügen/);
+    match(
+      await get('/bots/7', { 'Accept-Language': 'ar' }),
+      /<html lang="ar" dir="rtl">[^]*<h1 lang="en" dir="ltr">/,
+    );
+    match(await get('/bots/7?locale=fr', german), /<html lang="fr"[^]*<a href="\/add\?locale=fr">/);
+    match(await get('/bots/7'), /<html lang="en"/);
+  });
+
+  it('lead to each language of the interface, and keep the rest of their address', async () => {
+    const page = await get('/?q=seven&nsfw=true');
+    match(
+      page,
+      /<a href="\/\?q=seven&amp;nsfw=true&amp;locale=ja" lang="ja" dir="ltr" hreflang="ja">日本語<\/a>/,
+    );
+    match(page, /<a href="[^"]*" lang="en" dir="ltr" hreflang="en" aria-current="true">English<\/a>/);
+    match(await get('/docs'), /<a href="\?locale=ar" lang="ar" dir="rtl" hreflang="ar">العربية<\/a>/);
   });
 
   /** What every page depends on, as a change of it. */

@@ -91,30 +91,30 @@ function differences(message: Message, english: Message, locale: Locale): string
 }
 
 /** A part of a parsed message, with `options` where it is a plural. */
-interface Part {
+interface MessagePart {
   readonly type: number;
   readonly value?: string;
-  readonly options?: Readonly<Record<string, { readonly value: readonly Part[] }>>;
+  readonly options?: Readonly<Record<string, { readonly value: readonly MessagePart[] }>>;
 }
 
 /** The parser's numbers for the types of parts. */
 const [literal, argument, plural, pound] = [0, 1, 6, 7];
 
 /** Returns the parts of a message, with those inside plurals. */
-function partsOf(message: Message): Part[] {
-  const deep = (parts: readonly Part[]): Part[] =>
+function partsOf(message: Message): MessagePart[] {
+  const deep = (parts: readonly MessagePart[]): MessagePart[] =>
     parts.flatMap((part) => [part, ...Object.values(part.options ?? {}).flatMap(({ value }) => deep(value))]);
   return typeof message === 'string' ? [] : deep(message.getAst());
 }
 
 /** Returns `name` of each placeholder, and `name, number` where its value is written as a number. */
-function placeholders(parts: readonly Part[]): Set<string> {
+function placeholders(parts: readonly MessagePart[]): Set<string> {
   const named = parts.filter(({ type }) => type !== literal && type !== pound);
   return new Set(named.map(({ type, value }) => `${value}${type === argument ? '' : ', number'}`));
 }
 
 /** Returns the plural categories of a message, without exact numbers such as `=0`. */
-function categoriesOf(options: Part['options'] = {}): string {
+function categoriesOf(options: MessagePart['options'] = {}): string {
   return Object.keys(options)
     .filter((name) => !name.startsWith('='))
     .toSorted()
