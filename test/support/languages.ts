@@ -1,5 +1,12 @@
+import type { VNode } from 'preact';
 import { silentLog } from '../../src/log.ts';
 import { Languages } from '../../src/site/language/languages.ts';
+import { inLanguage } from '../../src/site/language/page-language.tsx';
 
 /** The languages of the interface as they are shipped. */
 export const testLanguages = new Languages(silentLog);
+
+/** A component as a visitor sees it who reads English. */
+export function inEnglish(component: VNode): VNode {
+  return inLanguage(testLanguages.choose(undefined, 'en'), component);
+}

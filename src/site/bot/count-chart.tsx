@@ -1,25 +1,10 @@
 import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
-
-/** The words of a chart, in the language of the page. */
-export interface ChartWords {
-  /** Such as “Servers over time”. */
-  readonly title: string;
-  /** What the line does, in a sentence, for those that do not see it. */
-  readonly summary: (first: CountAt, last: CountAt) => string;
-  /** The heading above the table, which is closed at first. */
-  readonly showTable: string;
-  readonly day: string;
-  readonly count: string;
-  /** A day since the epoch. */
-  readonly dayOf: (period: number) => string;
-  readonly number: (count: number) => string;
-}
+import { useLanguage } from '../language/page-language.tsx';
 
 export interface CountChartProps {
   /** Days without gaps, ascending. */
   readonly counts: readonly CountAt[];
-  readonly words: ChartWords;
   /** Begins the ids of the chart's elements; no other of the page has it. */
   readonly id: string;
 }
@@ -28,10 +13,18 @@ export interface CountChartProps {
  * The counts of a bot over time: a line in the colour of the text, and a table of the same numbers behind it. Nothing
  * where there are fewer than two days to compare.
  */
-export function CountChart({ counts, words, id }: CountChartProps): VNode | null {
+export function CountChart({ counts, id }: CountChartProps): VNode | null {
+  const { t, text, integer, day } = useLanguage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
   const { lowest, highest } = rangeOf(counts);
+  const dayOf = (period: number): string => day(period * msPerDay);
+  const summary = {
+    first: first.count,
+    firstDay: dayOf(first.period),
+    last: last.count,
+    lastDay: dayOf(last.period),
+  };
   return (
     <figure class="chart">
       <svg
@@ -40,8 +33,8 @@ export function CountChart({ counts, words, id }: CountChartProps): VNode | null
         aria-labelledby={`${id}-title ${id}-summary`}
         preserveAspectRatio="none"
       >
-        <title id={`${id}-title`}>{words.title}</title>
-        <desc id={`${id}-summary`}>{words.summary(first, last)}</desc>
+        <title id={`${id}-title`}>{text('chart.title')}</title>
+        <desc id={`${id}-summary`}>{text('chart.summary', summary)}</desc>
         <path
           d={linePath(counts)}
           fill="none"
@@ -52,23 +45,22 @@ export function CountChart({ counts, words, id }: CountChartProps): VNode | null
         />
       </svg>
       <figcaption>
-        {words.dayOf(first.period)} – {words.dayOf(last.period)}: {words.number(lowest)} –{' '}
-        {words.number(highest)}
+        {dayOf(first.period)} – {dayOf(last.period)}: {integer(lowest)} – {integer(highest)}
       </figcaption>
       <details>
-        <summary>{words.showTable}</summary>
+        <summary>{t('chart.showTable')}</summary>
         <table>
           <thead>
             <tr>
-              <th scope="col">{words.day}</th>
-              <th scope="col">{words.count}</th>
+              <th scope="col">{t('chart.day')}</th>
+              <th scope="col">{t('bot.serverCount')}</th>
             </tr>
           </thead>
           <tbody>
             {counts.toReversed().map(({ period, count }) => (
               <tr key={period}>
-                <th scope="row">{words.dayOf(period)}</th>
-                <td>{words.number(count)}</td>
+                <th scope="row">{dayOf(period)}</th>
+                <td>{integer(count)}</td>
               </tr>
             ))}
           </tbody>
@@ -95,6 +87,8 @@ export function linePath(counts: readonly CountAt[]): string {
     });
   return points.length === 0 ? '' : `M${points.join('L')}`;
 }
+
+const msPerDay = 86_400_000;
 
 const width = 640;
 const height = 160;

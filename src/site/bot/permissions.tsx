@@ -1,14 +1,10 @@
 import type { VNode } from 'preact';
 import { readInvite, type StatedPermissions } from '../../bot/permissions.ts';
-import type { PermissionTexts } from './permission-texts.ts';
-
-export interface PermissionsProps {
-  readonly invite: string;
-  readonly texts: PermissionTexts;
-}
+import { useLanguage } from '../language/page-language.tsx';
 
 /** What the bot's invite link asks for; nothing for a link of another platform. */
-export function Permissions({ invite, texts }: PermissionsProps): VNode | null {
+export function Permissions({ invite }: { readonly invite: string }): VNode | null {
+  const { t } = useLanguage();
   const read = readInvite(invite);
   if (read === undefined) return null;
   const { permissions, scopes } = read;
@@ -16,42 +12,36 @@ export function Permissions({ invite, texts }: PermissionsProps): VNode | null {
   const withoutBot = scopes.includes('applications.commands') && !scopes.includes('bot');
   return (
     <section class="panel stack" aria-labelledby="permissions">
-      <h2 id="permissions">{texts.title}</h2>
-      {withoutBot ? <p>{texts.commandsOnly}</p> : <Stated permissions={permissions} texts={texts} />}
+      <h2 id="permissions">{t('permissions.title')}</h2>
+      {withoutBot ? <p>{t('permissions.commandsOnly')}</p> : <Stated permissions={permissions} />}
       {others.length > 0 && (
-        <p>
-          {texts.otherScopes} <code>{others.join(', ')}</code>
-        </p>
+        <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>
       )}
       <p class="muted">
-        <small>{texts.source}</small>
+        <small>{t('permissions.source')}</small>
       </p>
     </section>
   );
 }
 
-interface StatedProps {
-  readonly permissions: StatedPermissions;
-  readonly texts: PermissionTexts;
-}
-
-function Stated({ permissions, texts }: StatedProps): VNode {
-  if (permissions.kind !== 'stated') return <p>{texts[permissions.kind]}</p>;
+function Stated({ permissions }: { readonly permissions: StatedPermissions }): VNode {
+  const { t } = useLanguage();
+  if (permissions.kind !== 'stated') return <p>{t(`permissions.${permissions.kind}`)}</p>;
   const { administrator, groups, unknownBits } = permissions;
   const isEmpty = !administrator && groups.length === 0 && unknownBits.length === 0;
   return (
     <>
       {administrator && (
         <p class="notice">
-          <strong>{texts.administrator}</strong> {texts.administratorMeans}
+          <strong>{t('permissions.administrator')}</strong> {t('permissions.administratorMeans')}
         </p>
       )}
       {groups.map((group) => (
         <div key={group.name}>
-          <h3>{texts.groups[group.name]}</h3>
+          <h3>{t(`permissions.${group.name}`)}</h3>
           <ul class="permissions">
             {group.permissions.map((name) => (
-              <li key={name}>{texts.names[name]}</li>
+              <li key={name}>{t(`permission.${name}`)}</li>
             ))}
           </ul>
         </div>
@@ -59,12 +49,12 @@ function Stated({ permissions, texts }: StatedProps): VNode {
       {unknownBits.length > 0 && (
         <ul class="permissions">
           {unknownBits.map((bit) => (
-            <li key={bit}>{texts.unknown(bit)}</li>
+            <li key={bit}>{t('permissions.unknown', { bit })}</li>
           ))}
         </ul>
       )}
-      {isEmpty && <p>{texts.none}</p>}
-      {!administrator && <p class="muted">{texts.notAdministrator}</p>}
+      {isEmpty && <p>{t('permissions.none')}</p>}
+      {!administrator && <p class="muted">{t('permissions.notAdministrator')}</p>}
     </>
   );
 }

@@ -3,8 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
-import { inLanguage } from '../../../src/site/language/page-language.tsx';
-import { testLanguages } from '../../support/languages.ts';
+import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const record = JSON.parse(
@@ -29,7 +28,7 @@ const props: BotPageProps = {
   baseUrl: 'https://bots.example.org',
 };
 const render = (more: Partial<BotPageProps> = {}): string =>
-  renderToString(inLanguage(testLanguages.choose(undefined, 'en'), <BotPage {...props} {...more} />));
+  renderToString(inEnglish(<BotPage {...props} {...more} />));
 const images = (html: string): string[] => [...html.matchAll(/<img [^>]*appdata[^>]*>/g)].map(([tag]) => tag);
 
 describe("a bot's page", () => {

@@ -1,12 +1,10 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import { Permissions } from '../../../src/site/bot/permissions.tsx';
-import { permissionTexts } from '../../../src/site/bot/permission-texts.ts';
+import { inEnglish } from '../../support/languages.ts';
 
 const render = (query: string): string =>
-  renderToString(
-    <Permissions invite={`https://discord.com/oauth2/authorize?${query}`} texts={permissionTexts} />,
-  );
+  renderToString(inEnglish(<Permissions invite={`https://discord.com/oauth2/authorize?${query}`} />));
 
 describe('the permissions on the page of a bot', () => {
   it('are listed by name under their group, and Administrator is denied', () => {
@@ -39,9 +37,6 @@ describe('the permissions on the page of a bot', () => {
   });
 
   it('are left out for a link of another platform', () => {
-    strictEqual(
-      renderToString(<Permissions invite="https://example.org/?permissions=8" texts={permissionTexts} />),
-      '',
-    );
+    strictEqual(renderToString(inEnglish(<Permissions invite="https://example.org/?permissions=8" />)), '');
   });
 });

@@ -1,18 +1,8 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { CountAt } from '../../../src/bot/count-timeline.ts';
-import { type ChartWords, CountChart, linePath } from '../../../src/site/bot/count-chart.tsx';
-
-const words: ChartWords = {
-  title: 'Servers over time',
-  summary: (first, last) => `From ${first.count} to ${last.count} servers.`,
-  showTable: 'Show as a table',
-  day: 'Day',
-  count: 'Servers',
-  dayOf: (period) => new Date(period * 86_400_000).toISOString().slice(0, 10),
-  number: String,
-};
+import { CountChart, linePath } from '../../../src/site/bot/count-chart.tsx';
+import { inEnglish } from '../../support/languages.ts';
 
 describe('the chart of counts', () => {
   it('is a line from left to right, the highest count at the top', () => {
@@ -41,11 +31,11 @@ describe('the chart of counts', () => {
     const html = render(days([156, 170]));
     match(html, /<svg[^>]* role="img" aria-labelledby="counts-title counts-summary"/);
     match(html, /<title id="counts-title">Servers over time<\/title>/);
-    match(html, /<desc id="counts-summary">From 156 to 170 servers\.<\/desc>/);
+    match(html, /<desc id="counts-summary">156 on November 21, 2026, 170 on November 22, 2026\.<\/desc>/);
     match(html, /<details><summary>Show as a table<\/summary><table>/);
     match(
       html,
-      /<th scope="row">2026-11-22<\/th><td>170<\/td>.*<th scope="row">2026-11-21<\/th><td>156<\/td>/,
+      /<th scope="row">November 22, 2026<\/th><td>170<\/td>.*<th scope="row">November 21, 2026<\/th><td>156<\/td>/,
     );
   });
 
@@ -63,5 +53,5 @@ function days(counts: readonly number[]): CountAt[] {
 }
 
 function render(counts: readonly CountAt[]): string {
-  return renderToString(h(CountChart, { counts, words, id: 'counts' }));
+  return renderToString(inEnglish(<CountChart counts={counts} id="counts" />));
 }
