@@ -209,7 +209,7 @@ describe('a committer among people', () => {
     repository.write('.git/botshelf', 'a file in the way');
     const before = repository.git('rev-parse', 'HEAD');
     await rejects(committer.commit(setKey(path, 'category', 'music')), (error) => {
-      match(String(error), /look at the disk and the repository/);
+      match(String(error), /the repository is not a folder: move away what is there/);
       return error instanceof WritesUnavailableError;
     });
     strictEqual(repository.git('rev-parse', 'HEAD'), before);

@@ -2,6 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { testBrowser } from '../support/browser.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
+import type { BotListElement } from '../../src/bot/schema-types.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Run in the page: scrolls to its end, so that lazy pictures load, and lists the pictures that did not. */
 const brokenPictures = `(async () => {
@@ -19,6 +21,12 @@ describe('the demo in a browser', function () {
   let demo: DemoProcess;
   before(async () => {
     demo = await startDemo();
+    // After a first start, bots are read again to have the copies of their pictures named.
+    await eventually(async () => {
+      const response = await fetch(`${demo.address}/api/v2/bots?fields=images,cachedImages`);
+      const bots = (await response.json()) as Pick<BotListElement, 'images' | 'cachedImages'>[];
+      return bots.every(({ images, cachedImages }) => !images.avatar || cachedImages.avatar);
+    });
   });
 
   async function open(path: string): Promise<{ page: Page; bytes: () => Promise<number>; others: string[] }> {

@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { writeAtomically } from '../../disk/atomic-write.ts';
 import { fsyncFiles } from '../../disk/fsync.ts';
+import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -30,7 +31,10 @@ export class IntentLog {
    * @throws a system error
    */
   async read(): Promise<FileChange[]> {
-    await mkdir(dirname(this.#path), { recursive: true });
+    // Not recursive: that reports a read-only file system as a folder that is missing.
+    await mkdir(dirname(this.#path)).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
     this.#file = await open(this.#path, 'a+');
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;
