@@ -1,0 +1,129 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { testBrowser } from '../support/browser.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const homer = '190519304972663312';
+const files: Record<string, string> = {
+  [pagePath(homer)]: mainPage(
+    { verified: true, invite: 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=9' },
+    '# Homer\n\nAsk him.\n\n## Commands\n\n- `!a`\n',
+  ),
+  [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
+  [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت', category: 'music' }, 'مرحبا'),
+};
+for (let i = 100; i < 130; i++)
+  files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** Run in the page: axe's findings, a line each. */
+const violations = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`;
+
+/** Run in the page: by how many pixels it has to be scrolled sideways. */
+const excessWidth = 'document.documentElement.scrollWidth - innerWidth';
+
+/** Run in the page: the Latin words of the texts and attributes that are not marked as being in another language. */
+const latinWords = `[...document.querySelectorAll('body *')]
+  .filter((node) => node.closest('[lang]') === document.documentElement && !node.closest('code, kbd, pre, bdi'))
+  .flatMap((node) => [
+    ...[...node.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+    ...['aria-label', 'alt', 'title'].map((name) => node.getAttribute(name) ?? ''),
+  ])
+  .flatMap((text) => text.match(/[a-z]{3,}/gi) ?? [])`;
+
+/** Names, which stay in every language. */
+const names = ['Botshelf', 'JSON', 'API', 'OpenAPI', 'GitHub', 'Git', 'Markdown', 'HTML', 'everyone', 'BAN'];
+
+describe('the pages in the language of their reader', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let service: TestService;
+  const contexts: BrowserContext[] = [];
+  before(async () => {
+    browser = await testBrowser();
+    service = await startTestService({}, { root: testRepository(files).folder });
+  });
+  afterEach('close the pages', async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+
+  async function open(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ baseURL: service.address, ...options });
+    contexts.push(context);
+    return await context.newPage();
+  }
+  const language = async (page: Page): Promise<unknown> =>
+    await page.evaluate('[document.documentElement.lang, getComputedStyle(document.body).direction]');
+
+  it('a reader of Arabic finds a bot on a phone, from right to left', async () => {
+    const page = await open({ locale: 'ar', viewport: { width: 390, height: 900 } });
+    await page.goto('/');
+    deepStrictEqual(await language(page), ['ar', 'rtl']);
+    const middle = async (name: string): Promise<number> => {
+      const box = await page.locator(name).boundingBox();
+      return box === null ? Number.NaN : box.x + box.width / 2;
+    };
+    ok((await middle('.brand')) > 195, 'the brand is on the right');
+    await page.getByLabel('البحث عن بوتات').fill('doughnut');
+    await page.getByRole('button', { name: 'بحث' }).click();
+    await page.getByRole('link', { name: 'Homer' }).click();
+    const heading = page.getByRole('heading', { level: 1 });
+    deepStrictEqual(
+      [await heading.textContent(), await heading.getAttribute('lang'), await heading.getAttribute('dir')],
+      ['Homer', 'en', 'ltr'],
+    );
+    strictEqual(await page.getByRole('link', { name: 'إضافة إلى الخادم' }).count(), 1);
+    await page.goto('/bots/8');
+    strictEqual(await page.locator('.prose').getAttribute('dir'), 'rtl');
+  });
+
+  it('every page in Arabic fits a phone, and axe finds nothing', async () => {
+    const page = await open({ locale: 'ar', viewport: { width: 390, height: 900 }, bypassCSP: true });
+    for (const path of ['/', '/?q=zzzz', `/bots/${homer}`, '/bots/8', '/add', '/docs', '/nothing']) {
+      await page.goto(path);
+      deepStrictEqual(await language(page), ['ar', 'rtl'], path);
+      ok((await page.evaluate<number>(excessWidth)) <= 0, path);
+      await page.evaluate(axe);
+      deepStrictEqual(await page.evaluate(violations), [], path);
+    }
+  });
+
+  it('a visitor chooses Japanese without JavaScript, and stays in it', async () => {
+    const page = await open({ locale: 'en-US', javaScriptEnabled: false });
+    await page.goto('/?q=filler');
+    await page.getByRole('link', { name: '日本語' }).click();
+    match(await page.title(), /「filler」の検索結果: 30件のボット/);
+    await page.getByLabel('ボットを検索').fill('doughnut');
+    await page.getByRole('button', { name: '検索' }).click();
+    await page.getByRole('link', { name: 'Homer' }).click();
+    await page.getByRole('link', { name: 'サーバーに追加' }).waitFor();
+    await page.getByRole('link', { name: 'ボットを追加' }).click();
+    await page.getByLabel('ボットID').fill('x');
+    await page.getByRole('button', { name: '確認' }).click();
+    deepStrictEqual(await language(page), ['ja', 'ltr']);
+    strictEqual(await page.getByLabel('ボットID').inputValue(), 'x');
+    await page.goto('/nothing?locale=ja');
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), '見つかりません');
+    await page.getByRole('link', { name: 'English' }).click();
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Not found');
+  });
+
+  it('no text of the interface is in English but names', async () => {
+    const page = await open({ locale: 'ja' });
+    for (const path of ['/', '/?q=zzzz', '/categories/music', '/bots/8', '/add', '/docs', '/nothing']) {
+      await page.goto(path);
+      const words = await page.evaluate<string[]>(latinWords);
+      deepStrictEqual(
+        words.filter((word) => !names.includes(word)),
+        [],
+        path,
+      );
+    }
+  });
+});
