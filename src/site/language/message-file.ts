@@ -55,6 +55,7 @@ const formats = { number: { short: { notation: 'compact' } } } as const;
 function parserFor(locale: string): (text: string) => Message {
   const numbers = new Map<string, Intl.NumberFormat>();
   const plurals = new Intl.PluralRules(locale);
+  const shortPlurals = new ShortPluralRules(locale);
   const formatters = {
     getNumberFormat(_: unknown, options?: object): Intl.NumberFormat {
       const key = JSON.stringify(options);
@@ -65,8 +66,19 @@ function parserFor(locale: string): (text: string) => Message {
     getDateTimeFormat: (_: unknown, options?: object) => new Intl.DateTimeFormat(locale, options),
     getPluralRules: () => plurals,
   };
-  return (text) =>
-    text.includes('{') ? new IntlMessageFormat(text, locale, formats, { ignoreTag: true, formatters }) : text;
+  const shortFormatters = { ...formatters, getPluralRules: () => shortPlurals };
+  return (text) => {
+    if (!text.includes('{')) return text;
+    const options = { ignoreTag: true, formatters: text.includes(', short}') ? shortFormatters : formatters };
+    return new IntlMessageFormat(text, locale, formats, options);
+  };
+}
+
+/** The words beside a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not “сервер”. */
+class ShortPluralRules extends Intl.PluralRules {
+  override select(value: number): Intl.LDMLPluralRule {
+    return super.select(value < 1000 ? value : 1000 ** Math.floor(Math.log10(value) / 3));
+  }
 }
 
 /** What is wrong with a message, beside the English one. */

@@ -35,6 +35,16 @@ describe('the messages of a language', () => {
     strictEqual(english.text('bot.shortServers', { count: 1_230_000 }), '1.2M servers');
   });
 
+  it('have the plural of a shortened number', () => {
+    const shortServers =
+      '{count, plural, one {{count, number, short} сервер} few {{count, number, short} сервера} many {{count, number, short} серверов} other {{count, number, short} сервера}}';
+    const russian = inLocale('ru', { 'bot.shortServers': shortServers });
+    deepStrictEqual(
+      [101, 101_000, 102_000_000].map((count) => russian.text('bot.shortServers', { count })),
+      ['101 сервер', '101\u00A0тыс. серверов', '102\u00A0млн серверов'],
+    );
+  });
+
   it('isolate the texts in them, so that a name from right to left leaves the sentence in order', () => {
     strictEqual(
       renderToString(<p>{english.t('list.nothingFor', { query: '<قيثارة>' })}</p>),
