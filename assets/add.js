@@ -1,25 +1,60 @@
-// Asks the server for the same page while one types, and takes over its faults and the resulting file.
+// Sends the form to the server while one types, and shows the resulting file and what is wrong with the fields one has left.
 const form = document.querySelector('form.add');
+const progress = document.getElementById('progress');
+const left = new Set();
 let timer;
-let asked = 0;
+let sent = 0;
 
 form.addEventListener('input', ({ target }) => {
-  target.dataset.touched = '';
+  left.delete(target.name);
   clearTimeout(timer);
   timer = setTimeout(check, 300);
 });
 
+form.addEventListener('change', ({ target }) => {
+  left.add(target.name);
+  clearTimeout(timer);
+  timer = setTimeout(check, 0);
+});
+
+form.addEventListener('click', ({ target }) => {
+  if (target.dataset.copy !== undefined) void copy(target);
+});
+
+showCopy();
+
 async function check() {
-  const turn = ++asked;
-  const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  if (turn !== asked) return;
-  for (const fault of form.querySelectorAll('.fault')) {
-    const field = form.elements.namedItem(fault.dataset.field);
-    if (field?.dataset?.touched === undefined) continue;
-    const found = page.getElementById(fault.id)?.textContent ?? '';
-    fault.textContent = found;
-    field.setAttribute('aria-invalid', String(found !== ''));
-  }
+  const request = ++sent;
+  const response = await fetch(form.action, {
+    method: 'POST',
+    body: new URLSearchParams(new FormData(form)),
+  });
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  // A response that comes after a later one, or an error page.
+  if (request !== sent || page.getElementById('outcome') === null) return;
+  for (const fault of form.querySelectorAll('.fault'))
+    showFault(fault, page.getElementById(fault.id).textContent);
+  const done = page.getElementById('progress').textContent;
+  if (progress.textContent !== done) progress.textContent = done;
   document.getElementById('outcome').replaceChildren(...page.getElementById('outcome').childNodes);
+  showCopy();
+}
+
+/** While one types in a field, an old fault goes once it is mended, and a new one waits until one leaves. */
+function showFault(fault, text) {
+  const field = form.elements.namedItem(fault.dataset.field);
+  if (text !== '' && !left.has(field.name)) return;
+  fault.textContent = text;
+  if (text === '') field.removeAttribute('aria-invalid');
+  else field.setAttribute('aria-invalid', 'true');
+}
+
+function showCopy() {
+  for (const button of form.querySelectorAll('[data-copy]'))
+    button.hidden = navigator.clipboard === undefined;
+}
+
+async function copy(button) {
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  progress.textContent = button.dataset.copied;
 }

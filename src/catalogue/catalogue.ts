@@ -12,6 +12,7 @@ import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
 import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/layout.ts';
+import { readPageText } from './page/page-file.ts';
 import { readFingerprints, readFolders } from './load/folder-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
 import { type Watch, watchFolders } from './watch/watcher.ts';
@@ -91,6 +92,11 @@ export class Catalogue {
 
   faultsOf(id: BotId): readonly Fault[] {
     return this.#faults.of(id);
+  }
+
+  /** Reads the text of a page from its file. Undefined where there is none that can be read. */
+  readText(place: PagePlace): string | undefined {
+    return readPageText(this.#options.root, place);
   }
 
   /** Calls back with each bot that is new, differs, or is no longer served. */

@@ -16,6 +16,7 @@ import type { Site } from '../site/page/layout.tsx';
 import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
+import type { PageReader } from '../site/add/forms.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
@@ -99,12 +100,13 @@ export function createApp(options: AppOptions): Koa {
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
+  const readPage: PageReader = (place) => catalogue.readText(place);
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
   const messages = site.languages.standard;
   addDiscoverRoutes(router, { bots, lists, baseUrl, messages, securityContact });
-  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf });
+  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf, readPage });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use(storeResponses(options.responses));

@@ -8,6 +8,7 @@ import { ProblemError } from '../http/problem.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from './add/add-routes.tsx';
+import type { PageReader } from './add/forms.ts';
 import { addAssetRoutes } from './page/assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
@@ -22,12 +23,13 @@ export interface SiteOptions extends BotRecipeOptions {
   readonly lists: BotLists;
   /** Who is logged in; called only for a request that carries a cookie. */
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
+  readonly readPage: PageReader;
 }
 
-/** The pages that anyone can read: front page, categories, bots, API; the form of /add; the assets. */
+/** The pages that anyone can read: front page, categories, bots, API; the forms; the assets. */
 export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
-  addAddRoutes(router, { ...options, isListed: (id) => options.bots.get(id) !== undefined });
+  addAddRoutes(router, options);
   const pages = new PageCache(options);
   const { bots, counts, baseUrl } = options;
   const lists = new FrontLists(options.lists, bots, counts);

@@ -167,22 +167,23 @@ describe('in a browser', function () {
     await page.getByRole('link', { name: 'Add a bot' }).click();
     await page.getByLabel('Bot ID').fill('x');
     await page.getByRole('button', { name: 'Check' }).click();
-    match((await page.locator('#id-fault').textContent()) ?? '', /digits/);
+    match((await page.locator('#fault-id').textContent()) ?? '', /digits/);
     strictEqual(await page.getByLabel('Bot ID').inputValue(), 'x');
   });
 
-  it('the form for a new bot says what is wrong while one types', async () => {
+  it('the form for a new bot says what is wrong with a field once it is left', async () => {
     const { page, wrongs } = await open();
     await page.goto('/add');
     await page.getByLabel('Bot ID').fill('123456789012345678');
     await page.getByLabel('Invite').fill('http://example.org');
+    await page.getByLabel('Invite').blur();
     await eventually(async () =>
-      match((await page.locator('#invite-fault').textContent()) ?? '', /https:\/\//),
+      match((await page.locator('#fault-invite').textContent()) ?? '', /https:\/\//),
     );
-    strictEqual(await page.locator('#name-fault').textContent(), '');
-    strictEqual(await page.locator('#outcome-title').textContent(), 'bots/678/123456789012345678.en.md');
+    strictEqual(await page.locator('#fault-name').textContent(), '');
+    strictEqual(await page.locator('#path').textContent(), 'bots/678/123456789012345678.en.md');
     await page.getByLabel('Invite').fill('https://example.org');
-    await eventually(async () => strictEqual(await page.locator('#invite-fault').textContent(), ''));
+    await eventually(async () => strictEqual(await page.locator('#fault-invite').textContent(), ''));
     await page.getByLabel('Name (required)').fill('Bookworm');
     await page.getByLabel('Description').fill('Reads.');
     await page.getByLabel('Category').selectOption('fun');

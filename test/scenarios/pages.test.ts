@@ -277,7 +277,7 @@ describe('pages', () => {
 
     it('shows the faults beside their fields, and what was written', async () => {
       const text = await (await post('/add', { ...whole, name: '"><script>', invite: 'x' })).text();
-      match(text, /id="invite-fault"[^>]*>[^<]*https/);
+      match(text, /id="fault-invite"[^>]*>[^<]*https/);
       match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
       match(text, /1 field needs attention/);
     });

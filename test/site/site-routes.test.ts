@@ -53,8 +53,9 @@ describe('the pages of the site', () => {
       repository,
     };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
+    const readPage = (): undefined => undefined;
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
-    const all = { ...changing, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };
+    const all = { ...changing, readPage, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };
     const router = new Router();
     addSiteRoutes(router, all);
     options = all;

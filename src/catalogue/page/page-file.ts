@@ -34,6 +34,12 @@ export function readPageFile(root: string, place: PagePlace, hash: HashName = 's
   return pageFileOf(place, bytes, hash);
 }
 
+/** Reads the text of the page file at `place` below `root`. Undefined when there is none that can be read. */
+export function readPageText(root: string, place: PagePlace): string | undefined {
+  const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
+  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize ? bytes.toString() : undefined;
+}
+
 /** Whether the file at `place` below `root` is the blob with this id. */
 export function isBlob(root: string, place: PagePlace, id: string, hash: HashName): boolean {
   const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));

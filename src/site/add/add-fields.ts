@@ -1,12 +1,16 @@
 import type { MessageKey } from '../language/message-file.ts';
 
-/** A field of the form that creates a bot's file. Its label is the message `field.<name>`. */
+/** A field of the form. Its label is the message `field.<name>`. */
 export interface AddField {
   readonly name: FieldName;
   readonly hint?: Extract<MessageKey, `hint.${string}`>;
-  readonly kind: 'text' | 'lines' | 'page' | 'switch' | 'category';
+  /** The message for a value that breaks a rule. */
+  readonly fault: Extract<MessageKey, `fault.${string}`>;
+  readonly kind: 'text' | 'link' | 'ids' | 'links' | 'lines' | 'page' | 'switch' | 'category';
   readonly required?: boolean;
   readonly placeholder?: string;
+  /** The keys that lead to the value in the front matter; none for the id, the language and the page. */
+  readonly place?: readonly string[];
 }
 
 export type FieldName = MessageKey extends infer Key
@@ -18,43 +22,99 @@ export type FieldName = MessageKey extends infer Key
 /** The text of each field as it was sent. A checkbox that is off is missing. */
 export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
 
-/** The fields in the order of the form, in groups. */
-export const addFields: readonly (readonly AddField[])[] = [
+const id: AddField = {
+  name: 'id',
+  kind: 'text',
+  required: true,
+  fault: 'fault.id',
+  placeholder: '123456789012345678',
+};
+const locale: AddField = {
+  name: 'locale',
+  kind: 'text',
+  required: true,
+  fault: 'fault.locale',
+  hint: 'hint.locale',
+  placeholder: 'en',
+};
+const name: AddField = { name: 'name', kind: 'text', required: true, fault: 'fault.name', place: ['name'] };
+const description: AddField = {
+  name: 'description',
+  kind: 'text',
+  required: true,
+  fault: 'fault.description',
+  hint: 'hint.description',
+  place: ['description'],
+};
+const page: AddField = { name: 'page', kind: 'page', fault: 'fault.tooLong', hint: 'hint.page' };
+
+const mainGroups: readonly (readonly AddField[])[] = [
+  [name],
+  [description],
   [
-    { ...text('id'), placeholder: '123456789012345678' },
-    { ...text('locale'), hint: 'hint.locale', placeholder: 'en' },
+    { name: 'category', kind: 'category', required: true, fault: 'fault.category', place: ['category'] },
+    {
+      name: 'authors',
+      kind: 'ids',
+      required: true,
+      fault: 'fault.authors',
+      hint: 'hint.authors',
+      place: ['authors'],
+    },
   ],
-  [text('name')],
-  [{ ...text('description'), hint: 'hint.description' }],
+  [{ ...link('invite'), required: true, hint: 'hint.invite' }],
+  [link('website'), link('support')],
+  [repositoryPart('owner'), repositoryPart('repo')],
   [
-    { name: 'category', kind: 'category', required: true },
-    { ...text('authors'), hint: 'hint.authors' },
+    { ...link('avatar', 'images'), hint: 'hint.avatar' },
+    { ...link('cover', 'images'), hint: 'hint.cover' },
   ],
-  [{ ...text('invite'), hint: 'hint.invite', placeholder: 'https://' }],
-  [address('website'), address('support')],
-  [optional('owner'), optional('repo')],
   [
-    { ...address('avatar'), hint: 'hint.avatar' },
-    { ...address('cover'), hint: 'hint.cover' },
+    {
+      name: 'preview',
+      kind: 'links',
+      fault: 'fault.preview',
+      hint: 'hint.preview',
+      place: ['images', 'preview'],
+    },
   ],
-  [{ name: 'preview', hint: 'hint.preview', kind: 'lines' }],
-  [{ name: 'prefix', hint: 'hint.prefix', kind: 'lines' }],
-  [toggle('customisable'), toggle('mentionable'), toggle('nsfw')],
-  [{ name: 'page', hint: 'hint.page', kind: 'page' }],
+  [
+    {
+      name: 'prefix',
+      kind: 'lines',
+      fault: 'fault.prefix',
+      hint: 'hint.prefix',
+      place: ['trigger', 'prefix'],
+    },
+  ],
+  [toggle('customisable', 'trigger'), toggle('mentionable', 'trigger'), toggle('nsfw')],
+  [page],
 ];
 
-function text(name: FieldName): AddField {
-  return { name, kind: 'text', required: true };
+/** The fields of each form in their order, in groups. */
+export const fieldGroups = {
+  add: [[id, locale], ...mainGroups],
+  edit: mainGroups,
+  translate: [[locale], [name], [description], [page]],
+  'edit-translation': [[name], [description], [page]],
+} as const satisfies Record<string, readonly (readonly AddField[])[]>;
+
+/** What a form makes: a new bot, a changed main page, a new translation, a changed translation. */
+export type FormKind = keyof typeof fieldGroups;
+
+/** Returns the fields of a form, in their order. */
+export function fieldsOfForm(kind: FormKind): readonly AddField[] {
+  return fieldGroups[kind].flat();
 }
 
-function optional(name: FieldName): AddField {
-  return { name, kind: 'text' };
+function link(name: FieldName, ...parents: readonly string[]): AddField {
+  return { name, kind: 'link', fault: 'fault.link', placeholder: 'https://', place: [...parents, name] };
 }
 
-function address(name: FieldName): AddField {
-  return { ...optional(name), placeholder: 'https://' };
+function repositoryPart(name: FieldName): AddField {
+  return { name, kind: 'text', fault: 'fault.repository', place: ['codehost', name] };
 }
 
-function toggle(name: FieldName): AddField {
-  return { name, kind: 'switch' };
+function toggle(name: FieldName, ...parents: readonly string[]): AddField {
+  return { name, kind: 'switch', fault: 'fault.file', place: [...parents, name] };
 }

@@ -1,77 +1,86 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../../bot/id.ts';
-import { ProblemError } from '../../http/problem.ts';
-import { fieldsOf } from '../../http/query.ts';
-import { type BodyRules, readText } from '../../http/request-body.ts';
-import { type AddEntry, addEntry } from './add-entry.ts';
-import { addFields, type FieldTexts } from './add-fields.ts';
-import { AddPage } from './add-page.tsx';
-import type { Site, Viewer } from '../page/layout.tsx';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { knownBot } from '../../http/api/read-routes.ts';
+import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
+import { markdownPictures } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
+import type { Site, Viewer } from '../page/layout.tsx';
+import type { FieldTexts } from './add-fields.ts';
+import { AddPage } from './add-page.tsx';
+import type { FormEntry } from './form-entry.ts';
+import { editForm, type Form, newBotForm, type PageReader, translationForm } from './forms.ts';
+import { previewOf } from './preview.tsx';
+import { readTexts } from './read-texts.ts';
 
 export interface AddOptions {
   readonly site: Site;
+  readonly bots: BotIndex;
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
-  readonly isListed: (id: BotId) => boolean;
+  readonly readPage: PageReader;
   readonly markdown: Markdown;
 }
 
 /**
- * `/add`: a form that creates a bot's file. Sending it saves nothing: the response shows the file and its errors, or is
- * the file as a download.
+ * The forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change, `/bots/:id/translate`
+ * for a translation. Sending one saves nothing: the response shows the file and its errors, or below `/file` it is the
+ * file as a download.
  */
-export function addAddRoutes(router: Router, { site, viewerOf, isListed, markdown }: AddOptions): void {
-  const entryOf = (texts: FieldTexts): AddEntry => addEntry(texts, Date.now(), isListed);
-  const show = async (ctx: Context, texts: FieldTexts, sent: boolean): Promise<void> => {
-    const viewer = await viewerOf(ctx);
-    const entry = entryOf(texts);
-    const name = texts.name?.trim() ?? '';
-    const text = entry.faults.page === undefined ? entry.page : '';
-    const html = await markdown.preview({ text, name, pictures: {} });
-    sendOnce(ctx, <AddPage {...{ site, viewer, texts, entry, html, sent }} />, site.languages.of(ctx));
+export function addAddRoutes(router: Router, options: AddOptions): void {
+  const { bots, viewerOf, readPage } = options;
+  const botOf = (ctx: Context): IndexedBot => knownBot(bots, String(ctx['params'].id));
+  const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
+    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx)),
+    '/bots/:id/edit': (ctx) => editForm(botOf(ctx), queryOf(ctx).get('language'), readPage),
+    '/bots/:id/translate': (ctx) => translationForm(botOf(ctx), readPage),
   };
-  router.get('/add', async (ctx) => {
-    const viewer = await viewerOf(ctx);
-    await show(ctx, { locale: 'en', ...(viewer && { authors: viewer.id }) }, false);
-  });
-  router.post('/add', async (ctx) => await show(ctx, await readTexts(ctx), true));
-  router.post('/add/file', async (ctx) => {
-    const texts = await readTexts(ctx);
-    const { path, text, faults } = entryOf(texts);
-    if (path === undefined || Object.keys(faults).length > 0) {
-      await show(ctx, texts, true);
-      return;
-    }
-    ctx.set({
-      'Cache-Control': 'no-store',
-      'Content-Disposition': `attachment; filename="${path.replace(/.*\//, '')}"`,
+  for (const [path, formOf] of Object.entries(forms)) {
+    router.get(path, async (ctx) => {
+      const form = await formOf(ctx);
+      await show(ctx, options, { form, texts: form.texts, sent: false });
     });
-    ctx.type = 'text/markdown; charset=utf-8';
-    ctx.body = text;
-  });
+    router.post(path, async (ctx) => {
+      const form = await formOf(ctx);
+      await show(ctx, options, { form, texts: await readTexts(ctx, form.kind), sent: true });
+    });
+    router.post(`${path}/file`, async (ctx) => {
+      const form = await formOf(ctx);
+      const texts = await readTexts(ctx, form.kind);
+      const entry = form.entryOf(texts);
+      if (Object.keys(entry.faults).length > 0) await show(ctx, options, { form, texts, sent: true });
+      else sendFile(ctx, entry);
+    });
+  }
 }
 
-/** A page has up to 20,000 characters, and a character takes up to nine bytes in a form. */
-const formRules: BodyRules = {
-  type: ['application/x-www-form-urlencoded', 'a form'],
-  limit: 256 * 1024,
-  whenTooLarge: 'shorten the page',
-};
+interface FilledForm {
+  readonly form: Form;
+  readonly texts: FieldTexts;
+  readonly sent: boolean;
+}
 
-/** Characters. More than a page or twenty addresses have. */
-const longestField = 45_000;
+async function show(
+  ctx: Context,
+  { site, viewerOf, markdown }: AddOptions,
+  { form, texts, sent }: FilledForm,
+): Promise<void> {
+  const viewer = await viewerOf(ctx);
+  const entry = form.entryOf(texts);
+  const { listed } = form;
+  const bot = previewOf(entry, { ...form.texts, ...texts }, listed);
+  const { name = '' } = bot.bot.contents[bot.locale] ?? {};
+  const text = entry.faults.page === undefined ? entry.page : '';
+  const html = await markdown.preview({ text, name, pictures: listed ? markdownPictures(listed) : {} });
+  const props = { ...form, site, viewer, texts, entry, sent, bot, html };
+  sendOnce(ctx, <AddPage {...props} />, site.languages.of(ctx));
+}
 
-/** @throws {ProblemError} unsupported-type, too-large, bad-request */
-async function readTexts(ctx: Context): Promise<FieldTexts> {
-  const params = fieldsOf(await readText(ctx, formRules));
-  const texts = addFields.flat().flatMap(({ name }) => {
-    const text = params.get(name);
-    if (text === null) return [];
-    if (text.length > longestField)
-      throw new ProblemError('too-large', `${name} is longer than ${longestField} characters: shorten it`);
-    return [[name, text] as const];
+function sendFile(ctx: Context, { path = '', text }: FormEntry): void {
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Disposition': `attachment; filename="${path.replace(/.*\//, '')}"`,
   });
-  return Object.fromEntries(texts);
+  ctx.type = 'text/markdown; charset=utf-8';
+  ctx.body = text;
 }

@@ -2,12 +2,21 @@ import type { Origin } from '../../git/origin.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
 export interface RepositoryLinks {
+  /** What people call the host, such as GitHub; null where it is not known. */
+  readonly host: string | null;
   /** The repository's own page. */
   readonly home: string;
+  /** The editor of a file. No host takes a new text for it in the address. */
   edit(path: string): string;
   history(path: string): string;
-  /** A page that creates a file with this text; null where the host has none, or the text is too long for a link. */
-  create(path: string, text: string): string | null;
+  create(path: string, text: string): NewFileLink;
+}
+
+/** A page that creates a file. */
+export interface NewFileLink {
+  readonly href: string;
+  /** Whether the page has the text of the file; not where the host takes none, or it is too long for an address. */
+  readonly filled: boolean;
 }
 
 /** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
@@ -19,13 +28,17 @@ export function repositoryLinks({ remote, branch, prefix }: Origin): RepositoryL
   const home = `https://${place.host}/${place.path}`;
   const at = (path: string): string => encode(prefix + path);
   return {
+    host: nameOf(place.host),
     home,
     edit: (path) => `${home}/${pages.edit(encode(branch))}/${at(path)}`,
     history: (path) => `${home}/${pages.history(encode(branch))}/${at(path)}`,
     create: (path, text) => {
-      const query = pages.create?.(prefix + path, text);
-      const link = query && `${home}/new/${encode(branch)}?${query.toString()}`;
-      return link !== undefined && link.length <= longestLink ? link : null;
+      const page = (query: Record<string, string>): string =>
+        `${home}/${pages.create(encode(branch))}?${new URLSearchParams(query).toString()}`;
+      const name = { [pages.fileName]: prefix + path };
+      const filled = page({ ...name, value: text });
+      const fits = pages.takesText && filled.length <= longestLink;
+      return { href: fits ? filled : page(name), filled: fits };
     },
   };
 }
@@ -37,24 +50,43 @@ const longestLink = 8000;
 interface HostPages {
   edit(branch: string): string;
   history(branch: string): string;
-  readonly create?: (path: string, text: string) => URLSearchParams;
+  create(branch: string): string;
+  /** The parameter of the page that creates a file for its path. */
+  readonly fileName: string;
+  /** Whether that page takes the text of the file as `value`. */
+  readonly takesText: boolean;
 }
 
 const github: HostPages = {
   edit: (branch) => `edit/${branch}`,
   history: (branch) => `commits/${branch}`,
-  create: (path, text) => new URLSearchParams({ filename: path, value: text }),
+  create: (branch) => `new/${branch}`,
+  fileName: 'filename',
+  takesText: true,
 };
 
 const gitlab: HostPages = {
   edit: (branch) => `-/edit/${branch}`,
   history: (branch) => `-/commits/${branch}`,
+  create: (branch) => `-/new/${branch}`,
+  fileName: 'file_name',
+  takesText: false,
 };
 
 const forgejo: HostPages = {
   edit: (branch) => `_edit/${branch}`,
   history: (branch) => `commits/branch/${branch}`,
+  create: (branch) => `_new/${branch}`,
+  fileName: 'filename',
+  takesText: true,
 };
+
+function nameOf(host: string): string | null {
+  const word = hostNames.find((name) => host.split('.').includes(name.toLowerCase()));
+  return word ?? null;
+}
+
+const hostNames = ['GitHub', 'GitLab', 'Codeberg', 'Forgejo', 'Gitea'];
 
 /** Guesses a host's software from its name. */
 function pagesOf(host: string): HostPages | undefined {

@@ -1,4 +1,4 @@
-import { strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { repositoryLinks } from '../../../src/site/page/repository-links.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
@@ -38,20 +38,44 @@ describe('links to the Git host', () => {
       const links = linksOf(`https://${host}/o/r.git`);
       strictEqual(links?.edit(path), `https://${host}/o/r/_edit/main/${path}`);
       strictEqual(links.history(path), `https://${host}/o/r/commits/branch/main/${path}`);
-      strictEqual(links.create(path, 'text'), null);
+      deepStrictEqual(links.create(path, 'a & b'), {
+        href: `https://${host}/o/r/_new/main?filename=${encodeURIComponent(path)}&value=a+%26+b`,
+        filled: true,
+      });
     });
   }
 
   it('open a new file on GitHub, filled in', () => {
     const link = linksOf('git@github.com:o/r.git')?.create(path, '---\n{}\n---\n\na & b = c # d');
-    const { pathname, searchParams } = new URL(link ?? '');
+    const { pathname, searchParams } = new URL(link?.href ?? '');
     strictEqual(pathname, '/o/r/new/main');
     strictEqual(searchParams.get('filename'), path);
     strictEqual(searchParams.get('value'), '---\n{}\n---\n\na & b = c # d');
   });
 
-  it('leave a file that makes too long an address to copy and download', () =>
-    strictEqual(linksOf('git@github.com:o/r.git')?.create(path, 'x'.repeat(9000)), null));
+  it('open a new file with its name only on GitLab, and where the text is too long for an address', () => {
+    const name = encodeURIComponent(path);
+    deepStrictEqual(linksOf('git@github.com:o/r.git')?.create(path, 'x'.repeat(9000)), {
+      href: `https://github.com/o/r/new/main?filename=${name}`,
+      filled: false,
+    });
+    deepStrictEqual(linksOf('git@gitlab.com:o/r.git')?.create(path, 'text'), {
+      href: `https://gitlab.com/o/r/-/new/main?file_name=${name}`,
+      filled: false,
+    });
+  });
+
+  for (const [host, name] of [
+    ['github.com', 'GitHub'],
+    ['gitlab.example.org', 'GitLab'],
+    ['codeberg.org', 'Codeberg'],
+    ['git.forgejo.example.org', 'Forgejo'],
+    ['gitea.com', 'Gitea'],
+    ['git.example.org', null],
+  ] as const) {
+    it(`call the host ${host} ${name ?? 'nothing'}`, () =>
+      strictEqual(linksOf(`https://${host}/o/r.git`)?.host, name));
+  }
 
   it('escape what is in a path', () =>
     strictEqual(

@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type BotId, parseBotId } from '../../bot/id.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { canonicalForm } from '../../catalogue/page/canonical-form.ts';
+import { type PagePlace, pathOf } from '../../catalogue/page/layout.ts';
+import { cutPage, editPage, parsePage } from '../../catalogue/page/page.ts';
+import { type AddField, fieldsOfForm, type FieldTexts, type FormKind } from './add-fields.ts';
+import { type FieldFaults, faultsOfFile } from './field-faults.ts';
+import { textOf, valueOf } from './field-values.ts';
+
+/** The file that a form makes, as `botshelf format` writes it. */
+export interface FormEntry {
+  /** Undefined while the ID or the language is wrong. */
+  readonly path: string | undefined;
+  readonly text: string;
+  /** The front matter of it. */
+  readonly data: Data;
+  /** The part of it below the front matter. */
+  readonly page: string;
+  readonly faults: FieldFaults;
+  /** How many required fields are empty. */
+  readonly missing: number;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes the main page of a new bot.
+ * @param now when the bot is listed, milliseconds since the epoch
+ * @param isListed whether the bot is in the catalogue
+ */
+export function newBotEntry(texts: FieldTexts, now: number, isListed: (id: BotId) => boolean): FormEntry {
+  const id = parseBotId(texts.id?.trim() ?? '');
+  const locale = localeOf(texts);
+  return newEntry('add', texts, { created: now }, id, locale, {
+    ...(id === undefined && { id: { key: 'fault.id' } }),
+    ...(id !== undefined && isListed(id) && { id: { key: 'fault.listed' } }),
+    ...(locale === undefined && { locale: { key: 'fault.locale' } }),
+  });
+}
+
+/** Makes a translation for a bot that has pages in `locales`. @param main the texts of its main page */
+export function newTranslationEntry(
+  texts: FieldTexts,
+  {
+    id,
+    locales,
+    main,
+  }: { readonly id: BotId; readonly locales: readonly Locale[]; readonly main: FieldTexts },
+): FormEntry {
+  const locale = localeOf(texts);
+  const exists = locale !== undefined && locales.includes(locale);
+  const description = texts.description?.trim() ?? '';
+  return newEntry('translate', texts, {}, id, locale, {
+    ...(locale === undefined && { locale: { key: 'fault.locale' } }),
+    ...(exists && { locale: { key: 'fault.hasLanguage' } }),
+    ...(description !== '' &&
+      description === main.description && { description: { key: 'fault.untranslated' } }),
+  });
+}
+
+/** A page file that is edited with a form. */
+export interface EditedFile extends PagePlace {
+  readonly text: string;
+  readonly isMain: boolean;
+}
+
+/** Returns the form for a file. */
+export function formOfFile({ isMain }: EditedFile): FormKind {
+  return isMain ? 'edit' : 'edit-translation';
+}
+
+/** Returns the texts that the form for a file is filled in with; undefined where it cannot be parsed. */
+export function textsOfFile(file: EditedFile): FieldTexts | undefined {
+  const { page } = parsePage('', Buffer.from(file.text));
+  if (page === undefined) return undefined;
+  const texts = fieldsOfForm(formOfFile(file)).map(({ name, place }) => {
+    const value = place?.reduce<unknown>((inner, key) => (inner as Data | undefined)?.[key], page.data);
+    return [name, place === undefined ? page.page : textOf(value)];
+  });
+  return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as FieldTexts;
+}
+
+/**
+ * Makes the changed text of a file. Keys whose fields are as in the file keep their values, and a file without a change
+ * keeps its bytes.
+ * @param before the texts of the file
+ */
+export function editEntry(file: EditedFile, before: FieldTexts, texts: FieldTexts): FormEntry {
+  const kind = formOfFile(file);
+  const changed = fieldsOfForm(kind).filter(
+    (field) => !isDeepStrictEqual(valueOf(field, texts), valueOf(field, before)),
+  );
+  return entryOf(kind, texts, pathOf(file.id, file.locale), changedText(file.text, changed, texts));
+}
+
+function changedText(text: string, changed: readonly AddField[], texts: FieldTexts): string {
+  if (changed.length === 0) return text;
+  const { data = {} } = parsePage('', Buffer.from(text)).page ?? {};
+  const all = dataOf(changed, texts, data);
+  const keys = new Set(changed.flatMap(({ place = [] }) => place.slice(0, 1)));
+  const edited = editPage(text, Object.fromEntries([...keys].map((key) => [key, all[key]])));
+  const page = changed.find(({ kind }) => kind === 'page');
+  return canonicalForm(page === undefined ? edited : withPage(edited, String(valueOf(page, texts))));
+}
+
+/** Replaces the markdown of a page file. Its line ends stay what they are. */
+function withPage(text: string, page: string): string {
+  const parts = cutPage(text);
+  if (parts === undefined) return text;
+  const eol = parts.after.includes('\r\n') ? '\r\n' : '\n';
+  return `${parts.before}${parts.json}---${eol}${below(page).replaceAll('\n', eol)}`;
+}
+
+function newEntry(
+  kind: FormKind,
+  texts: FieldTexts,
+  data: Data,
+  id: BotId | undefined,
+  locale: Locale | undefined,
+  faults: FieldFaults,
+): FormEntry {
+  const fields = fieldsOfForm(kind);
+  const page = fields.find((field) => field.kind === 'page');
+  const json = JSON.stringify(dataOf(fields, texts, data));
+  const text = canonicalForm(`---\n${json}\n---\n${below(page ? String(valueOf(page, texts)) : '')}`);
+  const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
+  return entryOf(kind, texts, path, text, faults);
+}
+
+/** Returns the markdown of a page as it is below the front matter: after an empty line, with a line end. */
+function below(page: string): string {
+  return `\n${page}${page === '' ? '' : '\n'}`;
+}
+
+function entryOf(
+  kind: FormKind,
+  texts: FieldTexts,
+  path: string | undefined,
+  text: string,
+  known: FieldFaults = {},
+): FormEntry {
+  const fields = fieldsOfForm(kind);
+  const parsed = parsePage(path ?? '', Buffer.from(text));
+  const { data = {}, page = '' } = parsed.page ?? {};
+  const isTranslation = kind === 'translate' || kind === 'edit-translation';
+  const faults = faultsOfFile(parsed, isTranslation ? 'translation' : 'main-page', fields);
+  const missing = fields.filter(
+    ({ name, required }) => required === true && (texts[name] ?? '').trim() === '',
+  ).length;
+  return { path, text, data, page, faults: { ...faults, ...known }, missing };
+}
+
+/** Returns front matter with the values of the fields. */
+function dataOf(fields: readonly AddField[], texts: FieldTexts, data: Data): Data {
+  const all: Record<string, unknown> = structuredClone(data);
+  for (const field of fields) {
+    const [key, inner] = field.place ?? [];
+    if (key === undefined) continue;
+    const value = valueOf(field, texts);
+    all[key] = inner === undefined ? value : { ...(all[key] as Data | undefined), [inner]: value };
+  }
+  return all;
+}
+
+function localeOf({ locale = '' }: FieldTexts): Locale | undefined {
+  return canonicalLocale(locale.trim());
+}

@@ -1,0 +1,106 @@
+import { canonicalLocale } from '../../bot/locale.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { PagePlace } from '../../catalogue/page/layout.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { editPath, translatePath } from '../page/edit-paths.ts';
+import type { Viewer } from '../page/layout.tsx';
+import type { FieldTexts, FormKind } from './add-fields.ts';
+import {
+  type EditedFile,
+  editEntry,
+  type FormEntry,
+  formOfFile,
+  newBotEntry,
+  newTranslationEntry,
+  textsOfFile,
+} from './form-entry.ts';
+
+/** A form, and how the file is made from what it is filled in with. */
+export interface Form {
+  readonly kind: FormKind;
+  /** The path that it is sent to, and the one that responds with the file. */
+  readonly action: string;
+  readonly download: string;
+  /** The bot as it is listed; undefined for a new one. */
+  readonly listed: BotRecord | undefined;
+  /** The texts that it is filled in with at first. */
+  readonly texts: FieldTexts;
+  /** The text of the file before; null for a new one. */
+  readonly before: string | null;
+  readonly entryOf: (texts: FieldTexts) => FormEntry;
+}
+
+/** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
+export type PageReader = (place: PagePlace) => string | undefined;
+
+/** Returns the form for a new bot. */
+export function newBotForm(bots: BotIndex, viewer: Viewer | null): Form {
+  return {
+    kind: 'add',
+    action: '/add',
+    download: '/add/file',
+    listed: undefined,
+    texts: { locale: 'en', ...(viewer && { authors: viewer.id }) },
+    before: null,
+    entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id) !== undefined),
+  };
+}
+
+/**
+ * Returns the form that edits a bot's page in a language; null stands for its main page.
+ * @throws {ProblemError} not-found
+ */
+export function editForm(bot: IndexedBot, language: string | null, read: PageReader): Form {
+  const { file, texts } = readFile(bot, language, read);
+  const action = editPath(bot.id, file.isMain ? undefined : file.locale);
+  return {
+    kind: formOfFile(file),
+    action,
+    download: action.replace('/edit', '/edit/file'),
+    listed: recordOf(bot),
+    texts: { ...texts, locale: file.locale },
+    before: file.text,
+    entryOf: (changed) => editEntry(file, texts, changed),
+  };
+}
+
+/**
+ * Returns the form that adds a language to a bot, with the texts of its main page to start from.
+ * @throws {ProblemError} not-found
+ */
+export function translationForm(bot: IndexedBot, read: PageReader): Form {
+  const { texts: main } = readFile(bot, null, read);
+  const { name = '', description = '', page = '' } = main;
+  const action = translatePath(bot.id);
+  return {
+    kind: 'translate',
+    action,
+    download: `${action}/file`,
+    listed: recordOf(bot),
+    texts: { name, description, page },
+    before: null,
+    entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales: bot.facts.locales, main }),
+  };
+}
+
+function recordOf({ record }: IndexedBot): BotRecord {
+  return JSON.parse(record.toString()) as BotRecord;
+}
+
+function readFile(
+  { id, files }: IndexedBot,
+  language: string | null,
+  read: PageReader,
+): { readonly file: EditedFile; readonly texts: FieldTexts } {
+  const wanted = language === null ? undefined : canonicalLocale(language);
+  const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
+  if (indexed === undefined)
+    throw new ProblemError('not-found', `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`);
+  const { locale, main: isMain } = indexed;
+  const text = read({ id, locale });
+  const file = { id, locale, isMain, text: text ?? '' };
+  const texts = textsOfFile(file);
+  if (texts !== undefined) return { file, texts };
+  throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');
+}

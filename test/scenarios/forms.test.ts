@@ -1,0 +1,174 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
+import { testBrowser } from '../support/browser.ts';
+import { botshelf } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const homer = '190519304972663312';
+const files = {
+  [pagePath(homer)]: canonicalForm(
+    mainPage({ support: 'https://example.org/help', random: 0.25 }, '# Homer\n\nAsk him.\n\n- one\n- two\n'),
+  ),
+  [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions.', 'Bonjour.\n'),
+};
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** Run in the page: axe's findings, a line each. */
+const violations = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`;
+
+describe('the forms', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let service: TestService;
+  let root: string;
+  const contexts: BrowserContext[] = [];
+  before(async () => {
+    browser = await testBrowser();
+    const repository = testRepository(files);
+    repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
+    root = repository.folder;
+    service = await startTestService({}, { root });
+  });
+  afterEach('close the pages', async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+
+  async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const context = await browser.newContext({
+      baseURL: service.address,
+      locale: 'en-US',
+      permissions,
+      ...options,
+    });
+    contexts.push(context);
+    const page = await context.newPage();
+    await page.goto(path);
+    return page;
+  }
+
+  const lines = async (page: Page, kind: string): Promise<string[]> =>
+    await page.locator(`.diff .${kind}`).locator('ins, del').allTextContents();
+
+  it('a visitor edits a bot, sees what changes, and copies the file for the editor of the Git host', async () => {
+    const page = await open(`/bots/${homer}/edit`);
+    strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Edit Homer');
+    strictEqual(await page.getByLabel('Support').inputValue(), 'https://example.org/help');
+    match((await page.locator('#outcome').textContent()) ?? '', /Nothing has changed yet/);
+    strictEqual(await page.getByRole('link', { name: 'Continue on GitHub' }).count(), 0);
+    await page.getByLabel('Website').fill('homer.example.org/start');
+    await page.getByLabel('Page').fill('# Homer\n\nAsk him.\n\n- one\n- three\n');
+    await eventually(async () => deepStrictEqual((await lines(page, 'removed')).at(-1), '- two'));
+    deepStrictEqual(await lines(page, 'added'), [
+      '  "support": "https://example.org/help",',
+      '  "website": "https://homer.example.org/start"',
+      '- three',
+    ]);
+    const link = page.getByRole('link', { name: 'Continue on GitHub' });
+    strictEqual(
+      await link.getAttribute('href'),
+      `https://github.com/example/catalogue/edit/main/${pagePath(homer)}`,
+    );
+    await page.getByRole('button', { name: 'Copy the file' }).click();
+    await eventually(async () => strictEqual(await page.getByRole('status').textContent(), 'Copied.'));
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    strictEqual(copied, canonicalForm(copied));
+    writeFiles(root, { [pagePath(homer)]: copied });
+    for (const args of [['check'], ['format', '--check']]) strictEqual((await botshelf(root, args)).code, 0);
+    writeFiles(root, files);
+  });
+
+  it('a visitor adds a language without JavaScript', async () => {
+    const page = await open(`/bots/${homer}/translate`, { javaScriptEnabled: false });
+    strictEqual(await page.getByLabel('Description').inputValue(), 'Answers questions about doughnuts.');
+    await page.getByLabel('Language (required)').fill('fr');
+    await page.getByRole('button', { name: 'Check' }).click();
+    match(await page.title(), /^Error: Add a language to Homer/);
+    strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
+    await page.getByRole('link', { name: /Language: This bot already has/ }).click();
+    strictEqual(await page.evaluate('document.activeElement.id'), 'locale');
+    await page.getByLabel('Language (required)').fill('de');
+    await page.getByLabel('Description').fill('Beantwortet Fragen zu Krapfen.');
+    await page.getByRole('button', { name: 'Check' }).click();
+    strictEqual(await page.getByRole('status').textContent(), 'Ready to submit.');
+    strictEqual(await page.evaluate('document.activeElement.id'), 'outcome');
+    const href = await page.getByRole('link', { name: 'Continue on GitHub' }).getAttribute('href');
+    const { pathname, searchParams } = new URL(href ?? '');
+    strictEqual(pathname, '/example/catalogue/new/main');
+    strictEqual(searchParams.get('filename'), pagePath(homer, 'de'));
+    const text = searchParams.get('value') ?? '';
+    strictEqual(
+      text,
+      canonicalForm(
+        translation('Homer', 'Beantwortet Fragen zu Krapfen.', '# Homer\n\nAsk him.\n\n- one\n- two\n'),
+      ),
+    );
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    strictEqual((await download).suggestedFilename(), `${homer}.de.md`);
+    strictEqual(readFileSync(await (await download).path(), 'utf8'), text);
+  });
+
+  it('a visitor edits a translation', async () => {
+    const page = await open(`/bots/${homer}/edit?language=fr`);
+    strictEqual(await page.getByLabel('Category').count(), 0);
+    await page.getByLabel('Name').fill('Omer');
+    await eventually(async () => deepStrictEqual(await lines(page, 'added'), ['  "name": "Omer",']));
+    strictEqual(await page.locator('#path').textContent(), pagePath(homer, 'fr'));
+  });
+
+  it('an empty form counts the fields to go and reports no error before it is sent', async () => {
+    const page = await open('/add');
+    const status = page.getByRole('status');
+    strictEqual(await status.textContent(), '6 required fields to go');
+    await page.getByLabel('Name (required)').fill('Bookworm');
+    await eventually(async () => strictEqual(await status.textContent(), '5 required fields to go'));
+    strictEqual(await page.locator('[aria-invalid]').count(), 0);
+    strictEqual(await page.locator('.cards').getByText('Bookworm').textContent(), 'Bookworm');
+    await page.getByRole('button', { name: 'Check' }).click();
+    match(await page.title(), /^Error: Add a bot/);
+    strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
+    strictEqual(await page.locator('#errors li').count(), 5);
+    strictEqual(await page.getByRole('status').count(), 1);
+  });
+
+  it('a bot or a language that is not there has no form', async () => {
+    for (const path of ['/bots/55/edit', '/bots/x/translate', `/bots/${homer}/edit?language=de`]) {
+      const response = await fetch(service.address + path, { headers: { Accept: 'text/html' } });
+      strictEqual(response.status, 404, path);
+    }
+  });
+
+  it('a page that changes in every line is answered in time, as too much to compare', async () => {
+    const body = new URLSearchParams({
+      name: 'Homer',
+      page: Array.from({ length: 9000 }, (_, i) => i % 10).join('\n'),
+    });
+    const response = await fetch(`${service.address}/bots/${homer}/edit`, { method: 'POST', body });
+    strictEqual(response.status, 200);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`axe finds no violation and nothing is wider than the page, ${colorScheme}`, async () => {
+      for (const width of [320, 1280]) {
+        for (const path of [`/bots/${homer}/edit`, `/bots/${homer}/translate`]) {
+          const page = await open(path, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+          await page.getByLabel('Description').fill('Bakes.');
+          await page.getByLabel('Name').fill('');
+          await page.getByRole('button', { name: 'Check' }).click();
+          await page.evaluate(axe);
+          deepStrictEqual(await page.evaluate(violations), [], path);
+          ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0, path);
+        }
+      }
+    });
+  }
+});

@@ -1,0 +1,26 @@
+import { strictEqual } from 'node:assert/strict';
+import { fieldsOfForm } from '../../../src/site/add/add-fields.ts';
+import { withSchemes } from '../../../src/site/add/field-values.ts';
+
+describe('a link in the form', () => {
+  for (const [text, link] of [
+    ['example.org', 'https://example.org'],
+    [' example.org/invite?a=b ', 'https://example.org/invite?a=b'],
+    ['example.org:8080/a', 'https://example.org:8080/a'],
+    ['https://example.org/a', 'https://example.org/a'],
+    ['http://example.org/a', 'http://example.org/a'],
+    ['javascript:alert(1)', 'javascript:alert(1)'],
+    ['mailto:a@example.org', 'mailto:a@example.org'],
+    ['a@example.org', 'a@example.org'],
+    ['homer', 'homer'],
+  ] as const) {
+    it(`${JSON.stringify(text)} becomes ${JSON.stringify(link)}`, () =>
+      strictEqual(withSchemes(fieldsOfForm('add'), { invite: text }).invite, link));
+  }
+
+  it('is one of several, one per line', () =>
+    strictEqual(
+      withSchemes(fieldsOfForm('add'), { preview: 'a.org/1.png\r\nhttps://a.org/2.png' }).preview,
+      'https://a.org/1.png\nhttps://a.org/2.png',
+    ));
+});
