@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'koa';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
-import { readStrictJson } from '../../json/strict-json.ts';
 import type { Log } from '../../log.ts';
 import { chooseLocale, wantedRanges } from './locales.ts';
 import { type MessageTexts, parseMessages } from './message-file.ts';
@@ -82,13 +81,22 @@ function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
   for (const name of readdirSync(folder).toSorted()) {
     const tag = name.replace(/\.json$/, '');
     const locale = canonicalLocale(tag);
-    const json = readStrictJson(readFileSync(`${folder}/${name}`, 'utf8'));
-    if (locale === tag && 'data' in json) texts.set(locale, json.data);
-    else
-      log.warn(
-        { path: `locales/${name}` },
-        `locales/${name} ${'data' in json ? 'is not named by a language tag' : 'is not JSON'}; this language is left out`,
-      );
+    const read = readTexts(`${folder}/${name}`);
+    if (locale !== undefined && locale === tag && read !== undefined) texts.set(locale, read);
+    else {
+      const path = `locales/${name}`;
+      const reason = read === undefined ? 'is not a JSON object' : 'is not named by a language tag';
+      log.warn({ path }, `${path} ${reason}; this language is left out`);
+    }
   }
   return texts;
+}
+
+function readTexts(path: string): MessageTexts | undefined {
+  try {
+    const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return typeof data === 'object' && data !== null ? (data as MessageTexts) : undefined;
+  } catch {
+    return undefined;
+  }
 }

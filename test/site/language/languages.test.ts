@@ -51,10 +51,12 @@ describe('the languages of the interface', () => {
   });
 
   it('do without a file that is not JSON, which is logged', () => {
-    const { languages, log } = open({ ...files, 'de.json': '{"layout.add": "Bot hin' });
-    deepStrictEqual(languages.locales, ['en', 'ar', 'pt-BR']);
-    strictEqual(languages.choose('de' as Locale, '').text('layout.add'), 'Add a bot');
-    match(log.lines.join('\n'), /warn: locales\/de\.json is not JSON; this language is left out/);
+    for (const text of ['{"layout.add": "Bot hin', 'null', '']) {
+      const { languages, log } = open({ ...files, 'de.json': text });
+      deepStrictEqual(languages.locales, ['en', 'ar', 'pt-BR']);
+      strictEqual(languages.choose('de' as Locale, '').text('layout.add'), 'Add a bot');
+      match(log.lines.join('\n'), /warn: locales\/de\.json is not a JSON object; this language is left out/);
+    }
   });
 
   it('show English for a message that lacks a placeholder, and log which, once', () => {

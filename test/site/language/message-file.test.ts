@@ -1,12 +1,16 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
+import { readStrictJson } from '../../../src/json/strict-json.ts';
 import { localesFolder } from '../../../src/site/language/languages.ts';
 import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
 
-const read = (name: string): MessageTexts =>
-  JSON.parse(readFileSync(`${localesFolder}/${name}`, 'utf8')) as MessageTexts;
+function read(name: string): MessageTexts {
+  const json = readStrictJson(readFileSync(`${localesFolder}/${name}`, 'utf8'));
+  ok('data' in json, `${name} is JSON, and has no key twice`);
+  return json.data;
+}
 
 describe('the files of the interface', () => {
   const english = read('en.json');
