@@ -125,6 +125,15 @@ describe('the forms', function () {
     strictEqual(await page.locator('#path').textContent(), pagePath(homer, 'fr'));
   });
 
+  it('a visitor hears that the file has changed since the form was opened', async () => {
+    const page = await open(`/bots/${homer}/edit`);
+    writeFiles(root, { [pagePath(homer)]: files[pagePath(homer)]?.replace('Ask him.', 'Ask her.') ?? '' });
+    await page.getByLabel('Name').fill('Marge');
+    await page.getByText('This file has changed since').waitFor();
+    deepStrictEqual(await lines(page, 'removed'), ['  "name": "Homer",', 'Ask her.']);
+    writeFiles(root, files);
+  });
+
   it('an empty form counts the fields to go and reports no error before it is sent', async () => {
     const page = await open('/add');
     const status = page.getByRole('status');

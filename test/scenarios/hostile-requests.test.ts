@@ -134,6 +134,12 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
     headers: form,
     body: `name=x&preview=${'x+'.repeat(20_000)}`,
   }),
+  'an edit that changes every line': (i) => ({
+    path: '/bots/7/edit',
+    method: 'POST',
+    headers: form,
+    body: `name=x&page=${`${i}%0A`.repeat(15_000)}`,
+  }),
   'a post of 64 KB without a token': () => ({
     path: '/api/v2/bots/7',
     method: 'POST',

@@ -21,7 +21,7 @@ export interface AddPageProps extends OutcomeProps, Form {
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { kind, site, viewer, texts, entry, sent, action, listed } = props;
+  const { kind, site, viewer, texts, entry, sent, action, base, listed } = props;
   const { t, text, href } = useLanguage();
   const faults = sent ? entry.faults : {};
   const failed = Object.keys(faults).length > 0;
@@ -40,6 +40,7 @@ export function AddPage(props: AddPageProps): VNode {
         {failed && <Summary {...props} />}
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
+        <input type="hidden" name="base" value={base} />
         <div class="fields">
           {fieldGroups[kind].map((group) => (
             <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>

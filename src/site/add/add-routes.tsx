@@ -7,12 +7,11 @@ import type { Markdown } from '../markdown/markdown.ts';
 import { markdownPictures } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
-import type { FieldTexts } from './add-fields.ts';
 import { AddPage } from './add-page.tsx';
 import type { FormEntry } from './form-entry.ts';
 import { editForm, type Form, newBotForm, type PageReader, translationForm } from './forms.ts';
 import { previewOf } from './preview.tsx';
-import { readTexts } from './read-texts.ts';
+import { readForm, type SentForm } from './sent-form.ts';
 
 export interface AddOptions {
   readonly site: Site;
@@ -38,42 +37,42 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
   for (const [path, formOf] of Object.entries(forms)) {
     router.get(path, async (ctx) => {
       const form = await formOf(ctx);
-      await show(ctx, options, { form, texts: form.texts, sent: false });
+      await show(ctx, options, form, null);
     });
     router.post(path, async (ctx) => {
       const form = await formOf(ctx);
-      await show(ctx, options, { form, texts: await readTexts(ctx, form.kind), sent: true });
+      await show(ctx, options, form, await readForm(ctx, form.kind));
     });
     router.post(`${path}/file`, async (ctx) => {
       const form = await formOf(ctx);
-      const texts = await readTexts(ctx, form.kind);
-      const entry = form.entryOf(texts);
-      if (Object.keys(entry.faults).length > 0) await show(ctx, options, { form, texts, sent: true });
+      const sent = await readForm(ctx, form.kind);
+      const entry = form.entryOf(sent.texts);
+      if (Object.keys(entry.faults).length > 0) await show(ctx, options, form, sent);
       else sendFile(ctx, entry);
     });
   }
 }
 
-interface FilledForm {
-  readonly form: Form;
-  readonly texts: FieldTexts;
-  readonly sent: boolean;
-}
-
+/** @param sent the form as it was sent; null where it is only opened */
 async function show(
   ctx: Context,
   { site, viewerOf, markdown }: AddOptions,
-  { form, texts, sent }: FilledForm,
+  form: Form,
+  sent: SentForm | null,
 ): Promise<void> {
   const viewer = await viewerOf(ctx);
+  const language = site.languages.of(ctx);
+  const { texts, base } = sent ?? form;
   const entry = form.entryOf(texts);
   const { listed } = form;
-  const bot = previewOf(entry, { ...form.texts, ...texts }, listed);
+  const names = { name: language.text('field.name'), description: language.text('field.description') };
+  const bot = previewOf(entry, { ...form.texts, ...texts }, listed, names);
   const { name = '' } = bot.bot.contents[bot.locale] ?? {};
   const text = entry.faults.page === undefined ? entry.page : '';
   const html = await markdown.preview({ text, name, pictures: listed ? markdownPictures(listed) : {} });
-  const props = { ...form, site, viewer, texts, entry, sent, bot, html };
-  sendOnce(ctx, <AddPage {...props} />, site.languages.of(ctx));
+  const isStale = base !== form.base;
+  const props = { ...form, site, viewer, texts, entry, sent: sent !== null, isStale, bot, html };
+  sendOnce(ctx, <AddPage {...props} />, language);
 }
 
 function sendFile(ctx: Context, { path = '', text }: FormEntry): void {

@@ -74,7 +74,9 @@ function Control({ field, text, common }: ControlProps): VNode {
       return <textarea {...common} dir="auto" class="page" rows={14} spellcheck>{`\n${text}`}</textarea>;
     case 'links':
     case 'lines':
-      return <textarea {...common} class="lines" rows={3} spellcheck={false}>{`\n${text}`}</textarea>;
+      return (
+        <textarea {...common} dir="auto" class="lines" rows={3} spellcheck={false}>{`\n${text}`}</textarea>
+      );
     default:
       return (
         <input {...common} type="text" dir="auto" value={text} placeholder={placeholder} autocomplete="off" />

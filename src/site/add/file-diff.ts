@@ -12,9 +12,13 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Compares two texts line by line; null where that takes too long. */
+/** Compares two texts line by line; null where too many lines differ or it takes too long. */
 export function diffOf(before: string, after: string): readonly DiffPart[] | null {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: longest });
+  const patch = structuredPatch('', '', before, after, '', '', {
+    context: 3,
+    timeout: longest,
+    maxEditLength: mostLines,
+  });
   return (
     patch?.hunks.map(({ oldStart, lines }) => ({
       start: oldStart,
@@ -23,7 +27,9 @@ export function diffOf(before: string, after: string): readonly DiffPart[] | nul
   );
 }
 
-/** Milliseconds. The comparison blocks every other request, and a change by a person takes less than one. */
+/** The time grows with the square of the lines that differ, and blocks every other request. */
+const mostLines = 800;
+/** Milliseconds. */
 const longest = 20;
 
 function lineOf(line: string): DiffLine {

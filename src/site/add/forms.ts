@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { canonicalLocale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
@@ -26,6 +27,8 @@ export interface Form {
   readonly listed: BotRecord | undefined;
   /** The texts that it is filled in with at first. */
   readonly texts: FieldTexts;
+  /** The digest of the file that it is filled in with; empty for a new file. */
+  readonly base: string;
   /** The text of the file before; null for a new one. */
   readonly before: string | null;
   readonly entryOf: (texts: FieldTexts) => FormEntry;
@@ -41,6 +44,7 @@ export function newBotForm(bots: BotIndex, viewer: Viewer | null): Form {
     action: '/add',
     download: '/add/file',
     listed: undefined,
+    base: '',
     texts: { locale: 'en', ...(viewer && { authors: viewer.id }) },
     before: null,
     entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id) !== undefined),
@@ -59,6 +63,7 @@ export function editForm(bot: IndexedBot, language: string | null, read: PageRea
     action,
     download: action.replace('/edit', '/edit/file'),
     listed: recordOf(bot),
+    base: hash('sha1', file.text, 'base64url'),
     texts: { ...texts, locale: file.locale },
     before: file.text,
     entryOf: (changed) => editEntry(file, texts, changed),
@@ -78,6 +83,7 @@ export function translationForm(bot: IndexedBot, read: PageReader): Form {
     action,
     download: `${action}/file`,
     listed: recordOf(bot),
+    base: '',
     texts: { name, description, page },
     before: null,
     entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales: bot.facts.locales, main }),

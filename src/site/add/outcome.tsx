@@ -10,6 +10,8 @@ import { type PreviewedBot, Preview } from './preview.tsx';
 export interface OutcomeProps extends Pick<Form, 'before' | 'download'> {
   readonly site: Site;
   readonly entry: FormEntry;
+  /** Whether the file has changed since the form was opened. */
+  readonly isStale: boolean;
   readonly bot: PreviewedBot;
   readonly html: Html;
 }
@@ -28,6 +30,7 @@ export function Outcome(props: OutcomeProps): VNode {
           <code id="path">{entry.path}</code>
         </p>
       )}
+      {props.isStale && <p class="notice">{t('edit.stale')}</p>}
       {before === null ? <File text={entry.text} /> : <Change before={before} after={entry.text} />}
       {Object.keys(entry.faults).length === 0 && entry.text !== before && <Submit {...props} />}
     </>

@@ -3,7 +3,7 @@ import { type BotId, parseBotId } from '../../bot/id.ts';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import { assembleRecord, type FilledMainPage, listElement } from '../../bot/record.ts';
 import { categories } from '../../bot/schemas.ts';
-import type { BotListElement, BotRecord } from '../../bot/schema-types.ts';
+import type { BotListElement, BotRecord, Translation } from '../../bot/schema-types.ts';
 import { withDefaults } from '../../catalogue/page/defaults.ts';
 import { Card } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
@@ -20,11 +20,16 @@ export interface PreviewedBot {
   readonly locale: Locale;
 }
 
-/** Returns the bot of a form. @param listed the record that it has now; undefined for a new bot */
+/**
+ * Returns the bot of a form.
+ * @param listed the record that it has now; undefined for a new bot
+ * @param empty what stands in for texts that are empty
+ */
 export function previewOf(
   entry: FormEntry,
   { id = '', locale: tag = '' }: FieldTexts,
   listed: BotRecord | undefined,
+  empty: Translation,
 ): PreviewedBot {
   const locale = canonicalLocale(tag.trim()) ?? unknownLanguage;
   const { data, page } = entry;
@@ -34,7 +39,12 @@ export function previewOf(
   const main = {
     locale,
     page,
-    data: { ...filled, category, name: String(name), description: String(description) },
+    data: {
+      ...filled,
+      category,
+      name: String(name) || empty.name,
+      description: String(description) || empty.description,
+    },
   };
   const botId = parseBotId(listed?.id ?? id.trim()) ?? unknownId;
   return { bot: listElement(assembleRecord(botId, main, [], listed?.cachedImages)), locale };

@@ -5,11 +5,18 @@ import { type BodyRules, readText } from '../../http/request-body.ts';
 import { fieldsOfForm, type FieldTexts, type FormKind } from './add-fields.ts';
 import { withSchemes } from './field-values.ts';
 
+/** A form as it was sent. */
+export interface SentForm {
+  readonly texts: FieldTexts;
+  /** The digest of the file that the form was filled in with; empty for a new file. */
+  readonly base: string;
+}
+
 /**
- * Reads the texts of a form from a request.
+ * Reads a form from a request.
  * @throws {ProblemError} unsupported-type, too-large, bad-request
  */
-export async function readTexts(ctx: Context, kind: FormKind): Promise<FieldTexts> {
+export async function readForm(ctx: Context, kind: FormKind): Promise<SentForm> {
   const params = fieldsOf(await readText(ctx, formRules));
   const fields = fieldsOfForm(kind);
   const texts = fields.flatMap(({ name }) => {
@@ -19,7 +26,7 @@ export async function readTexts(ctx: Context, kind: FormKind): Promise<FieldText
       throw new ProblemError('too-large', `${name} is longer than ${longestField} characters: shorten it`);
     return [[name, text] as const];
   });
-  return withSchemes(fields, Object.fromEntries(texts));
+  return { texts: withSchemes(fields, Object.fromEntries(texts)), base: params.get('base') ?? '' };
 }
 
 /** A page has up to 20,000 characters, and a character takes up to nine bytes in a form. */
