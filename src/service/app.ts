@@ -106,7 +106,18 @@ export function createApp(options: AppOptions): Koa {
   const { securityContact } = config;
   const messages = site.languages.standard;
   addDiscoverRoutes(router, { bots, lists, baseUrl, messages, securityContact });
-  addSiteRoutes(router, { site, bots, lists, counts, markdown, baseUrl, viewerOf, faultsOf, readPage });
+  addSiteRoutes(router, {
+    site,
+    bots,
+    lists,
+    counts,
+    timeline: options.timeline,
+    markdown,
+    baseUrl,
+    viewerOf,
+    faultsOf,
+    readPage,
+  });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use(storeResponses(options.responses));

@@ -14,7 +14,9 @@ import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
 import { listRecipe } from './front/front-recipe.tsx';
+import { addBadgeRoute } from './bot/badge.ts';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
+import { RelatedBots } from './bot/related-bots.ts';
 import type { Viewer } from './page/layout.tsx';
 import { sendOnce } from './page/html-response.ts';
 import { PageCache } from './page/page-cache.ts';
@@ -46,11 +48,13 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
       render: async (inputs) => <DocsPage {...inputs} />,
     });
   });
+  const related = new RelatedBots(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, options, parseBotId(id)))
-      await pages.respond(ctx, botRecipe(ctx, options, knownBot(bots, id)));
+      await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
   });
+  addBadgeRoute(router, { bots, counts, languages: options.site.languages });
 }
 
 /** @throws {ProblemError} not-found */

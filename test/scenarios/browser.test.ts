@@ -119,7 +119,7 @@ describe('in a browser', function () {
     await page.getByLabel('Search bots').fill('doughnut');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Homer' }).click();
-    await page.getByRole('complementary').getByRole('link', { name: 'français' }).click();
+    await page.locator('.bot-facts').getByRole('link', { name: 'français' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Homère');
     strictEqual(
       await page.locator('[lang=fr].prose').textContent(),
@@ -221,7 +221,7 @@ describe('in a browser', function () {
       const { page } = await open({ viewport: { width, height: 900 } });
       for (const path of ['/bots/10', '/?q=gallery']) {
         await page.goto(path);
-        const box = await page.locator('.avatar img').boundingBox();
+        const box = await page.locator('.avatar img').first().boundingBox();
         ok(box && box.width === box.height && box.width > 60, `${path} ${JSON.stringify(box)}`);
         const fit = "getComputedStyle(document.querySelector('.avatar img')).objectFit";
         strictEqual(await page.evaluate(fit), 'cover');

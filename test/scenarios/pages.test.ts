@@ -175,7 +175,7 @@ describe('pages', () => {
     it('shows what there is to know, with links to its file and the history', async () => {
       const text = await html(`/bots/${homer}`);
       for (const part of [
-        '<h1 lang="en" dir="ltr">Homer</h1>',
+        '<h1><span lang="en" dir="ltr">Homer</span></h1>',
         'href="https://example.org/invite"',
         'href="https://example.org/help"',
         'href="https://github.com/springfield/homer"',
@@ -184,7 +184,7 @@ describe('pages', () => {
         `href="/bots/${homer}?locale=fr"`,
         `rel="canonical" href="https://bots.example.org/bots/${homer}"`,
         'November 14, 2023',
-        `botshelf token ${homer}`,
+        `href="/bots/${homer}/token"`,
       ]) {
         ok(text.includes(part), `${part} is missing`);
       }
@@ -194,13 +194,16 @@ describe('pages', () => {
     it('is in the language asked for, else in that of the reader, else in its default', async () => {
       match(
         await html(`/bots/${homer}?locale=fr`, { 'Accept-Language': 'en' }),
-        /<h1 lang="fr" dir="ltr">Homère/,
+        /<h1><span lang="fr" dir="ltr">Homère/,
       );
       match(
         await html(`/bots/${homer}`, { 'Accept-Language': 'de, fr;q=0.5' }),
-        /<h1 lang="fr" dir="ltr">Homère/,
+        /<h1><span lang="fr" dir="ltr">Homère/,
       );
-      match(await html(`/bots/${homer}`, { 'Accept-Language': 'de' }), /<h1 lang="en" dir="ltr">Homer</);
+      match(
+        await html(`/bots/${homer}`, { 'Accept-Language': 'de' }),
+        /<h1><span lang="en" dir="ltr">Homer</,
+      );
       match(await html(`/bots/${homer}`, { 'Accept-Language': 'fr' }), /Bonjour/);
     });
 
@@ -213,7 +216,7 @@ describe('pages', () => {
         ]) {
           match(
             await html(`/bots/${homer}`, { 'Accept-Language': language ?? '' }),
-            new RegExp(`>${name}</h1>`),
+            new RegExp(`>${name}</span></h1>`),
           );
         }
       }
@@ -225,8 +228,18 @@ describe('pages', () => {
 
     it('shows what strangers wrote as text, without bidi controls in names', async () => {
       const text = await html('/bots/9');
-      match(text, /<h1 lang="en" dir="ltr">evil &lt;b><\/h1>/);
+      match(text, /<h1><span lang="en" dir="ltr">evil &lt;b><\/span><\/h1>/);
       doesNotMatch(text, /<script>alert|<img src=x|<i>|[\u202A-\u202E\u2066-\u2069]/);
+    });
+
+    it('has a badge for other sites, with the name where no count is known', async () => {
+      const badge = await get('/bots/9/badge.svg');
+      strictEqual(badge.headers.get('content-type'), 'image/svg+xml; charset=utf-8');
+      const text = await badge.text();
+      match(text, /<title>Botshelf: evil &lt;b&gt;<\/title>/);
+      const etag = badge.headers.get('etag') ?? '';
+      strictEqual((await get('/bots/9/badge.svg', { 'If-None-Match': etag })).status, 304);
+      strictEqual((await get('/bots/404404/badge.svg')).status, 404);
     });
 
     it('is made anew when its file changes', async () => {

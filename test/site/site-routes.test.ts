@@ -17,8 +17,9 @@ import { eventually } from '../support/eventually.ts';
 import { testLanguages } from '../support/languages.ts';
 import { botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
+import type { CountTimeline } from '../../src/bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
-import { noCounts } from '../support/counts.ts';
+import { noCounts, noTimeline } from '../support/counts.ts';
 
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
@@ -26,6 +27,7 @@ describe('the pages of the site', () => {
   const markdown = new Markdown();
   let server: ListeningServer;
   let bots: MutableBotIndex;
+  let timeline: { -readonly [K in keyof CountTimeline]: CountTimeline[K] };
   let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
   let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
   /** How many pages were rendered: the footer of each has this link once. */
@@ -35,6 +37,7 @@ describe('the pages of the site', () => {
     bots = new MutableBotIndex();
     bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun' }));
     counts = { ...noCounts };
+    timeline = { ...noTimeline };
     rendered = 0;
     const links = repositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
     const repository = {
@@ -55,7 +58,7 @@ describe('the pages of the site', () => {
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const readPage = (): undefined => undefined;
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
-    const all = { ...changing, readPage, bots, lists, counts, markdown, baseUrl: 'https://bots.example.org' };
+    const all = { ...changing, readPage, bots, lists, counts, timeline, markdown, baseUrl: 'https://bots.example.org' };
     const router = new Router();
     addSiteRoutes(router, all);
     options = all;
@@ -90,11 +93,11 @@ describe('the pages of the site', () => {
     const german = { 'Accept-Language': 'de, fr;q=0.9, en;q=0.8' };
     const page = await get('/bots/7', german);
     match(page, /^<!doctype html>\n<html lang="de" dir="ltr">/);
-    match(page, /<h1 lang="fr" dir="ltr">Sept<\/h1>/);
+    match(page, /<h1><span lang="fr" dir="ltr">Sept<\/span>/);
     match(page, /Zum Server hinzufügen/);
     match(
       await get('/bots/7', { 'Accept-Language': 'ar' }),
-      /<html lang="ar" dir="rtl">[^]*<h1 lang="en" dir="ltr">/,
+      /<html lang="ar" dir="rtl">[^]*<h1><span lang="en" dir="ltr">/,
     );
     match(await get('/bots/7?locale=fr', german), /<html lang="fr"[^]*<a href="\/add\?locale=fr">/);
     match(await get('/bots/7'), /<html lang="en"/);
@@ -129,6 +132,23 @@ describe('the pages of the site', () => {
       ...ofAll,
       'the bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
       'the count': setCount,
+      'how the count has grown': () => {
+        counts.count = () => 156;
+        counts.growth = () => 0.25;
+      },
+      'when the count was reported': () => (counts.reportedAt = () => Date.now() - 20 * 60_000),
+      'a count of a day': () => {
+        counts.reportedAt = () => 0;
+        timeline.stamp = () => 'other';
+        timeline.counts = () => [
+          { period: 19_999, count: 1 },
+          { period: 20_000, count: 2 },
+        ];
+      },
+      'another bot of its category': () => {
+        bots.set(sampleBot('8', seven, { nsfw: true, category: 'fun', authors: ['99'] }));
+      },
+      'another bot of its author': () => bots.set(sampleBot('8', { de: ['Acht', 'Antwortet.'] })),
       'whether there is such a bot': () => bots.delete(botId('7')),
       'a fault of its files': () => {
         options.site = { ...options.site, live: true };

@@ -1,3 +1,4 @@
+import type { CountTimeline } from '../../src/bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 
 /** The counts of bots that have none. */
@@ -6,4 +7,13 @@ export const noCounts: ReadonlyCounts = {
   count: () => undefined,
   growth: () => undefined,
   reportedAt: () => undefined,
+};
+
+/** The counts over time of bots that have none. */
+export const noTimeline: CountTimeline = {
+  isRead: async () => true,
+  stamp: () => '',
+  present: () => 20_000,
+  first: () => undefined,
+  counts: () => [],
 };

@@ -1,166 +1,62 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import { defaultLocale } from '../../bot/record.ts';
-import type { BotRecord, FullTrigger } from '../../bot/schema-types.ts';
-import { parseBotId } from '../../bot/id.ts';
-import { pathOf } from '../../catalogue/page/layout.ts';
-import { withoutBidiControls } from '../page/bidi.ts';
-import type { BotPageProps } from './bot-page.tsx';
+import type { FullTrigger } from '../../bot/schema-types.ts';
 import { nameOfLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { TokenLink } from '../page/token-link.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import type { BotPageProps } from './bot-page.tsx';
 
-/** The column beside a bot's page: languages, details, links to its file and its token. */
-export function BotFacts(props: BotPageProps): VNode {
-  const { text } = useLanguage();
-  return (
-    <aside class="side" aria-label={text('bot.about')}>
-      <Languages {...props} />
-      <Facts {...props} />
-      <Owner {...props} />
-    </aside>
-  );
+export interface BotFactsProps extends Pick<
+  BotPageProps,
+  'bot' | 'locale' | 'count' | 'growth' | 'editedAge'
+> {
+  readonly name: string;
 }
 
-function Languages({ bot, locale }: BotPageProps): VNode | null {
-  const { t } = useLanguage();
-  const locales = Object.keys(bot.contents) as Locale[];
-  if (locales.length < 2) return null;
-  return (
-    <nav class="panel" aria-labelledby="languages">
-      <h2 id="languages">{t('bot.languages')}</h2>
-      <ul class="links">
-        {locales.map((other) => (
-          <li key={other}>
-            <a
-              href={`/bots/${bot.id}?locale=${other}`}
-              lang={other}
-              hreflang={other}
-              aria-current={other === locale ? 'true' : undefined}
-            >
-              {nameOfLocale(other)}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
-
-function Facts({ bot, count }: BotPageProps): VNode {
-  const { t, href, integer } = useLanguage();
+/** What decides whether a bot is worth a try, in one strip. */
+export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFactsProps): VNode {
+  const { t, href, integer, ago } = useLanguage();
   const { owner, repo } = bot.codehost;
   return (
-    <section class="panel" aria-labelledby="facts">
-      <h2 id="facts">{t('bot.details')}</h2>
-      <dl>
-        {count !== undefined && <Fact name={t('bot.serverCount')}>{integer(count)}</Fact>}
-        <Fact name={t('bot.category')}>
-          <a href={href(`/categories/${bot.category}`)}>{t(`category.${bot.category}`)}</a>
+    <dl class="bot-facts">
+      {count !== undefined && (
+        <Fact name={t('bot.serverCount')}>
+          {integer(count)} {growth !== undefined && <Growth growth={growth} />}
         </Fact>
-        <Prefixes trigger={bot.trigger} />
-        {owner !== null && repo !== null && (
-          <Fact name={t('bot.source')}>
-            <a
-              href={`https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`}
-              rel="nofollow ugc noopener"
-            >
-              {owner}/{repo}
-            </a>
-          </Fact>
-        )}
-        <Fact name={t('bot.authors')}>
-          {bot.authors.map((author) => (
-            <div key={author}>{author}</div>
-          ))}
+      )}
+      <Fact name={t('bot.category')}>
+        <a href={href(`/categories/${bot.category}`)}>{t(`category.${bot.category}`)}</a>
+      </Fact>
+      <Fact name={t('bot.howToUse')}>
+        <Usage trigger={bot.trigger} name={name} />
+      </Fact>
+      {owner !== null && repo !== null && (
+        <Fact name={t('bot.source')}>
+          <a
+            href={`https://github.com/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`}
+            rel="nofollow ugc noopener"
+          >
+            {t('bot.openSource', { host: 'GitHub' })}
+          </a>
         </Fact>
-        <Fact name={t('bot.created')}>
-          <Day time={bot.created} />
-        </Fact>
-        <Fact name={t('bot.edited')}>
-          <Day time={bot.edited} />
-        </Fact>
-        <Fact name={t('bot.id')}>{bot.id}</Fact>
-      </dl>
-    </section>
+      )}
+      <Fact name={t('bot.edited')}>
+        <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
+      </Fact>
+      <Fact name={t('bot.language')}>
+        <LanguagesOfBot id={bot.id} locales={Object.keys(bot.contents) as Locale[]} locale={locale} />
+      </Fact>
+    </dl>
   );
 }
 
-function Prefixes({ trigger }: { readonly trigger: FullTrigger }): VNode | null {
-  const { t } = useLanguage();
-  const { prefix, customisable, mentionable } = trigger;
-  if (prefix.length === 0 && !mentionable) return null;
-  return (
-    <Fact name={t('bot.prefixes')}>
-      {prefix.map((text) => (
-        <>
-          <kbd key={text} class="key" dir="auto">
-            {withoutBidiControls(text)}
-          </kbd>{' '}
-        </>
-      ))}
-      {mentionable && t(prefix.length === 0 ? 'bot.mentionOnly' : 'bot.mentionable')}{' '}
-      {customisable && prefix.length > 0 && t('bot.customisable')}
-    </Fact>
-  );
-}
-
-/** Links to edit the bot's file, to its history, its JSON and its token. */
-function Owner({ site, viewer, bot, locale }: BotPageProps): VNode {
-  const { t } = useLanguage();
-  const path = pathOfPage(bot, locale);
-  return (
-    <>
-      <nav class="panel" aria-labelledby="this-page">
-        <h2 id="this-page">{t('bot.listing')}</h2>
-        <ul class="links">
-          {site.repository && (
-            <>
-              <li>
-                <a href={site.repository.edit(path)}>{t('bot.edit')}</a>
-              </li>
-              <li>
-                <a href={site.repository.history(path)}>{t('bot.history')}</a>
-              </li>
-            </>
-          )}
-          <li>
-            <a href={`/api/v2/bots/${bot.id}`}>{t('bot.json')}</a>
-          </li>
-        </ul>
-      </nav>
-      <section class="panel stack" aria-labelledby="owner">
-        <h2 id="owner">{t('bot.manage')}</h2>
-        {site.login ? <TokenLink bot={bot} viewer={viewer} /> : <TokenAdvice bot={bot} />}
-      </section>
-    </>
-  );
-}
-
-function TokenAdvice({ bot }: { readonly bot: BotRecord }): VNode {
-  const { t } = useLanguage();
-  return (
-    <>
-      <p class="muted">{t('bot.noLogin')}</p>
-      <p>
-        <code>npx botshelf token {bot.id}</code>
-      </p>
-    </>
-  );
-}
-
-function pathOfPage(bot: BotRecord, locale: Locale): string {
-  const id = parseBotId(bot.id);
-  return id === undefined ? '' : pathOf(id, locale in bot.contents ? locale : defaultLocale(bot));
-}
-
-function Fact({
-  name,
-  children,
-}: {
+export interface FactProps {
   readonly name: ComponentChildren;
   readonly children: ComponentChildren;
-}): VNode {
+}
+
+/** A name and its value, in a `dl`. */
+export function Fact({ name, children }: FactProps): VNode {
   return (
     <div>
       <dt>{name}</dt>
@@ -169,8 +65,74 @@ function Fact({
   );
 }
 
-function Day({ time }: { readonly time: number }): VNode {
-  const { day } = useLanguage();
-  const date = new Date(time);
-  return <time dateTime={date.toISOString()}>{day(time)}</time>;
+/** By how much the count has changed, unless that is less than half a percent. */
+function Growth({ growth }: { readonly growth: number }): VNode | null {
+  const { t } = useLanguage();
+  if (Math.abs(growth) < 0.005) return null;
+  return (
+    <span class={growth > 0 ? 'growth up' : 'growth'}>
+      {growth > 0 ? '▲' : '▼'} {t('bot.percent', { change: Math.abs(growth) })}{' '}
+      <span class="out-of-sight">{t(growth > 0 ? 'bot.more' : 'bot.fewer')}</span>
+    </span>
+  );
 }
+
+function Usage({ trigger, name }: { readonly trigger: FullTrigger; readonly name: string }): VNode {
+  const { t } = useLanguage();
+  const { prefix, customisable, mentionable } = trigger;
+  const mention = <bdi>@{name}</bdi>;
+  if (prefix.length === 0) return <>{mentionable ? mention : t('bot.slashCommands')}</>;
+  return (
+    <>
+      {prefix.map((text) => (
+        <>
+          <kbd key={text} class="key" dir="auto">
+            {withoutBidiControls(text)}
+          </kbd>{' '}
+        </>
+      ))}
+      {mentionable && t('bot.or', { mention })}
+      {customisable && <small class="muted">{t('bot.customisable')}</small>}
+    </>
+  );
+}
+
+interface LanguagesProps {
+  readonly id: string;
+  readonly locales: readonly Locale[];
+  readonly locale: Locale;
+}
+
+/** The language that the page is in, then links to the others. Many are folded away. */
+function LanguagesOfBot({ id, locales, locale }: LanguagesProps): VNode {
+  const { t } = useLanguage();
+  const others = locales.filter((other) => other !== locale);
+  const current = <span lang={locale}>{nameOfLocale(locale)}</span>;
+  const links = (
+    <ul class="links">
+      {others.map((other) => (
+        <li key={other}>
+          <a href={`/bots/${id}?locale=${other}`} lang={other} hreflang={other}>
+            {nameOfLocale(other)}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+  if (others.length <= fewLanguages)
+    return (
+      <div class="languages-of-bot">
+        {current} {others.length > 0 && links}
+      </div>
+    );
+  return (
+    <details>
+      <summary>
+        {current} · {t('bot.otherLanguages', { count: others.length })}
+      </summary>
+      {links}
+    </details>
+  );
+}
+
+const fewLanguages = 3;

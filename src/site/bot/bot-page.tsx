@@ -1,20 +1,25 @@
 import type { VNode } from 'preact';
+import type { CountAt } from '../../bot/count-timeline.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
+import type { BotListElement, BotRecord } from '../../bot/schema-types.ts';
+import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import { Avatar } from '../picture/avatar.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
-import { BotFacts } from './bot-facts.tsx';
+import { Card } from '../front/card.tsx';
 import { botMeta } from '../head/page-meta.ts';
-import { Faults } from '../page/faults.tsx';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
-import { directionOf } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
-import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { Faults } from '../page/faults.tsx';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { productName } from '../page/product-name.ts';
 import { Prose } from '../page/prose.tsx';
-import { Picture } from '../picture/picture.tsx';
+import { BotFacts } from './bot-facts.tsx';
+import { BotHead } from './bot-head.tsx';
+import { BotPanels } from './bot-panels.tsx';
+import { Permissions } from './permissions.tsx';
+import type { RelatedBot } from './related-bots.ts';
+import { Screenshots } from './screenshots.tsx';
 
 export interface BotPageProps {
   readonly site: Site;
@@ -23,9 +28,19 @@ export interface BotPageProps {
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
   readonly count: number | undefined;
+  /** By how much of itself the count has grown in 30 days. */
+  readonly growth: number | undefined;
+  /** The counts of the last 90 days, as far as there are any. */
+  readonly counts: readonly CountAt[];
+  /** How long ago the bot reported its count; milliseconds. */
+  readonly reportedAge: number | undefined;
+  /** How long ago its listing was updated; milliseconds. */
+  readonly editedAge: number;
   /** The bot's page in that language. */
   readonly html: Html;
   readonly headings: readonly Heading[];
+  readonly sameAuthor: readonly IndexedBot[];
+  readonly similar: readonly RelatedBot[];
   /** Whether its images are blurred. */
   readonly veiled: boolean;
   /** The faults of its files, for their editor only. */
@@ -36,78 +51,46 @@ export interface BotPageProps {
 
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, veiled, faults } = props;
-  const { t, text } = useLanguage();
-  const { name = '', description = '' } = bot.contents[locale] ?? {};
+  const { text } = useLanguage();
+  const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
-  const language = { lang: locale, dir: directionOf(locale) };
-  const { avatar, cover } = bot.cachedImages;
   const category = text('list.category', { category: text(`category.${bot.category}`) });
   const crumbs = { front: productName, category };
   return (
     <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
+      <Breadcrumb bot={bot} />
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        {cover !== null && (
-          <div class="cover">
-            <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
-          </div>
-        )}
-        <header class="bot-head">
-          <Avatar id={bot.id} name={shown.name} picture={avatar} size={96} veiled={veiled} />
-          <div class="title">
-            <h1 {...language}>{shown.name}</h1>
-            {(bot.verified || bot.nsfw) && (
-              <p>
-                {bot.verified && <span class="tag">{t('bot.verified')}</span>}{' '}
-                {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
-              </p>
-            )}
-          </div>
-          <p class="about" {...language}>
-            {shown.description}
-          </p>
-          <Actions bot={bot} />
-        </header>
+        <BotHead {...props} {...shown} />
+        <BotFacts {...props} name={shown.name} />
+        {veiled && <Veil bot={bot} locale={locale} />}
         <div class="bot-body">
-          {veiled && <Veil bot={bot} locale={locale} />}
-          <Prose {...props} text={bot.contents[locale]?.page ?? ''} />
-          <Previews {...props} name={shown.name} />
+          <Screenshots pictures={bot.cachedImages.preview} veiled={veiled} name={shown.name} />
+          <Permissions invite={bot.invite} />
+          <Prose {...props} text={page} />
+          <BotPanels {...props} />
         </div>
-        <BotFacts {...props} />
       </article>
+      <Similar {...props} />
     </Layout>
   );
 }
 
-function Actions({ bot }: { readonly bot: BotRecord }): VNode {
-  const { t } = useLanguage();
+/** The way to the page: all bots, the bots of its category. */
+function Breadcrumb({ bot }: Pick<BotPageProps, 'bot'>): VNode {
+  const { t, text, href } = useLanguage();
   return (
-    <ul class="actions">
-      <li>
-        <a class="button" href={bot.invite} rel="nofollow ugc noopener">
-          {t('bot.invite')}
-        </a>
-      </li>
-      {bot.website !== null && (
+    <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
+      <ol>
         <li>
-          <a class="button quiet" href={bot.website} rel="nofollow ugc noopener">
-            {t('bot.website')}
-          </a>
+          <a href={href('/')}>{t('bot.allBots')}</a>
         </li>
-      )}
-      {bot.support !== null && (
         <li>
-          <a class="button quiet" href={bot.support} rel="nofollow ugc noopener">
-            {t('bot.support')}
-          </a>
+          <a href={href(`/categories/${bot.category}`)}>{t(`category.${bot.category}`)}</a>
         </li>
-      )}
-    </ul>
+      </ol>
+    </nav>
   );
-}
-
-interface NamedProps extends BotPageProps {
-  readonly name: string;
 }
 
 /** Says why the images are blurred, with a link that shows them. */
@@ -122,30 +105,17 @@ function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | nu
   );
 }
 
-function Previews({ bot, veiled, name }: NamedProps): VNode | null {
-  const { t, text } = useLanguage();
-  const { preview } = bot.cachedImages;
-  if (preview.length === 0) return null;
+function Similar({ similar, locale }: Pick<BotPageProps, 'similar' | 'locale'>): VNode | null {
+  const { t } = useLanguage();
+  if (similar.length === 0) return null;
   return (
-    <section aria-labelledby="previews">
-      <h2 id="previews">{t('bot.screenshots')}</h2>
-      <ul class="previews">
-        {preview.map((path, i) => (
-          <li key={path}>
-            <a href={path}>
-              <Picture
-                path={path}
-                alt={text('bot.screenshot', { number: i + 1, name })}
-                width={640}
-                height={360}
-                small={320}
-                larger={{ sizes: '11rem', full: 1280 }}
-                lazy
-                veiled={veiled}
-              />
-            </a>
-          </li>
-        ))}
+    <section class="similar" aria-labelledby="similar">
+      <h2 id="similar">{t('bot.similar')}</h2>
+      <ul class="cards">
+        {similar.map(({ bot: { id, element }, count }) => {
+          const bot = JSON.parse(element.toString()) as BotListElement;
+          return <Card key={id} bot={bot} locale={locale} count={count} lazy />;
+        })}
       </ul>
     </section>
   );

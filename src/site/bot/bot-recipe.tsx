@@ -5,7 +5,9 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { CountTimeline } from '../../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
+import type { Current } from '../../concurrency/current-cache.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -14,11 +16,13 @@ import type { Site } from '../page/layout.tsx';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
+import { type BotGroups, botsOfSameAuthor, type RelatedBots, similarBots } from './related-bots.ts';
 
 export interface BotRecipeOptions {
   readonly site: Site;
   readonly bots: BotIndex;
   readonly counts: ReadonlyCounts;
+  readonly timeline: CountTimeline;
   readonly markdown: Markdown;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
@@ -32,20 +36,28 @@ interface BotRequest {
   readonly veiled: boolean;
 }
 
-interface BotInputs extends Pick<BotRecipeOptions, 'markdown' | 'baseUrl'> {
+interface BotInputs extends Pick<BotRecipeOptions, 'timeline' | 'markdown' | 'baseUrl'> {
   /** Undefined once the bot is removed. */
   readonly indexed: IndexedBot | undefined;
   readonly count: number | undefined;
+  readonly growth: number | undefined;
+  /** Differs once the counts over time do. */
+  readonly countsStamp: string;
+  readonly reportedAge: number | undefined;
+  readonly editedAge: number;
+  readonly groups: BotGroups & Current;
   readonly faults: readonly Fault[];
 }
 
 /** Returns how the page of a bot is made, in the language and with the pictures that the request asks for. */
-export function botRecipe(
+export async function botRecipe(
   ctx: Context,
   options: BotRecipeOptions,
+  related: RelatedBots,
   { id, facts }: IndexedBot,
-): PageRecipe<BotRequest, BotInputs> {
-  const { bots, counts, markdown, baseUrl } = options;
+): Promise<PageRecipe<BotRequest, BotInputs>> {
+  const { bots, counts, timeline, markdown, baseUrl } = options;
+  const groups = await related.groups();
   const params = queryOf(ctx);
   const wanted = wantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
@@ -55,6 +67,12 @@ export function botRecipe(
     read: () => ({
       indexed: bots.get(id),
       count: counts.count(id),
+      growth: counts.growth(id),
+      timeline,
+      countsStamp: timeline.stamp(id, 'day'),
+      reportedAge: ageOf(counts.reportedAt(id)),
+      editedAge: ageOf(bots.get(id)?.facts.edited) ?? 0,
+      groups,
       faults: options.site.live ? options.faultsOf(id) : noFaults,
       markdown,
       baseUrl,
@@ -68,10 +86,24 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, indexed, markdown } = inputs;
+  const { id, locale, indexed, markdown, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = JSON.parse(indexed.record.toString()) as BotRecord;
   const { name = '', page = '' } = bot.contents[locale] ?? {};
   const { html, headings } = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
-  return <BotPage {...inputs} bot={bot} html={html} headings={headings} />;
+  const today = timeline.present('day');
+  const counts = (await timeline.isRead()) ? timeline.counts(id, 'day', today - chartDays + 1, today) : [];
+  const sameAuthor = botsOfSameAuthor(groups, bot);
+  const similar = similarBots(groups, bot, locale);
+  return <BotPage {...inputs} {...{ bot, html, headings, counts, sameAuthor, similar }} />;
+}
+
+const chartDays = 90;
+
+/** Returns how long ago a time is, in whole minutes, hours or days: a page changes no more often than what it says. */
+function ageOf(time: number | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const age = Math.max(Date.now() - time, 0);
+  const unit = [86_400_000, 3_600_000].find((size) => age >= size) ?? 60_000;
+  return Math.floor(age / unit) * unit;
 }

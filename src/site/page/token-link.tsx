@@ -9,15 +9,13 @@ export interface TokenLinkProps {
   readonly viewer: Viewer | null;
 }
 
-/** A link to the bot's token page; nothing for an account that is not an author. */
+/** A list item that links to the bot's token page; nothing for an account that is not an author. */
 export function TokenLink({ bot, viewer }: TokenLinkProps): VNode | null {
   const { t, href } = useLanguage();
   if (viewer !== null && !bot.authors.includes(viewer.id)) return null;
   return (
-    <p>
-      <a class="button quiet" href={href(`/bots/${bot.id}/token`)}>
-        {t('bot.token')}
-      </a>
-    </p>
+    <li>
+      <a href={href(`/bots/${bot.id}/token`)}>{t('bot.manage')}</a>
+    </li>
   );
 }

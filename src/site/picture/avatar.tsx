@@ -17,7 +17,7 @@ export interface AvatarProps {
 export function Avatar({ id, name, picture, size, veiled, lazy = false }: AvatarProps): VNode {
   if (picture === null) {
     return (
-      <span class={`avatar tint-${Number(id.slice(-4)) % tints}`} aria-hidden="true">
+      <span class={`avatar ${tintOf(id)}`} aria-hidden="true">
         {initialOf(name)}
       </span>
     );
@@ -36,6 +36,11 @@ export function Avatar({ id, name, picture, size, veiled, lazy = false }: Avatar
       />
     </span>
   );
+}
+
+/** Returns the class of a bot's own colour. */
+export function tintOf(id: string): string {
+  return `tint-${Number(id.slice(-4)) % tints}`;
 }
 
 /** The number of colours in the stylesheet. */

@@ -1,4 +1,4 @@
-import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
@@ -22,6 +22,12 @@ const props: BotPageProps = {
   locale: 'en' as Locale,
   count: 1234,
   html: '<p>Text.</p>',
+  growth: 0.04,
+  counts: [],
+  reportedAge: 20 * 60_000,
+  editedAge: 2 * 86_400_000,
+  sameAuthor: [],
+  similar: [],
   headings: [],
   veiled: false,
   faults: [],
@@ -71,8 +77,13 @@ describe("a bot's page", () => {
   });
 
   it('says how many servers the bot is in, and nothing where that is not known', () => {
-    match(render(), /<dt>Servers<\/dt><dd>1,234<\/dd>/);
-    doesNotMatch(render({ count: undefined }), /Servers/);
+    match(
+      render(),
+      /<dt>Servers<\/dt><dd>1,234 <span class="growth up">▲ 4% <span class="out-of-sight">more than 30 days ago<\/span>/,
+    );
+    match(render({ growth: -0.5 }), /▼ 50%/);
+    doesNotMatch(render({ growth: 0.004 }), /class="growth/);
+    doesNotMatch(render({ count: undefined, reportedAge: undefined }), /Servers/);
   });
 
   describe('where one can log in', () => {
@@ -91,5 +102,55 @@ describe("a bot's page", () => {
     });
   });
 
-  it('says how a token is issued where one cannot log in', () => match(render(), /botshelf token 42/));
+  it('shows visitors no command of the operator', () => {
+    doesNotMatch(render(), /npx/);
+    match(render(), /<a href="\/bots\/42\/token">Manage<\/a>/);
+  });
+
+  it('has the facts before pictures and text, and permissions right after the pictures', () => {
+    const bot = { ...props.bot, invite: 'https://discord.com/oauth2/authorize?client_id=42&permissions=8' };
+    const html = render({ bot });
+    const places = [
+      '<h1>',
+      'class="bot-facts"',
+      'id="screenshots"',
+      'id="permissions"',
+      'class="prose"',
+      'id="counts"',
+    ];
+    deepStrictEqual(
+      places.map((part) => html.indexOf(part)),
+      places.map((part) => html.indexOf(part)).toSorted((a, b) => a - b),
+    );
+    ok(places.every((part) => html.includes(part)));
+  });
+
+  it('says when the count was reported and the listing updated', () => {
+    match(render(), /Last reported <bdi>20 minutes ago<\/bdi>/);
+    match(render(), /<time [^>]*>2 days ago<\/time>/);
+  });
+
+  it('has a table of contents from three headings', () => {
+    const headings = ['Commands', 'Filters', 'Help'].map((text, i) => ({ id: `page-${i}`, text, level: 2 }));
+    match(render({ headings }), /On this page<\/h2><ol><li><a href="#page-0"><bdi>Commands/);
+    doesNotMatch(render({ headings: headings.slice(1) }), /On this page/);
+  });
+
+  it('links its tick to what verified means', () => {
+    const html = render({ bot: { ...props.bot, verified: true } });
+    match(html, /<a class="verified" href="#verified" aria-label="Verified: what this means">/);
+    match(html, /<p id="verified"/);
+    doesNotMatch(render(), /#verified/);
+  });
+
+  it('folds many languages away', () => {
+    const content = { name: 'Homer', description: 'Answers.', page: '' };
+    const locales = ['en', 'fr', 'de', 'ja', 'ar', 'ru'];
+    const contents = Object.fromEntries(locales.map((locale) => [locale, content]));
+    match(
+      render({ bot: { ...props.bot, contents } }),
+      /<summary><span lang="en">English<\/span> · 5 others<\/summary>/,
+    );
+    doesNotMatch(render(), /others/);
+  });
 });

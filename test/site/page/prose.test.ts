@@ -58,7 +58,7 @@ describe('the page of a stranger, in a browser', function () {
         await page.goto(`/bots/${id}`);
         const places =
           "[...document.querySelectorAll('main, .bot > *')].map((node) => node.className).join()";
-        strictEqual(await page.evaluate(places), 'wide,bot-head,bot-body,side', name);
+        strictEqual(await page.evaluate(places), 'wide,bot-head,bot-facts,bot-body', name);
         deepStrictEqual(wrongs, [], name);
       }
     });
@@ -90,7 +90,7 @@ describe('the page of a stranger, in a browser', function () {
     await page.goto('/bots/1');
     const item = page.getByRole('listitem').filter({ hasText: '!a' });
     strictEqual(await item.isVisible(), false);
-    await page.getByText('Commands').click();
+    await page.getByText('Commands', { exact: true }).click();
     strictEqual(await item.isVisible(), true);
   });
 });

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Router } from '@koa/router';
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import { knownBot } from '../../http/api/read-routes.ts';
+import { send } from '../../http/representation.ts';
+import type { Languages } from '../language/languages.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { productName } from '../page/product-name.ts';
+
+export interface BadgeOptions {
+  readonly bots: BotIndex;
+  readonly counts: ReadonlyCounts;
+  readonly languages: Languages;
+}
+
+/** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
+export function addBadgeRoute(router: Router, { bots, counts, languages }: BadgeOptions): void {
+  const { text } = languages.choose(undefined, 'en');
+  router.get('/bots/:id/badge.svg', async (ctx) => {
+    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const count = counts.count(bot.id);
+    const label =
+      count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
+    const body = Buffer.from(badge(productName, label));
+    await send(ctx, {
+      type: 'image/svg+xml; charset=utf-8',
+      digest: createHash('sha1').update(body).digest('base64url'),
+      body,
+      headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
+      current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count,
+    });
+  });
+}
+
+export function badgePath(id: string): string {
+  return `/bots/${id}/badge.svg`;
+}
+
+/** Draws two texts beside each other, the second on a colour. */
+function badge(left: string, right: string): string {
+  const [first, second] = [widthOf(left), widthOf(right)];
+  const width = first + second;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img">
+<title>${escaped(`${left}: ${right}`)}</title>
+<clipPath id="edge"><rect width="${width}" height="20" rx="4"/></clipPath>
+<g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="#3f4dba"/></g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
+<text x="${first / 2}" y="14" textLength="${first - padding}" lengthAdjust="spacingAndGlyphs">${escaped(left)}</text>
+<text x="${first + second / 2}" y="14" textLength="${second - padding}" lengthAdjust="spacingAndGlyphs">${escaped(right)}</text>
+</g></svg>
+`;
+}
+
+/** Pixels, left and right of a text together. */
+const padding = 14;
+
+/** Estimates the width of a text of 11 pixels with its padding: letters of Chinese, Japanese and Korean are twice as wide. */
+function widthOf(text: string): number {
+  const letters = [...new Intl.Segmenter().segment(text)];
+  const width = letters.reduce((sum, { segment }) => sum + (wide.test(segment) ? 11.5 : 6.8), 0);
+  return Math.round(width) + padding;
+}
+
+const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\p{Lu}]/u;
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,81 @@
+import type { VNode } from 'preact';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import { directionOf } from '../language/locales.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { Avatar, tintOf } from '../picture/avatar.tsx';
+import type { BotPageProps } from './bot-page.tsx';
+
+export interface BotHeadProps extends Pick<BotPageProps, 'bot' | 'locale' | 'veiled'> {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** The top of a bot's page: its cover, name and description, and where to add it. The same height for every bot. */
+export function BotHead({ bot, locale, veiled, name, description }: BotHeadProps): VNode {
+  const { t } = useLanguage();
+  const language = { lang: locale, dir: directionOf(locale) };
+  const { avatar, cover } = bot.cachedImages;
+  return (
+    <header class="bot-head">
+      <div class={cover === null ? `cover ${tintOf(bot.id)}` : 'cover'}>
+        {cover !== null && (
+          <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
+        )}
+      </div>
+      <Avatar id={bot.id} name={name} picture={avatar} size={104} veiled={veiled} />
+      <div class="title">
+        <h1>
+          <span {...language}>{name}</span>
+          {bot.verified && <Verified />}
+          {bot.nsfw && <span class="tag adult">{t('bot.adult')}</span>}
+        </h1>
+        <p class="about" {...language}>
+          {description}
+        </p>
+      </div>
+      <Actions bot={bot} />
+    </header>
+  );
+}
+
+/** The id of the sentence that says what verified means. */
+export const verifiedId = 'verified';
+
+function Verified(): VNode {
+  const { text } = useLanguage();
+  return (
+    <a class="verified" href={`#${verifiedId}`} aria-label={text('bot.verifiedMeans')}>
+      <svg class="check-mark" width="22" height="22" viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="8" fill="currentColor" />
+        <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
+      </svg>
+    </a>
+  );
+}
+
+function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
+  const { t } = useLanguage();
+  return (
+    <ul class="actions">
+      <li class="invite">
+        <a class="button" href={invite} rel="nofollow ugc noopener">
+          {t('bot.invite')}
+        </a>
+      </li>
+      {support !== null && (
+        <li>
+          <a class="button quiet" href={support} rel="nofollow ugc noopener">
+            {t('bot.support')}
+          </a>
+        </li>
+      )}
+      {website !== null && (
+        <li>
+          <a class="button quiet" href={website} rel="nofollow ugc noopener">
+            {t('bot.website')}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,119 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
+import { parseBotId } from '../../bot/id.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { pathOf } from '../../catalogue/page/layout.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import type { Heading } from '../markdown/headings.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { contactAddress } from '../page/operator.tsx';
+import { TokenLink } from '../page/token-link.tsx';
+import { badgePath } from './badge.ts';
+import { Fact } from './bot-facts.tsx';
+import { verifiedId } from './bot-head.tsx';
+import type { BotPageProps } from './bot-page.tsx';
+import { CountsPanel } from './counts-panel.tsx';
+
+/** The column beside a bot's page: its counts, what is on the page, other bots of its author, and its listing. */
+export function BotPanels(props: BotPageProps): VNode {
+  const { text } = useLanguage();
+  return (
+    <aside class="side" aria-label={text('bot.about')}>
+      <CountsPanel {...props} />
+      <Contents headings={props.headings} />
+      <SameAuthor bots={props.sameAuthor} />
+      <Listing {...props} />
+    </aside>
+  );
+}
+
+/** Links to the headings of a page that has at least three. Those of the second level only where the first has few. */
+function Contents({ headings }: { readonly headings: readonly Heading[] }): VNode | null {
+  const { t } = useLanguage();
+  if (headings.length < fewestHeadings) return null;
+  const highest = headings.filter(({ level }) => level === 2);
+  const shown = highest.length < fewestHeadings ? headings.filter(({ level }) => level <= 3) : highest;
+  return (
+    <nav class="panel contents" aria-labelledby="contents">
+      <h2 id="contents">{t('bot.contents')}</h2>
+      <ol>
+        {shown.slice(0, mostHeadings).map(({ id, text }) => (
+          <li key={id}>
+            <a href={`#${id}`}>
+              <bdi>{withoutBidiControls(text)}</bdi>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+const fewestHeadings = 3;
+const mostHeadings = 20;
+
+function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode | null {
+  const { t, href } = useLanguage();
+  if (bots.length === 0) return null;
+  return (
+    <nav class="panel" aria-labelledby="same-author">
+      <h2 id="same-author">{t('bot.sameAuthor')}</h2>
+      <ul class="links">
+        {bots.map(({ id, facts }) => (
+          <li key={id}>
+            <a href={href(`/bots/${id}`)} lang={facts.locales[0]}>
+              <bdi>{withoutBidiControls(facts.name)}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** What can be done with the listing, for visitors and owners. */
+function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
+  const { t, day } = useLanguage();
+  const path = pathOfPage(bot, locale);
+  const report = site.contact === null ? undefined : contactAddress(site.contact);
+  return (
+    <section class="panel stack" aria-labelledby="listing">
+      <h2 id="listing">{t('bot.listing')}</h2>
+      <ul class="links">
+        {site.repository && <Item href={site.repository.edit(path)}>{t('bot.edit')}</Item>}
+        {site.repository && <Item href={site.repository.history(path)}>{t('bot.history')}</Item>}
+        {report !== undefined && <Item href={report}>{t('bot.report')}</Item>}
+        <Item href={`/api/v2/bots/${bot.id}`}>{t('bot.json')}</Item>
+        <Item href={badgePath(bot.id)}>{t('bot.badge')}</Item>
+        <TokenLink bot={bot} viewer={viewer} />
+      </ul>
+      {bot.verified && (
+        <p id={verifiedId} class="muted">
+          <small>{t('bot.verifiedText')}</small>
+        </p>
+      )}
+      <dl>
+        <Fact name={t('bot.authors')}>{bot.authors.join(', ')}</Fact>
+        <Fact name={t('bot.created')}>
+          <time dateTime={new Date(bot.created).toISOString()}>{day(bot.created)}</time>
+        </Fact>
+        <Fact name={t('bot.id')}>{bot.id}</Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Item({ href, children }: { readonly href: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <li>
+      <a href={href}>{children}</a>
+    </li>
+  );
+}
+
+function pathOfPage(bot: BotRecord, locale: Locale): string {
+  const id = parseBotId(bot.id);
+  return id === undefined ? '' : pathOf(id, locale in bot.contents ? locale : defaultLocale(bot));
+}

@@ -1,0 +1,42 @@
+import type { VNode } from 'preact';
+import { useLanguage } from '../language/page-language.tsx';
+import { Picture } from '../picture/picture.tsx';
+
+export interface ScreenshotsProps {
+  /** The paths of the cached copies. */
+  readonly pictures: readonly string[];
+  readonly veiled: boolean;
+  /** The name of the bot. */
+  readonly name: string;
+}
+
+/** Screenshots in one row that scrolls, each a link to its full size. */
+export function Screenshots({ pictures, veiled, name }: ScreenshotsProps): VNode | null {
+  const { t, text } = useLanguage();
+  if (pictures.length === 0) return null;
+  return (
+    <section class="screenshots" aria-labelledby="screenshots">
+      <h2 id="screenshots" class="out-of-sight">
+        {t('bot.screenshots')}
+      </h2>
+      <ul>
+        {pictures.map((path, i) => (
+          <li key={path}>
+            <a href={path}>
+              <Picture
+                path={path}
+                alt={text('bot.screenshot', { number: i + 1, name })}
+                width={640}
+                height={360}
+                small={320}
+                larger={{ sizes: '(min-width: 60rem) 19rem, 15rem', full: 1280 }}
+                lazy={i > 2}
+                veiled={veiled}
+              />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

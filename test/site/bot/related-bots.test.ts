@@ -1,0 +1,59 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { Locale } from '../../../src/bot/locale.ts';
+import type { BotRecord } from '../../../src/bot/schema-types.ts';
+import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { botsOfSameAuthor, RelatedBots, similarBots } from '../../../src/site/bot/related-bots.ts';
+import { noCounts } from '../../support/counts.ts';
+import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+describe('the bots that a page leads to', () => {
+  const bots = new MutableBotIndex();
+  const counts = { ...noCounts, count: (id: string) => Number(id) };
+  const related = new RelatedBots(bots, counts);
+  const add = (id: string, description: string, more: Partial<BotRecord> = {}, locale = 'en'): void =>
+    bots.set(
+      sampleBot(id, { [locale]: [`Bot ${id}`, description] }, { category: 'music', authors: [id], ...more }),
+    );
+  const recordOf = (id: string): BotRecord => JSON.parse(String(bots.get(botId(id))?.record)) as BotRecord;
+
+  before(() => {
+    add('1', 'Plays songs from the radio.', { authors: ['77', '78'] });
+    for (let id = 100; id < 400; id++) add(String(id), 'Something else.');
+    add('395', 'Hears the radio, plays songs.');
+    add('396', 'Plays chess.');
+    add('2', 'Plays songs from the radio.', { category: 'fun', authors: ['77'] });
+    add('397', 'Plays songs from the radio.', {}, 'fr');
+    add('398', 'Plays songs from the radio.', { nsfw: true, authors: ['78'] });
+  });
+
+  it('are three of its category and language that share most words with it, then those on most servers', async () => {
+    const similar = similarBots(await related.groups(), recordOf('1'), 'en' as Locale);
+    deepStrictEqual(
+      similar.map(({ bot: { id }, count }) => [id, count]),
+      [
+        ['395', 395],
+        ['396', 396],
+        ['399', 399],
+      ],
+    );
+  });
+
+  it('are the others of its authors, without those for adults', async () => {
+    const groups = await related.groups();
+    deepStrictEqual(
+      botsOfSameAuthor(groups, recordOf('1')).map(({ id }) => id),
+      ['2'],
+    );
+    deepStrictEqual(
+      botsOfSameAuthor(groups, recordOf('398')).map(({ id }) => id),
+      ['1'],
+    );
+    deepStrictEqual(botsOfSameAuthor(groups, recordOf('100')), []);
+  });
+
+  it('are grouped once for all pages', async () => {
+    const [one, other] = await Promise.all([related.groups(), related.groups()]);
+    strictEqual(one, other);
+  });
+});
