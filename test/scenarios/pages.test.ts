@@ -179,7 +179,7 @@ describe('pages', () => {
         'href="https://example.org/invite"',
         'href="https://example.org/help"',
         'href="https://github.com/springfield/homer"',
-        `href="https://github.com/example/catalogue/edit/main/${pagePath(homer)}"`,
+        `href="/bots/${homer}/edit"`,
         `href="https://github.com/example/catalogue/commits/main/${pagePath(homer)}"`,
         `href="/bots/${homer}?locale=fr"`,
         `rel="canonical" href="https://bots.example.org/bots/${homer}"`,

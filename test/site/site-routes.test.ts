@@ -58,7 +58,16 @@ describe('the pages of the site', () => {
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const readPage = (): undefined => undefined;
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
-    const all = { ...changing, readPage, bots, lists, counts, timeline, markdown, baseUrl: 'https://bots.example.org' };
+    const all = {
+      ...changing,
+      readPage,
+      bots,
+      lists,
+      counts,
+      timeline,
+      markdown,
+      baseUrl: 'https://bots.example.org',
+    };
     const router = new Router();
     addSiteRoutes(router, all);
     options = all;

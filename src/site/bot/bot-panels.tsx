@@ -1,13 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
-import { parseBotId } from '../../bot/id.ts';
+import type { BotId } from '../../bot/id.ts';
 import { defaultLocale } from '../../bot/record.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { editPath, translatePath } from '../page/edit-paths.ts';
 import { contactAddress } from '../page/operator.tsx';
 import { TokenLink } from '../page/token-link.tsx';
 import { badgePath } from './badge.ts';
@@ -75,15 +74,19 @@ function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode |
 
 /** What can be done with the listing, for visitors and owners. */
 function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
-  const { t, day } = useLanguage();
-  const path = pathOfPage(bot, locale);
+  const { t, day, href } = useLanguage();
+  const id = bot.id as BotId;
+  const language = locale === defaultLocale(bot) ? undefined : locale;
   const report = site.contact === null ? undefined : contactAddress(site.contact);
   return (
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>
       <ul class="links">
-        {site.repository && <Item href={site.repository.edit(path)}>{t('bot.edit')}</Item>}
-        {site.repository && <Item href={site.repository.history(path)}>{t('bot.history')}</Item>}
+        <Item href={href(editPath(id, language))}>{t('bot.edit')}</Item>
+        <Item href={href(translatePath(id))}>{t('bot.translate')}</Item>
+        {site.repository && (
+          <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
+        )}
         {report !== undefined && <Item href={report}>{t('bot.report')}</Item>}
         <Item href={`/api/v2/bots/${bot.id}`}>{t('bot.json')}</Item>
         <Item href={badgePath(bot.id)}>{t('bot.badge')}</Item>
@@ -111,9 +114,4 @@ function Item({ href, children }: { readonly href: string; readonly children: Co
       <a href={href}>{children}</a>
     </li>
   );
-}
-
-function pathOfPage(bot: BotRecord, locale: Locale): string {
-  const id = parseBotId(bot.id);
-  return id === undefined ? '' : pathOf(id, locale in bot.contents ? locale : defaultLocale(bot));
 }
