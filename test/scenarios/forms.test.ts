@@ -62,7 +62,7 @@ describe('the forms', function () {
     const page = await open(`/bots/${homer}/edit`);
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Edit Homer');
     strictEqual(await page.getByLabel('Support').inputValue(), 'https://example.org/help');
-    match((await page.locator('#outcome').textContent()) ?? '', /Nothing has changed yet/);
+    strictEqual(await page.getByRole('status').textContent(), 'Nothing has changed yet.');
     strictEqual(await page.getByRole('link', { name: 'Continue on GitHub' }).count(), 0);
     await page.getByLabel('Website').fill('homer.example.org/start');
     await page.getByLabel('Page').fill('# Homer\n\nAsk him.\n\n- one\n- three\n');

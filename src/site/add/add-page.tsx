@@ -7,7 +7,6 @@ import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { fieldGroups, fieldsOfForm, type FieldTexts } from './add-fields.ts';
 import { Field } from './field.tsx';
-import type { FormEntry } from './form-entry.ts';
 import type { Form } from './forms.ts';
 import { Outcome, type OutcomeProps } from './outcome.tsx';
 
@@ -52,7 +51,7 @@ export function AddPage(props: AddPageProps): VNode {
           <div class="progress">
             <button type="submit">{t('add.check')}</button>
             <p id="progress" role="status">
-              <Progress entry={entry} />
+              <Progress {...props} />
             </p>
           </div>
         </div>
@@ -89,10 +88,12 @@ function nameOf(bot: BotRecord): string {
 }
 
 /** What is left to do, in one line. */
-function Progress({ entry: { missing, faults } }: { readonly entry: FormEntry }): VNode {
+function Progress({ before, entry }: AddPageProps): VNode {
+  const { missing, faults, text } = entry;
   const { t } = useLanguage();
   const count = Object.keys(faults).length;
   if (missing > 0) return <>{t('add.toGo', { count: missing })}</>;
+  if (count === 0 && text === before) return <>{t('edit.unchanged')}</>;
   return <>{count > 0 ? t('add.faults', { count }) : t('add.ready')}</>;
 }
 
