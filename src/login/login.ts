@@ -99,7 +99,7 @@ export function returnPath(text: string | undefined): string {
   return text !== undefined && pages.test(text) ? text : '/';
 }
 
-const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add)?(?:\?locale=[A-Za-z0-9-]{1,35})?$/;
+const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add|my-bots)?(?:\?locale=[A-Za-z0-9-]{1,35})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

@@ -20,6 +20,7 @@ import type { PageReader } from '../site/add/forms.ts';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
+import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from '../owners/updates.ts';
 import type { Tokens } from '../state/tokens.ts';
@@ -101,6 +102,7 @@ export function createApp(options: AppOptions): Koa {
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   const readPage: PageReader = (place) => catalogue.readText(place);
+  if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;

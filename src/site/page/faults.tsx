@@ -18,17 +18,24 @@ export function Faults({
     <section class="notice bad" role="alert" aria-labelledby="faults">
       <h2 id="faults">{t('bot.faults')}</h2>
       <p>{t(advice)}</p>
-      <ul lang="en" dir="ltr">
-        {faults.map(({ path, line, column, message }) => (
-          <li key={`${path}:${line}:${column}:${message}`}>
-            <code>
-              {path}:{line}:{column}
-            </code>{' '}
-            {message}
-          </li>
-        ))}
-      </ul>
+      <FaultItems faults={faults} />
     </section>
+  );
+}
+
+/** Where each fault is, and what it is. */
+export function FaultItems({ faults }: { readonly faults: readonly Fault[] }): VNode {
+  return (
+    <ul lang="en" dir="ltr">
+      {faults.map(({ path, line, column, message }) => (
+        <li key={`${path}:${line}:${column}:${message}`}>
+          <code>
+            {path}:{line}:{column}
+          </code>{' '}
+          {message}
+        </li>
+      ))}
+    </ul>
   );
 }
 

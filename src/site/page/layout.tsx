@@ -99,6 +99,9 @@ export function Layout(props: LayoutProps): VNode {
   );
 }
 
+/** Where people who are logged in find their bots. */
+export const myBotsPath = '/my-bots';
+
 /** The name of the account and a logout button, or a login link. */
 function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   const { t, href } = useLanguage();
@@ -111,6 +114,7 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   }
   return (
     <form class="account" method="post" action={href('/logout')}>
+      <a href={href(myBotsPath)}>{t('myBots.title')}</a>
       <span class="muted">
         <span class="out-of-sight">{t('layout.loggedInAs')} </span>
         <bdi>{viewer.name}</bdi>

@@ -1,0 +1,115 @@
+import type { VNode } from 'preact';
+import type { BotId } from '../../bot/id.ts';
+import type { Fault } from '../../catalogue/page/fault.ts';
+import type { TokenInfo } from '../../state/tokens.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { editPath } from '../page/edit-paths.ts';
+import { FaultItems } from '../page/faults.tsx';
+import { Layout, myBotsPath, type Site, type Viewer } from '../page/layout.tsx';
+
+/** A bot as its author sees it. */
+export interface OwnBot {
+  readonly id: BotId;
+  readonly name: string;
+  readonly count: number | undefined;
+  /** When the count was last posted; milliseconds since the epoch. */
+  readonly reportedAt: number | undefined;
+  readonly token: TokenInfo;
+  readonly faults: readonly Fault[];
+}
+
+export interface MyBotsPageProps {
+  readonly site: Site;
+  /** Null for a visitor. */
+  readonly viewer: Viewer | null;
+  /** The provider's display name. */
+  readonly provider: string;
+  readonly bots: readonly OwnBot[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The bots of who is logged in: their counts, tokens and faults in one place. */
+export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProps): VNode {
+  const { t, text, href } = useLanguage();
+  return (
+    <Layout site={site} viewer={viewer} title={text('myBots.title')}>
+      <div class="stack">
+        <h1>{t('myBots.title')}</h1>
+        {viewer === null && (
+          <>
+            <p>{t('myBots.visitor')}</p>
+            <p class="actions">
+              <a class="button" href={href(`/login?to=${myBotsPath}`)}>
+                {t('token.logIn', { provider })}
+              </a>
+            </p>
+          </>
+        )}
+        {viewer !== null && bots.length === 0 && (
+          <>
+            <p>{t('myBots.none', { id: viewer.id })}</p>
+            <p class="actions">
+              <a class="button" href={href('/add')}>
+                {t('layout.add')}
+              </a>
+            </p>
+          </>
+        )}
+        {bots.length > 0 && (
+          <ul class="own-bots">
+            {bots.map((bot) => (
+              <Own key={bot.id} bot={bot} now={now} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </Layout>
+  );
+}
+
+function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNode {
+  const { t, href, integer, ago, day } = useLanguage();
+  const { id, name, count, reportedAt, token, faults } = bot;
+  return (
+    <li class="panel stack">
+      <h2>
+        <a href={href(`/bots/${id}`)}>
+          <bdi>{withoutBidiControls(name)}</bdi>
+        </a>
+      </h2>
+      <dl class="pairs">
+        <div>
+          <dt>{t('bot.serverCount')}</dt>
+          <dd>
+            {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
+            {reportedAt !== undefined && (
+              <span class="muted">{t('bot.reported', { ago: ago(reportedAt, now) })}</span>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('token.field')}</dt>
+          <dd>
+            {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
+          </dd>
+        </div>
+      </dl>
+      {faults.length > 0 && (
+        <div class="notice bad">
+          <p>{t('bot.faults')}</p>
+          <FaultItems faults={faults} />
+        </div>
+      )}
+      <p class="actions">
+        <a class="button quiet" href={href(`/bots/${id}/token`)}>
+          {t('bot.manage')}
+        </a>
+        <a class="button quiet" href={href(editPath(id))}>
+          {t('bot.edit')}
+        </a>
+      </p>
+    </li>
+  );
+}
