@@ -59,7 +59,8 @@ describe('the forms', function () {
     await page.locator(`.diff .${kind}`).locator('ins, del').allTextContents();
 
   it('a visitor edits a bot, sees what changes, and copies the file for the editor of the Git host', async () => {
-    const page = await open(`/bots/${homer}/edit`);
+    const page = await open(`/bots/${homer}`);
+    await page.getByRole('link', { name: 'Suggest an edit' }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'Edit Homer');
     strictEqual(await page.getByLabel('Support').inputValue(), 'https://example.org/help');
     strictEqual(await page.getByRole('status').textContent(), 'Nothing has changed yet.');
@@ -87,7 +88,8 @@ describe('the forms', function () {
   });
 
   it('a visitor adds a language without JavaScript', async () => {
-    const page = await open(`/bots/${homer}/translate`, { javaScriptEnabled: false });
+    const page = await open(`/bots/${homer}`, { javaScriptEnabled: false });
+    await page.getByRole('link', { name: 'Add a language' }).click();
     strictEqual(await page.getByLabel('Description').inputValue(), 'Answers questions about doughnuts.');
     await page.getByLabel('Language (required)').fill('fr');
     await page.getByRole('button', { name: 'Check' }).click();
@@ -118,9 +120,10 @@ describe('the forms', function () {
   });
 
   it('a visitor edits a translation', async () => {
-    const page = await open(`/bots/${homer}/edit?language=fr`);
-    strictEqual(await page.getByLabel('Category').count(), 0);
-    await page.getByLabel('Name').fill('Omer');
+    const page = await open(`/bots/${homer}?locale=fr`);
+    await page.locator('a[href*="/edit"]').click();
+    strictEqual(await page.locator('#category').count(), 0);
+    await page.locator('#name').fill('Omer');
     await eventually(async () => deepStrictEqual(await lines(page, 'added'), ['  "name": "Omer",']));
     strictEqual(await page.locator('#path').textContent(), pagePath(homer, 'fr'));
   });

@@ -7,7 +7,17 @@ import { element, textElement, xmlDocument } from './xml.ts';
 
 /** Makes robots.txt: crawlers read pages, not the API, and no results of searches. */
 export function robotsFile(baseUrl: string): SiteDocument {
-  const closed = ['/api/', '/hooks/', '/login', '/logout', '/bots/*/token', '/*?q=', '/*&q='];
+  const closed = [
+    '/api/',
+    '/hooks/',
+    '/login',
+    '/logout',
+    '/bots/*/token',
+    '/bots/*/edit',
+    '/bots/*/translate',
+    '/*?q=',
+    '/*&q=',
+  ];
   const lines = [
     'User-agent: *',
     ...closed.map((path) => `Disallow: ${path}`),
