@@ -116,7 +116,18 @@ describe('the pages in the language of their reader', function () {
 
   it('no text of the interface is in English but names', async () => {
     const page = await open({ locale: 'ja' });
-    for (const path of ['/', '/?q=zzzz', '/categories/music', '/bots/8', '/add', '/docs', '/nothing']) {
+    for (const path of [
+      '/',
+      '/?q=zzzz',
+      '/categories/music',
+      '/bots/8',
+      `/bots/${homer}`,
+      '/bots/8/edit',
+      '/bots/8/translate',
+      '/add',
+      '/docs',
+      '/nothing',
+    ]) {
       await page.goto(path);
       const words = await page.evaluate<string[]>(latinWords);
       deepStrictEqual(
