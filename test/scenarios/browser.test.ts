@@ -44,6 +44,14 @@ files[pagePath('11')] = mainPage(
 );
 for (const locale of 'ar bg cs da de el es fi fr he hi hu it ja ko nb nl pl pt-BR ro ru sv tr uk'.split(' '))
   files[pagePath('10', locale)] = translation(`Gallery ${locale}`, 'Has 20 pictures.');
+files[pagePath('12')] = mainPage(
+  {
+    name: 'Short',
+    description: 'Says little.',
+    invite: 'https://discord.com/oauth2/authorize?client_id=12&scope=bot&permissions=3263488',
+  },
+  'Short.',
+);
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
 
@@ -215,6 +223,25 @@ describe('in a browser', function () {
       });
     }
   }
+
+  it('a bot without screenshots has its text and its permissions beside each other, at the same height', async () => {
+    const { page } = await open({ viewport: { width: 1280, height: 900 } });
+    await page.goto('/bots/12');
+    const top = async (selector: string): Promise<number> =>
+      (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
+    const [text, side] = [await top('.prose'), await top('.bot-body .panel')];
+    ok(Math.abs(text - side) < 2, `${text} ${side}`);
+  });
+
+  it('the button that adds a bot stays on the screen of a phone', async () => {
+    const { page } = await open({ viewport: { width: 390, height: 700 } });
+    await page.goto(`/bots/${homer}`);
+    for (const y of [0, 100_000]) {
+      await page.evaluate(`scrollTo(0, ${y})`);
+      const box = await page.getByRole('link', { name: 'Add to server' }).boundingBox();
+      ok(box && box.y > 600 && box.y + box.height <= 700, JSON.stringify(box));
+    }
+  });
 
   it('an avatar that is not square is cut to a square, not squeezed into one', async () => {
     for (const width of [390, 1280]) {
