@@ -106,8 +106,8 @@ export function createApp(options: AppOptions): Koa {
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
-  const messages = site.languages.standard;
-  addDiscoverRoutes(router, { bots, lists, baseUrl, messages, securityContact });
+  const { standard: messages, locales } = site.languages;
+  addDiscoverRoutes(router, { bots, lists, baseUrl, messages, locales, securityContact });
   addSiteRoutes(router, {
     site,
     bots,

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { Locale } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../head/addresses.ts';
@@ -10,6 +11,8 @@ import { SitemapCache } from './sitemap.ts';
 import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
 
 export interface DiscoverOptions extends FeedsOptions {
+  /** The languages of the interface. */
+  readonly locales: readonly Locale[];
   /** A URI to which people report vulnerabilities; null where none is configured. */
   readonly securityContact: string | null;
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { compressPieces } from '../../http/compression.ts';
-import { botAddress, botLanguages } from '../head/addresses.ts';
+import { botAddress, botLanguages, type LanguageAddress, pageLanguages } from '../head/addresses.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { siteDocument, type SiteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDeclaration, xmlDocument, xmlText } from './xml.ts';
@@ -30,6 +31,8 @@ export interface SitemapOptions {
   readonly bots: BotIndex;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** The languages of the interface: none where left out. */
+  readonly locales?: readonly Locale[];
   readonly limits?: SitemapLimits;
 }
 
@@ -43,15 +46,15 @@ export class SitemapCache {
   );
 
   constructor(options: SitemapOptions) {
-    this.#options = { limits: { addresses: 50_000, bytes: 50 * 1024 * 1024 }, ...options };
+    this.#options = { locales: [], limits: { addresses: 50_000, bytes: 50 * 1024 * 1024 }, ...options };
   }
 
   async get(): Promise<Sitemap & Current> {
-    const { bots, baseUrl, limits } = this.#options;
+    const { bots } = this.#options;
     return await this.#kept.get(
       '',
       () => ({ bots: bots.version }),
-      async () => await makeSitemap(bots.all(), baseUrl, limits),
+      async () => await makeSitemap(bots.all(), this.#options),
     );
   }
 }
@@ -71,11 +74,8 @@ interface Part {
   readonly size: number;
 }
 
-async function makeSitemap(
-  bots: readonly IndexedBot[],
-  baseUrl: string,
-  limits: SitemapLimits,
-): Promise<Sitemap> {
+async function makeSitemap(bots: readonly IndexedBot[], options: Required<SitemapOptions>): Promise<Sitemap> {
+  const { baseUrl } = options;
   const parts: SmallDocument[] = [];
   const entries: Xml[] = [];
   const add = async ({ pieces, edited }: Part): Promise<void> => {
@@ -86,7 +86,7 @@ async function makeSitemap(
     entries.push(element('sitemap', {}, address, lastmod));
   };
   let last = noPart;
-  for await (const part of partsOf(bots, baseUrl, limits)) {
+  for await (const part of partsOf(bots, options)) {
     if (last !== noPart) await add(last);
     last = part;
   }
@@ -115,12 +115,11 @@ const largePart = 1024 * 1024;
 /** Yields the parts of the sitemap, uncompressed, made one slice of time after the other. */
 async function* partsOf(
   bots: readonly IndexedBot[],
-  baseUrl: string,
-  limits: SitemapLimits,
+  { baseUrl, locales, limits }: Required<SitemapOptions>,
 ): AsyncGenerator<Part> {
   const slice = new TimeSlice();
   let part = new PartWriter();
-  for (const entry of entriesOf(bots, baseUrl)) {
+  for (const entry of entriesOf(bots, baseUrl, locales)) {
     if (slice.isOver) await slice.next();
     if (!part.hasRoom(entry, limits)) {
       yield part.end();
@@ -142,25 +141,36 @@ interface SitemapEntry {
  * Yields an entry for each page of the site and each bot. Ids, locales and names of categories have no character that XML
  * escapes, and testing each of them would double the work.
  */
-function* entriesOf(bots: readonly IndexedBot[], baseUrl: string): Generator<SitemapEntry> {
+function* entriesOf(
+  bots: readonly IndexedBot[],
+  baseUrl: string,
+  locales: readonly Locale[],
+): Generator<SitemapEntry> {
   const base = xmlText(baseUrl);
   const page = (path: string): SitemapEntry => {
     return { xml: addressElement(`${base}${path}`, ''), addresses: 1, edited: 0 };
   };
-  yield* ['/', '/add', '/docs'].map(page);
+  const list = (path: string): SitemapEntry => {
+    const languages = pageLanguages(base, path, locales).map(alternateLink).join('');
+    return { xml: addressElement(`${base}${path}`, languages), addresses: 1, edited: 0 };
+  };
+  yield list('/');
+  yield* ['/add', '/docs'].map(page);
   const categories = new Set<Category>();
   for (const bot of bots) {
     categories.add(bot.facts.category);
     yield botEntry(bot, base);
   }
-  yield* [...categories].toSorted().map((name) => page(`/categories/${name}`));
+  yield* [...categories].toSorted().map((name) => list(`/categories/${name}`));
+}
+
+function alternateLink({ language, address }: LanguageAddress): Xml {
+  return `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`;
 }
 
 /** Each language has an address, and every one of them names all. */
 function botEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
-  const others = botLanguages(base, id, locales).map(
-    ({ language, address }) => `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`,
-  );
+  const others = botLanguages(base, id, locales).map(alternateLink);
   const rest = `<lastmod>${isoDate(edited)}</lastmod>${others.join('')}`;
   const [first] = locales;
   const xml = locales.map((locale) => addressElement(botAddress(base, id, locale, first ?? locale), rest));

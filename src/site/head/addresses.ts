@@ -38,6 +38,19 @@ export function botLanguages(baseUrl: string, id: string, locales: readonly Loca
   ];
 }
 
+/**
+ * Returns the addresses of a page that is in all languages of the interface, in each of them and in no particular one.
+ * @param path without a query
+ */
+export function pageLanguages(baseUrl: string, path: string, locales: readonly Locale[]): LanguageAddress[] {
+  if (locales.length === 0) return [];
+  const address = `${baseUrl}${path}`;
+  return [
+    ...locales.map((language) => ({ language, address: `${address}?locale=${language}` })),
+    { language: 'x-default', address },
+  ];
+}
+
 /** Returns the path of the feed of a category. */
 export function categoryFeed(category: string): string {
   return `/feeds/category/${category}.atom`;

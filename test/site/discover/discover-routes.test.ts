@@ -31,7 +31,14 @@ describe('what programs read beside the pages', () => {
     );
     const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, noCounts));
     const router = new Router();
-    addDiscoverRoutes(router, { bots, lists, baseUrl, securityContact, messages: testLanguages.standard });
+    addDiscoverRoutes(router, {
+      bots,
+      lists,
+      baseUrl,
+      securityContact,
+      messages: testLanguages.standard,
+      locales: [],
+    });
     const app = new Koa();
     app.silent = true;
     const responses = new ResponseCache();
