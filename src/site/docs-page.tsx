@@ -29,7 +29,7 @@ export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VN
   const { t, text } = useLanguage();
   const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
   return (
-    <Layout site={site} viewer={viewer} title={text('api.title')}>
+    <Layout site={site} viewer={viewer} title={text('api.title')} current="/docs">
       <div class="prose">
         <h1>{t('api.title')}</h1>
         <p>{t('api.introduction', { link: <a href="/api/openapi.json">OpenAPI</a> })}</p>

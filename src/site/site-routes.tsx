@@ -5,6 +5,7 @@ import { categories } from '../bot/schemas.ts';
 import type { Category } from '../bot/schema-types.ts';
 import type { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { ProblemError } from '../http/problem.ts';
+import { queryOf } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from './add/add-routes.tsx';
@@ -13,7 +14,8 @@ import { addAssetRoutes } from './page/assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
-import { listRecipe } from './front/front-recipe.tsx';
+import { isFront, readFrontQuery } from './front/front-query.ts';
+import { frontRecipe, listRecipe } from './front/front-recipe.tsx';
 import { addBadgeRoute } from './bot/badge.ts';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
 import { RelatedBots } from './bot/related-bots.ts';
@@ -35,10 +37,14 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   const pages = new PageCache(options);
   const { bots, counts, baseUrl } = options;
   const lists = new FrontLists(options.lists, bots, counts);
-  router.get('/', async (ctx) => await pages.respond(ctx, await listRecipe(ctx, lists, undefined, baseUrl)));
+  router.get('/', async (ctx) => {
+    const query = readFrontQuery(queryOf(ctx), undefined);
+    if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl));
+    else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
+  });
   router.get('/categories/:category', async (ctx) => {
-    const category = knownCategory(ctx.params['category'] ?? '');
-    await pages.respond(ctx, await listRecipe(ctx, lists, category, baseUrl));
+    const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? ''));
+    await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
   const document = openApi(baseUrl) as ApiDocument;
   router.get('/docs', async (ctx) => {

@@ -51,7 +51,7 @@ describe('pages', () => {
   const html = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
     await (await get(path, headers)).text();
   const names = (page: string): string[] =>
-    [...page.matchAll(/<h3><a [^>]*>([^<]*)<\/a>/g)].map(([, name]) => name ?? '');
+    [...page.matchAll(/<h[23]><a [^>]*>([^<]*)<\/a>/g)].map(([, name]) => name ?? '');
 
   describe('every page', () => {
     for (const path of ['/', '/categories/games', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
@@ -99,14 +99,28 @@ describe('pages', () => {
   });
 
   describe('the front page', () => {
-    it('lists bots that are not for adults, by servers, with a next page', async () => {
+    it('has shelves of bots that are not for adults, without those that have too few', async () => {
       const text = await html('/');
+      deepStrictEqual(
+        [...text.matchAll(/<h2 [^>]*>([^<]*)/g)].map(([, heading]) => heading),
+        ['New on the shelf', 'Recently updated'],
+      );
+      strictEqual(new Set(names(text)).size, 12);
+      ok(!text.includes('Seven'));
+      match(text, /33 bots, reviewed by people, in 3 languages/);
+      doesNotMatch(text, /name="sort"/);
+    });
+
+    it('lists all bots that are not for adults, by servers, with numbered pages', async () => {
+      const text = await html('/?sort=popular');
       strictEqual(names(text).length, 24);
       ok(!text.includes('Seven'));
       match(text, /rel="next" href="\/\?page=2"/);
       const second = await html('/?page=2');
       strictEqual(names(second).length, 9);
-      match(second, /rel="prev" href="\/"/);
+      match(second, /rel="prev" href="\/\?sort=popular"/);
+      match(second, /<a href="\/\?page=2" aria-current="page">2<\/a>/);
+      strictEqual((await get('/?page=3')).status, 404);
     });
 
     it('lists bots for adults when asked to', async () => {
@@ -115,11 +129,12 @@ describe('pages', () => {
 
     it('searches, and says how many there are', async () => {
       const text = await html('/?q=beignets');
-      deepStrictEqual(names(text), ['Homer']);
-      match(text, /1 bot for “beignets”/);
+      deepStrictEqual(names(text), ['Homère'], 'in the language that matches');
+      match(text, /<h1>1 bot for “beignets”<\/h1>/);
     });
 
     it('shows a bot in the language of the reader', async () => {
+      deepStrictEqual(names(await html('/?sort=name&locale=fr&language=fr')), ['Homère']);
       deepStrictEqual(names(await html('/?q=beignets', { 'Accept-Language': 'fr-CA, en;q=0.5' })), [
         'Homère',
       ]);
@@ -137,7 +152,7 @@ describe('pages', () => {
 
     it('sorts', async () => {
       deepStrictEqual(names(await html('/?sort=name')).slice(0, 2), ['Filler 100', 'Filler 101']);
-      match(await html('/?sort=name'), /value="name" selected/);
+      match(await html('/?sort=name'), /href="\/\?sort=name" aria-current="true">Name</);
     });
 
     it('counts the bots of each category that fit the words', async () => {
@@ -147,13 +162,12 @@ describe('pages', () => {
     it('leads out of an empty result', async () => {
       const text = await html('/?q=zzzzzz');
       match(text, /No bots match/);
-      match(text, /href="\/">See all bots/);
+      match(text, /href="\/categories\/games">Games <small>30</);
     });
 
     for (const query of [
       'sort=x',
       'page=0',
-      'page=999999',
       'page=-1',
       `q=${'x'.repeat(2000)}`,
       'q=%00',

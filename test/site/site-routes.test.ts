@@ -35,7 +35,8 @@ describe('the pages of the site', () => {
 
   beforeEach(async () => {
     bots = new MutableBotIndex();
-    bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun' }));
+    const edited = Date.now();
+    bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun', edited }));
     counts = { ...noCounts };
     timeline = { ...noTimeline };
     rendered = 0;
@@ -130,6 +131,9 @@ describe('the pages of the site', () => {
     'the live preview': () => (options.site = { ...options.site, live: true }),
   };
 
+  const { now } = Date;
+  afterEach(() => (Date.now = now));
+
   const setCount = (): void => {
     counts.count = () => 156;
     counts.version++;
@@ -171,6 +175,11 @@ describe('the pages of the site', () => {
       'a bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
       'another bot': () => bots.set(sampleBot('8')),
       'a count': setCount,
+      'the day': () => (Date.now = () => now() + 86_400_000),
+    },
+    '/': {
+      ...ofAll,
+      'a bot': () => bots.set(sampleBot('6', { en: ['Six', 'Counts.'] }, { category: 'music' })),
     },
     '/?q=answers&nsfw=true': {
       'another bot that matches': () => bots.set(sampleBot('8')),

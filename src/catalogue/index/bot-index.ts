@@ -27,6 +27,8 @@ export interface BotFacts {
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
+  /** Whether it names a repository of its source code. */
+  readonly openSource: boolean;
   readonly authors: readonly string[];
   /** The default one first. */
   readonly locales: readonly Locale[];
@@ -72,6 +74,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
       category: record.category,
       nsfw: record.nsfw,
       verified: record.verified,
+      openSource: record.codehost.owner !== null && record.codehost.repo !== null,
       authors: record.authors,
       locales: Object.keys(record.contents) as Locale[],
       created: record.created,

@@ -3,7 +3,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { folderOf, pathOf } from '../page/layout.ts';
-import { matchingLocale } from '../search/matching-locale.ts';
+import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
@@ -28,8 +28,15 @@ export interface SearchResult extends SelectedByRelevance {
   readonly corrected: string | undefined;
   /** What is nearest to the query, where nothing was found. */
   readonly suggestions: readonly IndexedBot[];
-  /** Returns the language in which a bot matches best; undefined where neither name nor description does. */
-  readonly localeOf: (bot: IndexedBot) => Locale | undefined;
+  /** Returns the languages in which a bot matches best; none where neither name nor description does. */
+  readonly localesOf: (bot: IndexedBot) => readonly Locale[];
+}
+
+/** How many bots the catalogue has: altogether, in each category, and with a page in each language. */
+export interface CatalogueSizes {
+  readonly total: number;
+  readonly categories: ReadonlyMap<Category, number>;
+  readonly locales: ReadonlyMap<Locale, number>;
 }
 
 /** A list as JSON: an array, one element a bot or file. */
@@ -54,7 +61,11 @@ export class BotLists {
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
 
-  #categories: { version: number } & CategoryCounts = { version: -1, all: new Map(), general: new Map() };
+  #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
+    version: -1,
+    all: noSizes(),
+    general: noSizes(),
+  };
 
   constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes) {
     this.#bots = bots;
@@ -98,16 +109,16 @@ export class BotLists {
       const found = await this.#search.search(query.q, slice);
       const { corrected } = found;
       const selected = await selectBest(found, query, counts, slice);
-      const localeOf = ({ element }: IndexedBot): Locale | undefined => {
+      const localesOf = ({ element }: IndexedBot): readonly Locale[] => {
         const { contents } = JSON.parse(element.toString()) as BotListElement;
-        return matchingLocale(contents, corrected ?? query.q);
+        return matchingLocales(contents, corrected ?? query.q);
       };
-      if (selected.total > 0) return { ...selected, corrected, localeOf, suggestions: [] };
+      if (selected.total > 0) return { ...selected, corrected, localesOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);
       const some = { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions };
       const { bots } = await selectBest(nearest, some, counts, slice);
-      return { ...selected, corrected, localeOf, suggestions: bots };
+      return { ...selected, corrected, localesOf, suggestions: bots };
     });
   }
 
@@ -120,12 +131,11 @@ export class BotLists {
     return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
 
-  /** How many bots each category has, with those for adults or without. */
-  async categories(withAdult: boolean): Promise<ReadonlyMap<Category, number>> {
+  /** How many bots there are of each kind, with those for adults or without. */
+  async sizes(withAdult: boolean): Promise<CatalogueSizes> {
     const { version } = this.#bots;
-    if (this.#categories.version !== version)
-      this.#categories = { version, ...(await countCategories(this.#bots.all())) };
-    return withAdult ? this.#categories.all : this.#categories.general;
+    if (this.#sizes.version !== version) this.#sizes = { version, ...(await countBots(this.#bots.all())) };
+    return withAdult ? this.#sizes.all : this.#sizes.general;
   }
 
   /**
@@ -158,18 +168,24 @@ export class BotLists {
   }
 }
 
-interface CategoryCounts {
-  readonly all: ReadonlyMap<Category, number>;
-  /** Without bots for adults. */
-  readonly general: ReadonlyMap<Category, number>;
+interface MutableSizes extends CatalogueSizes {
+  total: number;
+  readonly categories: Map<Category, number>;
+  readonly locales: Map<Locale, number>;
 }
 
-async function countCategories(bots: readonly IndexedBot[]): Promise<CategoryCounts> {
-  const all = new Map<Category, number>();
-  const general = new Map<Category, number>();
+function noSizes(): MutableSizes {
+  return { total: 0, categories: new Map(), locales: new Map() };
+}
+
+async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
+  const [all, general] = [noSizes(), noSizes()];
   await forEachInSlices(bots, ({ facts }) => {
-    all.set(facts.category, (all.get(facts.category) ?? 0) + 1);
-    if (!facts.nsfw) general.set(facts.category, (general.get(facts.category) ?? 0) + 1);
+    for (const sizes of facts.nsfw ? [all] : [all, general]) {
+      sizes.total++;
+      sizes.categories.set(facts.category, (sizes.categories.get(facts.category) ?? 0) + 1);
+      for (const locale of facts.locales) sizes.locales.set(locale, (sizes.locales.get(locale) ?? 0) + 1);
+    }
   });
   return { all, general };
 }

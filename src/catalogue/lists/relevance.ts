@@ -99,7 +99,7 @@ function descending(a: Sorted, b: Sorted): number {
 /** Sorting so many takes about a millisecond. */
 const fewToSort = 1000;
 
-const filterKeys = ['verified', 'author', 'locale'] as const;
+const filterKeys = ['verified', 'openSource', 'author', 'locale'] as const;
 
 /** Calls back with each number from 0, one slice of time after the other; the clock is looked at now and then. */
 async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {

@@ -11,6 +11,7 @@ export interface Selection {
   readonly categories?: readonly Category[];
   readonly nsfw?: boolean;
   readonly verified?: boolean;
+  readonly openSource?: boolean;
   readonly author?: string;
   /** A language the bot must have a page in. */
   readonly locale?: Locale;
@@ -124,11 +125,12 @@ function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
 
 /** Whether a bot has what is asked for besides words. */
 export function matches({ facts }: IndexedBot, selection: Selection): boolean {
-  const { categories, nsfw, verified, author, locale } = selection;
+  const { categories, nsfw, verified, openSource, author, locale } = selection;
   return (
     (categories === undefined || categories.includes(facts.category)) &&
     (nsfw === undefined || facts.nsfw === nsfw) &&
     (verified === undefined || facts.verified === verified) &&
+    (openSource === undefined || facts.openSource === openSource) &&
     (author === undefined || facts.authors.includes(author)) &&
     (locale === undefined || facts.locales.includes(locale))
   );

@@ -34,7 +34,7 @@ export interface MyBotsPageProps {
 export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProps): VNode {
   const { t, text, href } = useLanguage();
   return (
-    <Layout site={site} viewer={viewer} title={text('myBots.title')}>
+    <Layout site={site} viewer={viewer} title={text('myBots.title')} current={myBotsPath}>
       <div class="stack">
         <h1>{t('myBots.title')}</h1>
         {viewer === null && (

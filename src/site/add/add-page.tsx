@@ -28,6 +28,7 @@ export function AddPage(props: AddPageProps): VNode {
   const title = text(titles[kind], { name });
   return (
     <Layout
+      current={kind === 'add' ? '/add' : undefined}
       site={site}
       viewer={viewer}
       title={failed ? text('add.errorTitle', { title }) : title}

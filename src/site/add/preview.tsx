@@ -70,7 +70,11 @@ export function Preview({
   return (
     <>
       <ul class="cards" inert>
-        <Card bot={bot} locale={locale} count={undefined} lazy={false} />
+        <Card
+          {...{ bot, locale, count: undefined, growth: undefined, lazy: false }}
+          heading="h3"
+          today={undefined}
+        />
       </ul>
       <div class="page-preview stack" role="group" aria-label={text('add.preview')} tabIndex={0}>
         <div class="stack" {...language}>

@@ -114,7 +114,8 @@ function Similar({ similar, locale }: Pick<BotPageProps, 'similar' | 'locale'>):
       <ul class="cards">
         {similar.map(({ bot: { id, element }, count }) => {
           const bot = JSON.parse(element.toString()) as BotListElement;
-          return <Card key={id} bot={bot} locale={locale} count={count} lazy />;
+          const props = { bot, locale, count, growth: undefined, today: undefined };
+          return <Card key={id} {...props} heading="h3" lazy />;
         })}
       </ul>
     </section>

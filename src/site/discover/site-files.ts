@@ -32,7 +32,7 @@ export function manifestFile({ locale, dir, text }: Messages): SiteDocument {
   const manifest = {
     name: productName,
     short_name: productName,
-    description: text('list.tagline'),
+    description: text('front.title'),
     lang: locale,
     dir,
     start_url: '/',
@@ -55,7 +55,7 @@ export function openSearchFile(baseUrl: string, { text }: Messages): SiteDocumen
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
     textElement('ShortName', productName.slice(0, 16)),
-    textElement('Description', text('list.tagline')),
+    textElement('Description', text('front.title')),
     textElement('InputEncoding', 'UTF-8'),
     textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
       width: '16',

@@ -1,47 +1,56 @@
-import type { VNode } from 'preact';
-import type { BotListElement } from '../../bot/schema-types.ts';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import { Avatar } from '../picture/avatar.tsx';
-import { withoutBidiControls } from '../page/bidi.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
+import { Avatar } from '../picture/avatar.tsx';
 
 export interface CardProps {
   readonly bot: BotListElement;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
   readonly count: number | undefined;
+  /** By how much of itself the count has grown in 30 days. */
+  readonly growth: number | undefined;
+  /** When the day began, in milliseconds since the epoch; undefined where the card is not to say how old the bot is. */
+  readonly today: number | undefined;
+  /** The level of its heading. */
+  readonly heading: 'h2' | 'h3';
+  /** Whether it is below the fold. */
+  readonly lazy: boolean;
 }
 
-/** A bot in a list. The whole card is a link to its page. @param props lazy: whether it is below the fold */
-export function Card({ bot, locale, count, lazy }: CardProps & { readonly lazy: boolean }): VNode {
-  const { t, text, href } = useLanguage();
+/** A bot in a list. The whole card is a link to its page. */
+export function Card(props: CardProps): VNode {
+  const { bot, locale, count, growth, today, heading: Heading, lazy } = props;
+  const { t, href, day, daysAgo } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
+  const avatar = {
+    id: bot.id,
+    name: shown,
+    picture: bot.cachedImages.avatar,
+    size: 56,
+    veiled: bot.nsfw,
+    lazy,
+  };
   return (
     <li>
       <article class="card">
-        <Avatar
-          id={bot.id}
-          name={shown}
-          picture={bot.cachedImages.avatar}
-          size={64}
-          veiled={bot.nsfw}
-          lazy={lazy}
-        />
+        <Avatar {...avatar} />
         <div>
-          <h3>
+          <Heading>
             <a href={href(`/bots/${bot.id}`)} {...language}>
               {shown}
             </a>
             {bot.verified && <CheckMark />}
-          </h3>
+          </Heading>
           <ul class="facts">
             <li>{t(`category.${bot.category}`)}</li>
-            {count !== undefined && (
-              <li title={text('bot.servers', { count })}>{t('bot.shortServers', { count })}</li>
-            )}
+            {count !== undefined && <Servers count={count} />}
+            {growth !== undefined && <Growth growth={growth} />}
             {bot.nsfw && (
               <li>
                 <span class="tag adult">{t('bot.adult')}</span>
@@ -52,22 +61,70 @@ export function Card({ bot, locale, count, lazy }: CardProps & { readonly lazy: 
         <p class="about" {...language}>
           {withoutBidiControls(description)}
         </p>
+        <div class="foot">
+          <Tags bot={bot} />
+          {today !== undefined && (
+            <time dateTime={new Date(bot.edited).toISOString()} title={day(bot.edited)}>
+              {t('card.updated', { ago: daysAgo(bot.edited, today) })}
+            </time>
+          )}
+        </div>
       </article>
     </li>
   );
 }
 
+/** A short number to see, and the whole one for screen readers. */
+function Servers({ count }: { readonly count: number }): VNode {
+  const { t } = useLanguage();
+  return (
+    <li>
+      <span aria-hidden="true">{t('bot.shortServers', { count })}</span>
+      <span class="out-of-sight">{t('bot.servers', { count })}</span>
+    </li>
+  );
+}
+
+function Growth({ growth }: { readonly growth: number }): VNode | null {
+  const { t } = useLanguage();
+  const percent = Math.round(Math.abs(growth) * 100);
+  if (percent === 0) return null;
+  const change = Math.abs(growth);
+  return (
+    <li class={growth > 0 ? 'growth up' : 'growth'}>
+      <span aria-hidden="true">
+        {growth > 0 ? '▲' : '▼'} {t('card.percent', { change })}
+      </span>
+      <span class="out-of-sight">{t(growth > 0 ? 'card.grown' : 'card.shrunk', { change })}</span>
+    </li>
+  );
+}
+
+/** How the bot is used, whether its source is open, and in how many languages it describes itself. */
+function Tags({ bot }: { readonly bot: BotListElement }): VNode {
+  const { t } = useLanguage();
+  const { owner, repo } = bot.codehost;
+  const languages = Object.keys(bot.contents).length;
+  return (
+    <ul class="tags">
+      <li class="tag">{usage(bot, t)}</li>
+      {owner !== null && repo !== null && <li class="tag good">{t('card.openSource')}</li>}
+      {languages > 1 && <li class="tag">{t('card.languages', { count: languages })}</li>}
+    </ul>
+  );
+}
+
+function usage({ trigger }: BotListElement, t: ReturnType<typeof useLanguage>['t']): ComponentChildren {
+  const [prefix] = trigger.prefix;
+  if (prefix !== undefined) return t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) });
+  return t(trigger.mentionable ? 'card.mention' : 'card.commands');
+}
+
 function CheckMark(): VNode {
   const { text } = useLanguage();
+  const size = { width: '16', height: '16', viewBox: '0 0 16 16' };
   return (
-    <svg
-      class="check-mark"
-      width="16"
-      height="16"
-      viewBox="0 0 16 16"
-      role="img"
-      aria-label={text('bot.verified')}
-    >
+    <svg class="check-mark" {...size} role="img" aria-label={text('bot.verified')}>
       <circle cx="8" cy="8" r="8" fill="currentColor" />
       <path d="m4.5 8.3 2.4 2.4 4.6-5" fill="none" stroke="var(--surface)" stroke-width="1.8" />
     </svg>

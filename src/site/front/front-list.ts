@@ -1,10 +1,11 @@
+import type { ReadonlyCounts } from '../../bot/counts.ts';
+import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
-import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
-import { frontPath, type FrontQuery, type SortName, sorts } from './front-query.ts';
+import { frontPath, type FrontQuery, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
 export interface FrontList {
@@ -14,22 +15,57 @@ export interface FrontList {
   readonly pages: number;
   /** How many bots of each category match the rest of the query. */
   readonly categories: ReadonlyMap<Category, number>;
+  /** How many bots of each category there are, whatever the query. */
+  readonly allCategories: ReadonlyMap<Category, number>;
+  /** The languages that bots have a page in, those of most bots first. */
+  readonly languages: readonly Locale[];
+  /** How many more match that are for adults and were not asked for. */
+  readonly hidden: number;
+  /** What was searched for instead of what no bot has. */
+  readonly corrected: string | undefined;
+  /** What is nearest to the search, where nothing was found. */
+  readonly suggestions: readonly FrontEntry[];
 }
 
 export interface FrontEntry {
   readonly bot: IndexedBot;
   readonly count: number | undefined;
+  /** By how much of itself the count has grown in 30 days. */
+  readonly growth: number | undefined;
+  /** The languages in which the bot matches a search; none where there is no search, or where only its page matches. */
+  readonly matched: readonly Locale[];
 }
 
-/** Lists of bots by query, in all languages, kept while they are current. */
+/** What the front page shows. */
+export interface Front {
+  /** Bots that are not for adults. */
+  readonly sizes: CatalogueSizes;
+  readonly shelves: readonly Shelf[];
+}
+
+export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
+
+/** Some bots of a list. */
+export interface Shelf {
+  /** The list: all bots in this order. */
+  readonly sort: ShelfName;
+  readonly entries: readonly FrontEntry[];
+}
+
+/** The front page and lists of bots by query, in all languages, kept while they are current. */
 export class FrontLists {
   readonly #lists: BotLists;
   readonly #versions: () => { readonly bots: number; readonly counts: number };
   readonly #counts: ReadonlyCounts;
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
-    ({ entries }) => entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0),
-    (took) => Math.min(took * restraint, longestRestraint),
+    ({ entries, suggestions }) => sizeOf(entries) + sizeOf(suggestions),
+    graceOf,
+  );
+  readonly #front = new CurrentCache<Front>(
+    1024 * 1024,
+    ({ shelves }) => shelves.reduce((sum, { entries }) => sum + sizeOf(entries), 0),
+    graceOf,
   );
 
   constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts) {
@@ -43,11 +79,97 @@ export class FrontLists {
    * @throws {QueueFullError}
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
-    return await this.#kept.get(frontPath({ ...query, locale: undefined }), this.#versions, async () => {
-      const { bots, ...list } = await selectPage(this.#lists, query);
-      return { ...list, entries: bots.map((bot) => ({ bot, count: this.#counts.count(bot.id) })) };
+    const key = frontPath({ ...query, sort: sortOf(query), locale: undefined });
+    return await this.#kept.get(key, this.#versions, async () => await this.#select(query));
+  }
+
+  /** Returns what the front page shows: a few shelves, or all bots where there are few. */
+  async front(): Promise<Front & Current> {
+    return await this.#front.get('', this.#versions, async () => {
+      const sizes = await this.#lists.sizes(false);
+      const shelves = sizes.total < fewBots ? [await this.#shelf('popular', fewBots)] : await this.#shelves();
+      return { sizes, shelves: shelves.filter(({ entries }) => entries.length > 0) };
     });
   }
+
+  async #select(query: FrontQuery): Promise<FrontList> {
+    const { q, category, page } = query;
+    const sizes = await this.#lists.sizes(query.filters.includes('adult'));
+    const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
+    const allCategories = sizes.categories;
+    const list = { allCategories, languages, hidden: 0, corrected: undefined, suggestions: [] };
+    const selection = selectionOf(query);
+    if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
+    const isUnfiltered = query.language === undefined && query.filters.every((name) => name === 'adult');
+    if (isUnfiltered && page <= fewPages) {
+      const { categories } = sizes;
+      const total = category === undefined ? sizes.total : (categories.get(category) ?? 0);
+      const bots = await this.#lists.first(selection, page * pageSize);
+      return { ...list, ...this.#page(bots, page), total, pages: pagesOf(total), categories };
+    }
+    const { categories: _, ...ofAllCategories } = selection;
+    const { bots } = await this.#lists.select(ofAllCategories);
+    const categories = new Map<Category, number>();
+    for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
+    const shown = category === undefined ? bots : bots.filter(({ facts }) => facts.category === category);
+    const total = shown.length;
+    return { ...list, ...this.#page(shown, page), total, pages: pagesOf(total), categories };
+  }
+
+  /** Selects a page of what a search finds; the best matches without sorting all of them. */
+  async #search(
+    { q, page }: FrontQuery,
+    selection: Selection,
+  ): Promise<Omit<FrontList, 'languages' | 'allCategories'>> {
+    const isBest = selection.sort === undefined;
+    const found = await this.#lists.search({ ...selection, q, limit: isBest ? page * pageSize : 1 });
+    const { bots } = isBest ? found : await this.#lists.select({ ...selection, q });
+    const { total, categories, hidden, corrected } = found;
+    const suggestions = found.suggestions.map((bot) => this.#entry(bot));
+    const matched = found.localesOf;
+    const { entries } = this.#page(bots, page, matched);
+    return { entries, total, pages: pagesOf(total), categories, hidden, corrected, suggestions };
+  }
+
+  #page(
+    bots: readonly IndexedBot[],
+    page: number,
+    matched?: (bot: IndexedBot) => readonly Locale[],
+  ): Pick<FrontList, 'entries'> {
+    const shown = bots.slice((page - 1) * pageSize, page * pageSize);
+    return { entries: shown.map((bot) => this.#entry(bot, matched?.(bot))) };
+  }
+
+  /** Selects bots for each shelf, none of them twice. A shelf with fewer than three is left out. */
+  async #shelves(): Promise<Shelf[]> {
+    const shelves: Shelf[] = [];
+    const shown = new Set<IndexedBot>();
+    for (const sort of shelfSorts) {
+      const { entries } = await this.#shelf(sort, mostOnShelf + shown.size);
+      const fresh = entries.filter(({ bot, growth = 0 }) => {
+        return !shown.has(bot) && (sort !== 'growing' || growth > 0);
+      });
+      const some = fresh.slice(0, mostOnShelf);
+      if (some.length < fewestOnShelf) continue;
+      for (const { bot } of some) shown.add(bot);
+      shelves.push({ sort, entries: some });
+    }
+    return shelves;
+  }
+
+  async #shelf(sort: ShelfName, count: number): Promise<Shelf> {
+    const order = sorts[sort];
+    const bots = await this.#lists.first({ ...(order && { sort: order }), nsfw: false }, count);
+    return { sort, entries: bots.map((bot) => this.#entry(bot)) };
+  }
+
+  #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
+    return { bot, count: this.#counts.count(bot.id), growth: this.#counts.growth(bot.id), matched };
+  }
+}
+
+function graceOf(took: number): number {
+  return Math.min(took * restraint, longestRestraint);
 }
 
 /** A list stays for this many times the time it took to make, however often the catalogue changes. */
@@ -56,68 +178,36 @@ const restraint = 20;
 /** Milliseconds; a list may have waited in the queue. */
 const longestRestraint = 5000;
 
-/** The bots of one page, and the numbers of the whole list. */
-interface SelectedPage extends Omit<FrontList, 'entries'> {
-  readonly bots: readonly IndexedBot[];
+function sizeOf(entries: readonly FrontEntry[]): number {
+  return entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0);
 }
 
-async function selectPage(lists: BotLists, query: FrontQuery): Promise<SelectedPage> {
-  const { q, page } = query;
-  if (q !== '' && sorts[query.sort] === undefined) return await selectBestMatches(lists, query);
-  return await (q === '' && page <= fewPages ? selectBeginning(lists, query) : selectAll(lists, query));
+function selectionOf(query: FrontQuery): Selection {
+  const { category, language, filters } = query;
+  const sort = sorts[sortOf(query)];
+  return {
+    ...(sort && { sort }),
+    ...(category && { categories: [category] }),
+    ...(language !== undefined && { locale: language }),
+    ...(filters.includes('openSource') && { openSource: true }),
+    ...(filters.includes('verified') && { verified: true }),
+    ...(filters.includes('active') && { activeDays: 30 }),
+    ...(!filters.includes('adult') && { nsfw: false }),
+  };
 }
 
-/** Selects one of the first pages, which are requested most, in one pass over the bots and without sorting them. */
-async function selectBeginning(
-  lists: BotLists,
-  { sort, category, nsfw, page }: FrontQuery,
-): Promise<SelectedPage> {
-  const categories = await lists.categories(nsfw);
-  const counts = category === undefined ? [...categories.values()] : [categories.get(category) ?? 0];
-  const selection = { ...selectionOf(sort, nsfw), ...(category && { categories: [category] }) };
-  const bots = (await lists.first(selection, page * pageSize)).slice((page - 1) * pageSize);
-  return listOf(
-    bots,
-    counts.reduce((sum, count) => sum + count, 0),
-    categories,
-  );
-}
-
-/** Selects a page of what a search finds, without sorting all of it. */
-async function selectBestMatches(
-  lists: BotLists,
-  { q, category, nsfw, page }: FrontQuery,
-): Promise<SelectedPage> {
-  const selection = { ...selectionOf('relevance', nsfw), ...(category && { categories: [category] }) };
-  const { bots, total, categories } = await lists.search({ q, ...selection, limit: page * pageSize });
-  return listOf(bots.slice((page - 1) * pageSize), total, categories);
-}
-
-async function selectAll(
-  lists: BotLists,
-  { q, sort, category, nsfw, page }: FrontQuery,
-): Promise<SelectedPage> {
-  const { bots } = await lists.select({ ...(q !== '' && { q }), ...selectionOf(sort, nsfw) });
-  const categories = new Map<Category, number>();
-  for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
-  const shown = category === undefined ? bots : bots.filter(({ facts }) => facts.category === category);
-  return listOf(shown.slice((page - 1) * pageSize, page * pageSize), shown.length, categories);
-}
-
-function selectionOf(sort: SortName, nsfw: boolean): Selection {
-  const order = sorts[sort];
-  return { ...(order && { sort: order }), ...(!nsfw && { nsfw }) };
-}
-
-function listOf(
-  bots: readonly IndexedBot[],
-  total: number,
-  categories: FrontList['categories'],
-): SelectedPage {
-  return { bots, total, pages: Math.ceil(total / pageSize), categories };
+function pagesOf(total: number): number {
+  return Math.ceil(total / pageSize);
 }
 
 const pageSize = 24;
 
 /** Up to this page, picking the bots is cheaper than sorting them all. */
 const fewPages = 40;
+
+/** With fewer bots than this, the front page lists all of them. */
+const fewBots = 24;
+
+const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
+const fewestOnShelf = 3;
+const mostOnShelf = 6;

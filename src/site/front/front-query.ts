@@ -1,4 +1,4 @@
-import { canonicalLocale } from '../../bot/locale.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { Sort } from '../../catalogue/lists/selection.ts';
 
@@ -6,61 +6,100 @@ import type { Sort } from '../../catalogue/lists/selection.ts';
 export interface FrontQuery {
   /** The search text; empty where there is none. */
   readonly q: string;
-  readonly sort: SortName;
+  /** The chosen order; undefined for the usual one. */
+  readonly sort: SortName | undefined;
   readonly category: Category | undefined;
-  /** Whether 18+ bots are included. */
-  readonly nsfw: boolean;
+  /** A language that the bots have a page in. */
+  readonly language: Locale | undefined;
+  /** The filters that are on. */
+  readonly filters: readonly FilterName[];
   /** Counted from 1. */
   readonly page: number;
   /** The language in the address, in its canonical case. */
   readonly locale: string | undefined;
 }
 
-export type SortName = 'relevance' | 'popular' | 'newest' | 'edited' | 'name' | 'shuffled';
+export type SortName = 'relevance' | 'popular' | 'growing' | 'newest' | 'edited' | 'name';
 
 /** The order of each name; undefined is best match first. */
 export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
   relevance: undefined,
   popular: { key: 'count', descending: true },
+  growing: { key: 'growth', descending: true },
   newest: { key: 'created', descending: true },
   edited: { key: 'edited', descending: true },
   name: { key: 'name', descending: false },
-  shuffled: { key: 'random', descending: false },
 };
+
+/** The filters that are on or off. */
+export const filterNames = ['openSource', 'verified', 'active', 'adult'] as const;
+
+export type FilterName = (typeof filterNames)[number];
 
 /** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
 export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
   const q = (params.get('q') ?? '').trim().slice(0, 200);
-  const asked = params.get('sort') ?? '';
-  const known = Object.hasOwn(sorts, asked) && (asked !== 'relevance' || q !== '');
+  const sort = params.get('sort') ?? '';
+  const isKnown = Object.hasOwn(sorts, sort) && (sort !== 'relevance' || q !== '');
   const page = /^[1-9]\d{0,5}$/.test(params.get('page') ?? '') ? Number(params.get('page')) : 1;
   return {
     q,
-    sort: known ? (asked as SortName) : defaultSort(q),
+    sort: isKnown ? (sort as SortName) : undefined,
     category,
-    nsfw: params.get('nsfw') === 'true',
+    language: canonicalLocale(params.get('language') ?? ''),
+    filters: filterNames.filter((name) => params.get(parameters[name][0]) === parameters[name][1]),
     page,
     locale: canonicalLocale(params.get('locale') ?? ''),
   };
 }
 
-/** Returns the address of a list, without parameters that have their default. */
-export function frontPath({ q, sort, category, nsfw, page, locale }: FrontQuery): string {
+/** Whether a query is that of the front page: nothing is searched for, chosen or sorted. */
+export function isFront({ q, sort, category, language, filters, page }: FrontQuery): boolean {
+  const isBare = q === '' && category === undefined && language === undefined && filters.length === 0;
+  return isBare && sort === undefined && page === 1;
+}
+
+/** Returns the order of a list: the chosen one, else the best match first for a search and most servers first for others. */
+export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
+  return sort ?? (q === '' ? 'popular' : 'relevance');
+}
+
+/** Returns the address of the front page or of a list, without parameters that have their default. */
+export function frontPath(query: FrontQuery): string {
+  const { q, sort, category, language, filters, page, locale } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
-  if (sort !== defaultSort(q)) params.set('sort', sort);
-  if (nsfw) params.set('nsfw', 'true');
+  // The list of all bots names its order, as the path alone is the front page.
+  const isUsual = sort === sortOf({ q, sort: undefined }) && !isFront({ ...query, sort: undefined });
+  if (sort !== undefined && !isUsual) params.set('sort', sort);
+  if (language !== undefined) params.set('language', language);
+  for (const name of filters) params.set(...parameters[name]);
   if (page > 1) params.set('page', String(page));
   if (locale !== undefined) params.set('locale', locale);
   const path = category === undefined ? '/' : `/categories/${category}`;
   return params.size === 0 ? path : `${path}?${params.toString()}`;
 }
 
-/** Returns the query that search engines list for a page: without the language, and in the default order. */
+/** Returns the query that search engines list for a page: without the language of the interface, order and filters. */
 export function preferredQuery({ q, category, page }: FrontQuery): FrontQuery {
-  return { q, sort: defaultSort(q), category, nsfw: false, page, locale: undefined };
+  return { ...noQuery, q, category, page };
 }
 
-function defaultSort(q: string): SortName {
-  return q === '' ? 'popular' : 'relevance';
-}
+/** The query of the front page. */
+export const noQuery: FrontQuery = {
+  q: '',
+  sort: undefined,
+  category: undefined,
+  language: undefined,
+  filters: [],
+  page: 1,
+  locale: undefined,
+};
+
+/** The parameter that turns each filter on, and its value. */
+const parameters: Readonly<Record<FilterName, readonly [name: string, value: string]>> = {
+  openSource: ['source', 'open'],
+  verified: ['verified', 'true'],
+  active: ['active', '30d'],
+  adult: ['nsfw', 'true'],
+};

@@ -1,48 +1,114 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { queryOf } from '../../http/query.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
+import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
-import type { CardProps } from './card.tsx';
-import type { FrontList, FrontLists } from './front-list.ts';
+import type { ListedBot } from './cards.tsx';
+import type { Front, FrontEntry, FrontList, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
-import { type FrontQuery, readFrontQuery } from './front-query.ts';
+import type { FrontQuery } from './front-query.ts';
+import { ListPage } from './list-page.tsx';
 
 interface ListRequest {
   readonly query: FrontQuery;
-  /** The language to show each bot in. The page depends on these, not on the many ways to ask for them. */
+  /**
+   * The language to show each bot in, suggestions last. The page depends on these, not on the many ways to ask for them.
+   */
   readonly locales: readonly Locale[];
 }
 
-interface ListInputs {
-  readonly list: FrontList;
+interface CommonInputs {
   readonly baseUrl: string;
+  /** When the day began, in milliseconds since the epoch: cards say how long ago something was. */
+  readonly today: number;
+}
+
+/** Returns how the front page is made. */
+export async function frontRecipe(
+  ctx: Context,
+  lists: FrontLists,
+  query: FrontQuery,
+  baseUrl: string,
+): Promise<PageRecipe<ListRequest, CommonInputs & { readonly front: Front }>> {
+  const front = await lists.front();
+  const locales = localesFor(
+    ctx,
+    query,
+    front.shelves.flatMap(({ entries }) => entries),
+  );
+  return {
+    request: { query, locales },
+    read: () => ({ front, baseUrl, today: startOfDay() }),
+    render: renderFront,
+  };
 }
 
 /**
  * Returns how the page of a list is made.
  * @throws {QueueFullError}
+ * @throws {ProblemError} not-found for a page past the last one
  */
 export async function listRecipe(
   ctx: Context,
   lists: FrontLists,
-  category: Category | undefined,
+  query: FrontQuery,
   baseUrl: string,
-): Promise<PageRecipe<ListRequest, ListInputs>> {
-  const query = readFrontQuery(queryOf(ctx), category);
+): Promise<PageRecipe<ListRequest, CommonInputs & { readonly list: FrontList }>> {
   const list = await lists.get(query);
-  const wanted = wantedRanges(query.locale, ctx.get('Accept-Language'));
-  const locales = list.entries.map(({ bot }) => chooseLocale(bot.facts.locales, wanted) as Locale);
-  return { request: { query, locales }, read: () => ({ list, baseUrl }), render: renderList };
+  const { entries, suggestions, pages } = list;
+  if (query.page > Math.max(1, pages))
+    throw new ProblemError('not-found', `the list has ${pages} pages, there is no page ${query.page}`);
+  const locales = localesFor(ctx, query, [...entries, ...suggestions]);
+  return {
+    request: { query, locales },
+    read: () => ({ list, baseUrl, today: startOfDay() }),
+    render: renderList,
+  };
 }
 
-async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promise<VNode> {
-  const { site, viewer, query, locales, list, baseUrl } = inputs;
-  const cards = list.entries.map(({ bot: { element }, count }, i): CardProps => {
-    const bot = JSON.parse(element.toString()) as BotListElement;
-    return { bot, locale: locales[i] as Locale, count };
+async function renderFront(
+  inputs: ListRequest & PageInputs & CommonInputs & { readonly front: Front },
+): Promise<VNode> {
+  const { front, locales, ...others } = inputs;
+  const { sizes, shelves } = front;
+  let start = 0;
+  const shown = shelves.map(({ sort, entries }) => {
+    return { sort, bots: botsOf(entries, locales.slice(start, (start += entries.length))) };
   });
-  return <FrontPage site={site} viewer={viewer} query={query} cards={cards} baseUrl={baseUrl} {...list} />;
+  return <FrontPage {...others} {...sizes} shelves={shown} />;
 }
+
+async function renderList(
+  inputs: ListRequest & PageInputs & CommonInputs & { readonly list: FrontList },
+): Promise<VNode> {
+  const { list, locales, ...others } = inputs;
+  const { entries, ...numbers } = list;
+  const bots = botsOf(entries, locales);
+  const suggestions = botsOf(list.suggestions, locales.slice(entries.length));
+  return <ListPage {...others} {...numbers} bots={bots} suggestions={suggestions} />;
+}
+
+function botsOf(entries: readonly FrontEntry[], locales: readonly Locale[]): ListedBot[] {
+  return entries.map(({ bot: { element }, count, growth }, i) => {
+    const bot = JSON.parse(element.toString()) as BotListElement;
+    return { bot, locale: locales[i] as Locale, count, growth };
+  });
+}
+
+/** The reader's language, unless a search matches the bot in another one. */
+function localesFor(ctx: Context, { locale }: FrontQuery, entries: readonly FrontEntry[]): Locale[] {
+  const wanted = wantedRanges(locale, ctx.get('Accept-Language'));
+  return entries.map(({ bot, matched }) => {
+    const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
+    return matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
+  });
+}
+
+function startOfDay(): number {
+  return Math.floor(Date.now() / day) * day;
+}
+
+/** Milliseconds. */
+const day = 86_400_000;

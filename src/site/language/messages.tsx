@@ -26,6 +26,8 @@ export interface Messages {
   readonly minute: (time: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
+  /** Formats how long before a day `time` is, in days at least: today, 2 days ago, last month. @param today when the day began */
+  readonly daysAgo: (time: number, today: number) => string;
   /** Joins texts: a, b, and c. */
   readonly list: (items: readonly string[]) => string;
   /** Returns the name of a language in this language. */
@@ -74,6 +76,10 @@ export function createMessages(
       const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
       return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);
     },
+    daysAgo(time, today) {
+      const age = Math.max(0, today - Math.floor(time / aDay) * aDay);
+      return age < aDay ? relative.format(0, 'day') : own.ago(today - age, today);
+    },
     list: (items) => lists.format(items),
     languageName: (other) => nameOfLocale(other, locale),
   };
@@ -101,11 +107,13 @@ function isolatedText(values: Readonly<Record<string, string | number>>): Record
 
 const smallestUnit = ['minute', 60_000] as const;
 
+const aDay = 86_400_000;
+
 /** Milliseconds, the largest unit first. */
 const units = [
   ['year', 365 * 86_400_000],
   ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
+  ['day', aDay],
   ['hour', 3_600_000],
   smallestUnit,
 ] as const;

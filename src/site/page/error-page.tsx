@@ -4,7 +4,7 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ProblemError } from '../../http/problem.ts';
 import { problemOf } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
-import { KeepLanguage, useLanguage } from '../language/page-language.tsx';
+import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site, type Viewer } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
 
@@ -53,9 +53,10 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
             <InEnglish>{asSentence(problem.message)}</InEnglish>
           </p>
         )}
-        {kind === 'missing' && <Search />}
         <p>
-          <a href={href('/')}>{t('list.seeAll')}</a>
+          <a class="button quiet" href={href('/?sort=popular')}>
+            {t('list.seeAll')}
+          </a>
         </p>
       </div>
     </Layout>
@@ -69,18 +70,4 @@ function kindOf({ kind, status }: ProblemError): ErrorKind {
   if (kind === 'unexpected') return 'unexpected';
   if (status === 429) return 'limited';
   return status === 503 ? 'busy' : 'refused';
-}
-
-function Search(): VNode {
-  const { t, text } = useLanguage();
-  return (
-    <form class="search" role="search" action="/">
-      <KeepLanguage />
-      <div class="query">
-        <label for="q">{t('error.search')}</label>
-        <input id="q" type="search" name="q" maxLength={200} placeholder={text('search.placeholder')} />
-      </div>
-      <button type="submit">{t('search.button')}</button>
-    </form>
-  );
 }

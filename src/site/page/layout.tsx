@@ -3,10 +3,12 @@ import type { Locale } from '../../bot/locale.ts';
 import { Head } from '../head/head.tsx';
 import type { PageMeta } from '../head/page-meta.ts';
 import type { Languages } from '../language/languages.ts';
+import type { MessageKey } from '../language/message-file.ts';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { assets } from './assets.ts';
 import { OperatorContact } from './operator.tsx';
 import { productName } from './product-name.ts';
+import { SearchForm } from './search-form.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
 /** A person who is logged in. */
@@ -40,6 +42,12 @@ export interface LayoutProps {
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */
   readonly meta?: PageMeta;
+  /** Whether it is the front page, which has a search of its own in place of the one in the header. */
+  readonly isFront?: boolean;
+  /** What was searched for. */
+  readonly q?: string;
+  /** The page of the navigation that this is. */
+  readonly current?: NavigationPath | undefined;
   /** The address of this page with a language of the interface; where it is left out, its other parameters go. */
   readonly pathIn?: (locale: Locale) => string;
   /** The path of a script among the assets. The page works without it. */
@@ -47,10 +55,16 @@ export interface LayoutProps {
   readonly children: ComponentChildren;
 }
 
+/** Where people who are logged in find their bots. */
+export const myBotsPath = '/my-bots';
+
+/** A page that the header links to. */
+export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
+
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, viewer, title, meta, script, pathIn, children } = props;
-  const { t, text, locale, dir, href } = useLanguage();
+  const { site, title, meta, script, pathIn, children } = props;
+  const { t, text, locale, dir } = useLanguage();
   return (
     <html lang={locale} dir={dir}>
       <head>
@@ -67,21 +81,7 @@ export function Layout(props: LayoutProps): VNode {
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
-        <header class="top">
-          {site.demo && <p class="demo">{t('layout.demo')}</p>}
-          <div class="wide bar">
-            <a class="brand" href={href('/')}>
-              <img src={assets.icon.path} width="28" height="28" alt="" />
-              {productName}
-            </a>
-            <nav aria-label={text('layout.navigation')}>
-              <a href={href('/')}>{t('layout.browse')}</a>
-              <a href={href('/add')}>{t('layout.add')}</a>
-              <a href={href('/docs')}>{t('layout.api')}</a>
-            </nav>
-            {site.login && <Account viewer={viewer} />}
-          </div>
-        </header>
+        <Header {...props} />
         <main id="main" class="wide" tabIndex={-1}>
           {children}
         </main>
@@ -99,8 +99,32 @@ export function Layout(props: LayoutProps): VNode {
   );
 }
 
-/** Where people who are logged in find their bots. */
-export const myBotsPath = '/my-bots';
+function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
+  const { t, text, href } = useLanguage();
+  const link = (path: NavigationPath, key: MessageKey): VNode => (
+    <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
+      {t(key)}
+    </a>
+  );
+  return (
+    <header class="top">
+      {site.demo && <p class="demo">{t('layout.demo')}</p>}
+      <div class="wide bar">
+        <a class="brand" href={href('/')} aria-current={isFront ? 'page' : undefined}>
+          <img src={assets.icon.path} width="28" height="28" alt="" />
+          {productName}
+        </a>
+        <nav aria-label={text('layout.navigation')}>
+          {link('/add', 'layout.add')}
+          {link('/docs', 'layout.api')}
+          {viewer && link(myBotsPath, 'myBots.title')}
+        </nav>
+        {!isFront && <SearchForm q={q} />}
+        {site.login && <Account viewer={viewer} />}
+      </div>
+    </header>
+  );
+}
 
 /** The name of the account and a logout button, or a login link. */
 function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
@@ -114,7 +138,6 @@ function Account({ viewer }: { readonly viewer: Viewer | null }): VNode {
   }
   return (
     <form class="account" method="post" action={href('/logout')}>
-      <a href={href(myBotsPath)}>{t('myBots.title')}</a>
       <span class="muted">
         <span class="out-of-sight">{t('layout.loggedInAs')} </span>
         <bdi>{viewer.name}</bdi>

@@ -1,5 +1,5 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { frontPath, readFrontQuery } from '../../../src/site/front/front-query.ts';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { frontPath, isFront, readFrontQuery, sortOf } from '../../../src/site/front/front-query.ts';
 
 describe('the query of a list page', () => {
   const read = (text: string): ReturnType<typeof readFrontQuery> =>
@@ -8,13 +8,15 @@ describe('the query of a list page', () => {
   it('has defaults: all bots by servers, or the best match first where something is searched for', () => {
     deepStrictEqual(read(''), {
       q: '',
-      sort: 'popular',
+      sort: undefined,
       category: undefined,
-      nsfw: false,
+      language: undefined,
+      filters: [],
       page: 1,
       locale: undefined,
     });
-    strictEqual(read('q=music').sort, 'relevance');
+    strictEqual(sortOf(read('')), 'popular');
+    strictEqual(sortOf(read('q=music')), 'relevance');
   });
 
   it('ignores invalid values', () => {
@@ -28,6 +30,9 @@ describe('the query of a list page', () => {
       'page=9999999',
       'nsfw=yes',
       'locale=!',
+      'language=!',
+      'source=closed',
+      'active=1d',
       'q=%20',
     ])
       deepStrictEqual(read(text), read(''), text);
@@ -41,16 +46,29 @@ describe('the query of a list page', () => {
   it('has an address that is read as the same query, without the defaults', () => {
     for (const [text, path] of [
       ['', '/'],
-      ['sort=popular&page=1&nsfw=false', '/'],
-      ['q=a%26b&sort=name&nsfw=true&page=3&locale=fr', '/?q=a%26b&sort=name&nsfw=true&page=3&locale=fr'],
+      ['page=1&nsfw=false', '/'],
+      ['sort=popular', '/?sort=popular'],
+      ['sort=popular&page=2', '/?page=2'],
+      ['sort=name&q=a%26b&nsfw=true&page=3&locale=fr', '/?q=a%26b&sort=name&nsfw=true&page=3&locale=fr'],
       ['q=a&sort=relevance', '/?q=a'],
+      [
+        'nsfw=true&active=30d&verified=true&source=open&language=pt-br',
+        '/?language=pt-BR&source=open&verified=true&active=30d&nsfw=true',
+      ],
     ] as const) {
       strictEqual(frontPath(read(text)), path);
-      deepStrictEqual(read(path.replace(/^.*\?|^\/$/, '')), read(text));
+      strictEqual(frontPath(read(path.replace(/^.*\?|^\/$/, ''))), path);
     }
     strictEqual(
       frontPath(readFrontQuery(new URLSearchParams('page=2'), 'music')),
       '/categories/music?page=2',
     );
+  });
+
+  it('is that of the front page where nothing is searched for, chosen or sorted', () => {
+    for (const text of ['', 'locale=fr', 'page=1', 'sort=no', 'q=']) ok(isFront(read(text)), text);
+    for (const text of ['q=a', 'sort=popular', 'page=2', 'source=open', 'language=fr', 'nsfw=true'])
+      ok(!isFront(read(text)), text);
+    ok(!isFront(readFrontQuery(new URLSearchParams(), 'music')));
   });
 });

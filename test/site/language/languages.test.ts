@@ -5,7 +5,7 @@ import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-const english = { 'list.page': 'Page {page, number} of {pages, number}', 'layout.add': 'Add a bot' };
+const english = { 'card.percent': '{change, number, percent}', 'layout.add': 'Add a bot' };
 const files = {
   'en.json': JSON.stringify(english),
   'de.json': JSON.stringify({ ...english, 'layout.add': 'Bot hinzufügen' }),
@@ -60,15 +60,15 @@ describe('the languages of the interface', () => {
   });
 
   it('show English for a message that lacks a placeholder, and log which, once', () => {
-    const broken = { ...english, 'list.page': 'Seite {page, number}', 'layout.add': 'Bot hinzufügen' };
+    const broken = { ...english, 'card.percent': 'Prozent', 'layout.add': 'Bot hinzufügen' };
     const { languages, log } = open({ ...files, 'de.json': JSON.stringify(broken) });
     for (let i = 0; i < 2; i++) {
       const { text } = languages.choose(undefined, 'de');
-      strictEqual(text('list.page', { page: 1, pages: 2 }), 'Page 1 of 2');
+      strictEqual(text('card.percent', { change: 0.25 }), '25%');
       strictEqual(text('layout.add'), 'Bot hinzufügen');
     }
     deepStrictEqual(log.lines, [
-      'warn: locales/de.json: "list.page" lacks the placeholder {pages, number}; the text is in English instead',
+      'warn: locales/de.json: "card.percent" lacks the placeholder {change, number}; the text is in English instead',
     ]);
   });
 

@@ -6,19 +6,17 @@ import { eachWord, separateCapitals } from './text/words.ts';
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
-/**
- * Returns the language in which a bot's name and description have most words of a text: its default one where others
- * have no more, undefined where none has any.
- */
-export function matchingLocale(contents: Texts, text: string): Locale | undefined {
+/** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
+export function matchingLocales(contents: Texts, text: string): Locale[] {
   const terms = readQuery(text).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
-  let best: Locale | undefined;
-  let most = 0;
+  let best: Locale[] = [];
+  let most = 1;
   for (const [locale, { name, description }] of Object.entries(contents)) {
     const words = new Set<string>();
     eachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
     const count = terms.filter((term) => hasTerm(words, term, languageBit(locale))).length;
-    if (count > most) [best, most] = [locale as Locale, count];
+    if (count > most) [best, most] = [[], count];
+    if (count === most) best.push(locale as Locale);
   }
   return best;
 }

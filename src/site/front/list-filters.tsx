@@ -1,0 +1,140 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { categories as allCategories } from '../../bot/schemas.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import type { FrontList } from './front-list.ts';
+import { filterNames, type FrontQuery, frontPath, type SortName, sortOf, sorts } from './front-query.ts';
+
+export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'languages'> {
+  readonly query: FrontQuery;
+}
+
+/** Narrows and orders a list. All of them are links. */
+export function ListFilters(props: ListFiltersProps): VNode {
+  return (
+    <div class="list-filters">
+      {props.categories.size > 0 && <CategoryChips {...props} current={props.query.category ?? 'all'} />}
+      <FilterChips {...props} />
+      <SortLinks {...props} />
+    </div>
+  );
+}
+
+interface CategoryChipsProps extends Pick<ListFiltersProps, 'query' | 'categories'> {
+  /** What is shown now; null for a page that is none of these lists. */
+  readonly current: Category | 'all' | null;
+}
+
+/** Leads to the same list in each category. */
+export function CategoryChips({ query, categories, current }: CategoryChipsProps): VNode {
+  const { t, text } = useLanguage();
+  const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
+  const shown = allCategories.filter((name) => categories.has(name) || name === current);
+  return (
+    <nav aria-label={text('list.categories')}>
+      <ul class="chips row">
+        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === 'all'}>
+          {t('list.all')} <Number of={all} />
+        </Chip>
+        {shown.map((category) => (
+          <Chip key={category} to={{ ...query, category }} current={category === current}>
+            {t(`category.${category}`)} <Number of={categories.get(category) ?? 0} />
+          </Chip>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function FilterChips({ query, languages }: ListFiltersProps): VNode {
+  const { t, text } = useLanguage();
+  const { filters } = query;
+  return (
+    <nav aria-label={text('list.filters')}>
+      <ul class="chips">
+        {filterNames.map((name) => {
+          const isOn = filters.includes(name);
+          const others = isOn ? filters.filter((other) => other !== name) : [...filters, name];
+          return (
+            <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
+              {t(`filter.${name}`)}
+            </Chip>
+          );
+        })}
+        {(languages.length > 1 || query.language !== undefined) && (
+          <li>
+            <LanguageMenu query={query} languages={languages} />
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'languages'>): VNode {
+  const { t, languageName } = useLanguage();
+  const { language } = query;
+  const name = language && languageName(language);
+  return (
+    <details class="menu">
+      <summary class={language === undefined ? 'chip' : 'chip on'}>
+        {name === undefined ? t('filter.language') : t('filter.inLanguage', { language: name })}
+      </summary>
+      <ul>
+        <Choice to={{ ...query, language: undefined, sort: sortOf(query) }} current={language === undefined}>
+          {t('filter.anyLanguage')}
+        </Choice>
+        {languages.slice(0, mostLanguages).map((other) => (
+          <Choice key={other} to={{ ...query, language: other }} current={other === language}>
+            {languageName(other)}
+          </Choice>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Those of most bots; others are found by search. */
+const mostLanguages = 40;
+
+function SortLinks({ query }: ListFiltersProps): VNode {
+  const { t, text } = useLanguage();
+  const names = (Object.keys(sorts) as SortName[]).filter((name) => name !== 'relevance' || query.q !== '');
+  return (
+    <nav class="sort" aria-label={text('search.sort')}>
+      <ul>
+        {names.map((sort) => (
+          <Choice key={sort} to={{ ...query, sort }} current={sort === sortOf(query)}>
+            {t(`sort.${sort}`)}
+          </Choice>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface ChoiceProps {
+  readonly to: FrontQuery;
+  readonly current: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Chip(props: ChoiceProps): VNode {
+  return <Choice {...props} class="chip" />;
+}
+
+/** A link to another list, from its first page. */
+function Choice({ to, current, children, ...others }: ChoiceProps & { readonly class?: string }): VNode {
+  return (
+    <li>
+      <a {...others} href={frontPath({ ...to, page: 1 })} aria-current={current ? 'true' : undefined}>
+        {children}
+      </a>
+    </li>
+  );
+}
+
+function Number({ of: value }: { readonly of: number }): VNode {
+  const { integer } = useLanguage();
+  return <small>{integer(value)}</small>;
+}

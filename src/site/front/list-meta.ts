@@ -1,0 +1,49 @@
+import type { Locale } from '../../bot/locale.ts';
+import { listMeta, type PageMeta } from '../head/page-meta.ts';
+import type { PageLanguage } from '../language/page-language.tsx';
+import { productName } from '../page/product-name.ts';
+import { type FrontQuery, frontPath, noQuery, preferredQuery } from './front-query.ts';
+
+/** Describes the front page. */
+export function frontMeta(baseUrl: string, language: PageLanguage): PageMeta {
+  return metaOf({
+    query: noQuery,
+    title: productName,
+    description: language.text('front.title'),
+    baseUrl,
+    language,
+  });
+}
+
+/** Describes a list of bots. @param title that of the page */
+export function metaOf(options: {
+  readonly query: FrontQuery;
+  readonly title: string;
+  readonly description: string;
+  readonly baseUrl: string;
+  readonly language: PageLanguage;
+}): PageMeta {
+  const { query, title, description, baseUrl } = options;
+  const { text, locale, locales, asked } = options.language;
+  const { q, category, filters } = query;
+  const preferred = preferredQuery(query);
+  const pathIn = (tag: Locale): string => frontPath({ ...preferred, locale: tag });
+  return listMeta({
+    path: asked === locale ? pathIn(locale) : frontPath(preferred),
+    title,
+    description,
+    category: category && {
+      id: category,
+      name: text('list.category', { category: text(`category.${category}`) }),
+    },
+    isSearch: q !== '',
+    isAdult: filters.includes('adult'),
+    baseUrl,
+    product: productName,
+    locale,
+    languages: [
+      ...locales.map((language) => ({ language, address: baseUrl + pathIn(language) })),
+      { language: 'x-default', address: baseUrl + frontPath(preferred) },
+    ],
+  });
+}

@@ -1,0 +1,72 @@
+import type { VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
+import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Cards, type ListedBot } from './cards.tsx';
+import type { FrontList } from './front-list.ts';
+import { type FrontQuery, frontPath } from './front-query.ts';
+import { ListFilters } from './list-filters.tsx';
+import { metaOf } from './list-meta.ts';
+import { NothingFound } from './nothing-found.tsx';
+import { PageLinks } from './page-links.tsx';
+
+export interface ListPageProps extends Omit<FrontList, 'entries' | 'suggestions'> {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly query: FrontQuery;
+  /** The bots of this page of the list. */
+  readonly bots: readonly ListedBot[];
+  /** What is nearest to the search, where nothing was found. */
+  readonly suggestions: readonly ListedBot[];
+  /** When the day began, in milliseconds since the epoch. */
+  readonly today: number;
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** A list of bots to search and filter: all bots, or those of a category. */
+export function ListPage(props: ListPageProps): VNode {
+  const { site, viewer, query, bots, total, pages, corrected, hidden, today, baseUrl } = props;
+  const language = useLanguage();
+  const { t, text } = language;
+  const { q, filters } = query;
+  const title = headingOf(query, total, language);
+  const found = text('list.found', { count: total });
+  const description = `${found}. ${text('front.title')}`;
+  const meta = metaOf({ query, title, description, baseUrl, language });
+  const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
+  return (
+    <Layout {...{ site, viewer, title, meta, pathIn, q }}>
+      <div class="list-head">
+        <h1>{title}</h1>
+        {q === '' && <p class="muted">{found}</p>}
+        {corrected !== undefined && <p>{t('list.corrected', { query: corrected })}</p>}
+        {hidden > 0 && (
+          <p>
+            <a href={frontPath({ ...query, filters: [...filters, 'adult'], page: 1 })}>
+              {t('list.hidden', { count: hidden })}
+            </a>
+          </p>
+        )}
+      </div>
+      <ListFilters {...props} />
+      {bots.length === 0 ? (
+        <NothingFound {...props} />
+      ) : (
+        <Cards bots={bots} today={today} heading="h2" atOnce={cardsAtOnce} />
+      )}
+      <PageLinks query={query} pages={pages} />
+    </Layout>
+  );
+}
+
+/** The cards that a large screen shows without scrolling. */
+const cardsAtOnce = 8;
+
+function headingOf({ q, category, sort }: FrontQuery, total: number, { text }: PageLanguage): string {
+  if (q !== '') return text('list.foundFor', { count: total, query: q });
+  if (category !== undefined) return text('list.category', { category: text(`category.${category}`) });
+  return text(
+    sort === 'growing' || sort === 'newest' || sort === 'edited' ? `shelf.${sort}` : 'shelf.popular',
+  );
+}

@@ -1,0 +1,47 @@
+import type { VNode } from 'preact';
+import { useLanguage } from '../language/page-language.tsx';
+import { Cards, type ListedBot } from './cards.tsx';
+import type { FrontList } from './front-list.ts';
+import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
+import { CategoryChips } from './list-filters.tsx';
+
+export interface NothingFoundProps extends Pick<FrontList, 'allCategories'> {
+  readonly query: FrontQuery;
+  /** What is nearest to the search. */
+  readonly suggestions: readonly ListedBot[];
+  /** When the day began, in milliseconds since the epoch. */
+  readonly today: number;
+}
+
+/** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
+export function NothingFound({ query, allCategories, suggestions, today }: NothingFoundProps): VNode {
+  const { t } = useLanguage();
+  const { q, locale } = query;
+  const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
+  const isNarrowed =
+    frontPath({ ...query, sort: undefined, page: 1 }) !== frontPath({ ...all, sort: undefined });
+  return (
+    <>
+      <div class="empty">
+        <p>
+          <strong>{q === '' ? t('list.nothing') : t('list.nothingFor', { query: q })}</strong>{' '}
+          {t('list.nothingAdvice')}
+        </p>
+        {isNarrowed && (
+          <a class="button quiet" href={frontPath(all)}>
+            {t('list.withoutFilters')}
+          </a>
+        )}
+      </div>
+      <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
+      {suggestions.length > 0 && (
+        <section class="shelf" aria-labelledby="nearest">
+          <div class="shelf-head">
+            <h2 id="nearest">{t('list.nearest')}</h2>
+          </div>
+          <Cards bots={suggestions} today={today} heading="h3" atOnce={0} />
+        </section>
+      )}
+    </>
+  );
+}

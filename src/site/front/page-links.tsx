@@ -1,0 +1,46 @@
+import type { VNode } from 'preact';
+import { useLanguage } from '../language/page-language.tsx';
+import { type FrontQuery, frontPath, sortOf } from './front-query.ts';
+
+export interface PageLinksProps {
+  readonly query: FrontQuery;
+  readonly pages: number;
+}
+
+/** Leads to the other pages of a list by their numbers. */
+export function PageLinks({ query, pages }: PageLinksProps): VNode | null {
+  const { t, text, integer } = useLanguage();
+  const { page } = query;
+  if (pages <= 1) return null;
+  const pathOf = (number: number): string => frontPath({ ...query, sort: sortOf(query), page: number });
+  return (
+    <nav class="pages" aria-label={text('list.pages')}>
+      {page > 1 && (
+        <a class="button quiet" rel="prev" href={pathOf(page - 1)}>
+          {t('list.previous')}
+        </a>
+      )}
+      <ol>
+        {shownPages(page, pages).map((number, i, shown) => (
+          <li key={number}>
+            {i > 0 && number - (shown[i - 1] ?? 0) > 1 && <span aria-hidden="true">…</span>}
+            <a href={pathOf(number)} aria-current={number === page ? 'page' : undefined}>
+              {integer(number)}
+            </a>
+          </li>
+        ))}
+      </ol>
+      {page < pages && (
+        <a class="button quiet" rel="next" href={pathOf(page + 1)}>
+          {t('list.next')}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** The first page, the last one, and those around this one. */
+function shownPages(page: number, pages: number): number[] {
+  const numbers = [1, page - 1, page, page + 1, pages];
+  return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
+}

@@ -1,0 +1,22 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { matchingLocales } from '../../../src/catalogue/search/matching-locales.ts';
+
+describe('the languages that a search matches', () => {
+  const contents = {
+    en: { name: 'Music Bear', description: 'Plays tracks.' },
+    de: { name: 'Musikbär', description: 'Spielt Lieder im Sprachkanal.' },
+    nl: { name: 'Music Bear', description: 'Speelt liedjes.' },
+    ja: { name: '音楽熊', description: '音楽を再生します。' },
+  };
+
+  it('are those with most of the words, in any form', () => {
+    deepStrictEqual(matchingLocales(contents, 'track'), ['en']);
+    deepStrictEqual(matchingLocales(contents, 'musikbar lied'), ['de']);
+    deepStrictEqual(matchingLocales(contents, '音楽のボット'), ['ja']);
+    deepStrictEqual(matchingLocales(contents, 'music bear'), ['en', 'nl']);
+  });
+
+  it('are none where no text has a word', () => {
+    deepStrictEqual(matchingLocales(contents, 'wetter'), []);
+  });
+});
