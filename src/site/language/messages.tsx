@@ -28,8 +28,6 @@ export interface Messages {
   readonly ago: (time: number, now: number) => string;
   /** Formats how long before a day `time` is, in days at least: today, 2 days ago, last month. @param today when the day began */
   readonly daysAgo: (time: number, today: number) => string;
-  /** Joins texts: a, b, and c. */
-  readonly list: (items: readonly string[]) => string;
   /** Returns the name of a language in this language. */
   readonly languageName: (locale: string) => string;
 }
@@ -53,7 +51,6 @@ export function createMessages(
     timeZone: 'UTC',
   });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-  const lists = new Intl.ListFormat(locale);
   const own: Messages = {
     locale,
     dir,
@@ -80,7 +77,6 @@ export function createMessages(
       const age = Math.max(0, today - Math.floor(time / aDay) * aDay);
       return age < aDay ? relative.format(0, 'day') : own.ago(today - age, today);
     },
-    list: (items) => lists.format(items),
     languageName: (other) => nameOfLocale(other, locale),
   };
   return own;
