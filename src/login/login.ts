@@ -92,14 +92,15 @@ export class Login {
 }
 
 /**
- * Returns the path that a login redirects to: `text` where it is the path of a known page, with or without a language, else the front page. So no link
+ * Returns the path that a login redirects to: `text` where it is the path of a known page, with or without a query, else the front page. So no link
  * through the login can lead to another site.
  */
 export function returnPath(text: string | undefined): string {
   return text !== undefined && pages.test(text) ? text : '/';
 }
 
-const pages = /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add|my-bots)?(?:\?locale=[A-Za-z0-9-]{1,35})?$/;
+const pages =
+  /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add|docs|my-bots|categories\/[a-z]{1,20})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
 
 interface LoginCookie extends AuthorizationRequest {
   readonly to: string;

@@ -3,7 +3,15 @@ import { returnPath } from '../../src/login/login.ts';
 
 describe('returnPath', () => {
   it('is a page of ours as it was asked for', () => {
-    for (const path of ['/', '/add', '/bots/42', '/bots/190519304972663312/token'])
+    for (const path of [
+      '/',
+      '/add',
+      '/docs',
+      '/bots/42',
+      '/bots/190519304972663312/token',
+      '/?q=a%2Fb+c&sort=name&page=2',
+      '/categories/music?locale=fr',
+    ])
       strictEqual(returnPath(path), path);
   });
 

@@ -24,7 +24,7 @@ export interface LoginRoutesOptions {
 }
 
 /**
- * Logging in and out. `/login?to=<path>` redirects to the provider, and with `account=other` asks it for another account.
+ * Logging in and out. `/login?to=<path>` redirects to the provider, without `to` for the page that led there, and with `account=other` asks it for another account.
  * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
  * provider.
  */
@@ -42,7 +42,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     const query = queryOf(ctx);
     try {
       const { url, cookie } = await login.begin(
-        query.get('to') ?? undefined,
+        query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
@@ -67,6 +67,11 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     setCookie(ctx, sessionCookie, null);
     redirectTo(ctx, site.languages.of(ctx).href('/'));
   });
+}
+
+/** Returns the path of an address of this site: the page that the link to the login was on. */
+function pathOf(address: string, baseUrl: string): string | undefined {
+  return address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : undefined;
 }
 
 /** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */

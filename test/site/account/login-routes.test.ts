@@ -19,6 +19,14 @@ describe('the login', () => {
     match(page.text, new RegExp(`Person ${author}`));
   });
 
+  it('leads back to the page that its link was on', async () => {
+    const path = '/?q=homer';
+    const visitor = new Visitor();
+    const headers = { referer: site.baseUrl + path };
+    const page = await visitor.logIn(await visitor.go(`${site.baseUrl}/login`, { headers }), author);
+    strictEqual(page.url.href, site.baseUrl + path);
+  });
+
   it('shows on every page who is logged in, and to nobody else', async () => {
     const { visitor } = await site.loggedIn(author);
     for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
