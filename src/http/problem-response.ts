@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import {
   EditConflictError,
@@ -10,21 +11,34 @@ import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
 import { ProblemError } from './problem.ts';
 
+/** Logs what the operator should know about a thrown error, and returns its problem. */
+export type ReportError = (ctx: Context, error: unknown) => ProblemError;
+
 /** Turns a thrown error into a problem document: a ProblemError into its own, an unexpected error into a plain 500. */
-export function handleErrors(log: Log): (ctx: Context, next: Next) => Promise<void> {
-  const reasons = new LogThrottle();
+export function handleErrors(report: ReportError): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const problem = problemOf(error);
-      const request = { method: ctx.method, path: ctx.path };
-      if (problem.kind === 'unexpected')
-        log.error({ err: error, ...request }, 'a request failed unexpectedly, the client got status 500');
-      if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
-        log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
-      send(ctx, problem);
+      send(ctx, report(ctx, error));
     }
+  };
+}
+
+/** The header with the ID of a request that failed unexpectedly, which the log has too. */
+export const requestIdHeader = 'X-Request-Id';
+
+export function createReportError(log: Log): ReportError {
+  const reasons = new LogThrottle();
+  return (ctx, error) => {
+    const problem = problemOf(error);
+    const request = { method: ctx.method, path: ctx.path };
+    if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
+      log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
+    if (problem.kind !== 'unexpected') return problem;
+    const id = randomUUID();
+    log.error({ err: error, ...request, id }, `request ${id} failed unexpectedly, the client got status 500`);
+    return new ProblemError('unexpected', problem.message, { headers: { [requestIdHeader]: id } });
   };
 }
 

@@ -32,7 +32,7 @@ import { handleUnrouted } from '../http/methods.ts';
 import { addMetricsRoute, countRequests } from '../http/api/metrics-route.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
-import { handleErrors } from '../http/problem-response.ts';
+import { createReportError, handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
@@ -124,9 +124,10 @@ export function createApp(options: AppOptions): Koa {
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use(storeResponses(options.responses));
   app.use(countRequests(options.metrics));
-  app.use(handleErrors(log));
+  const report = createReportError(log);
+  app.use(handleErrors(report));
   app.use(protect);
-  app.use(showErrorPages(site, viewerOf));
+  app.use(showErrorPages(site, viewerOf, report));
   app.use(waitFor(catalogue, probes));
   app.use(programs.routes());
   app.use(probes.routes());
@@ -140,7 +141,7 @@ export function createApp(options: AppOptions): Koa {
 export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
   const probes = probeRoutes(options);
   const app = new Koa();
-  app.use(handleErrors(options.log));
+  app.use(handleErrors(createReportError(options.log)));
   app.use(probes.routes());
   app.use(handleUnrouted([probes]));
   return app;

@@ -1,6 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import Koa, { type Context, type Next } from 'koa';
-import { handleErrors } from '../../src/http/problem-response.ts';
+import { createReportError, handleErrors } from '../../src/http/problem-response.ts';
 import { ResponseCache, storeResponses } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
@@ -25,7 +25,7 @@ export async function serveHandler(
   const app = new Koa();
   const responses = new ResponseCache();
   app.use(storeResponses(responses));
-  app.use(handleErrors(silentLog));
+  app.use(handleErrors(createReportError(silentLog)));
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
   const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };
   const { port, close } = await listen(app, limits, responses);

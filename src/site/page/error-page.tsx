@@ -2,7 +2,7 @@ import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ProblemError } from '../../http/problem.ts';
-import { problemOf } from '../../http/problem-response.ts';
+import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site, type Viewer } from './layout.tsx';
@@ -12,20 +12,27 @@ import { sendOnce } from './html-response.ts';
 export function showErrorPages(
   site: Site,
   viewerOf: (ctx: Context) => Promise<Viewer | null>,
+  report: ReportError,
 ): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const problem = problemOf(error);
-      if (problem.kind === 'unexpected' || !wantsPage(ctx)) throw error;
-      const viewer = await viewerOf(ctx);
+      if (!wantsPage(ctx)) throw error;
+      const problem = report(ctx, error);
+      // What failed may be the reading of the session.
+      const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
       await new TimeSlice().next();
       sendOnce(ctx, <ErrorPage {...{ site, viewer, problem }} />, site.languages.of(ctx), problem.status);
       ctx.set({ ...problem.headers });
+      if (problem.status === 503 && ctx.method === 'GET')
+        ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
     }
   };
 }
+
+/** When a page that is not available reloads itself. */
+const reloadSeconds = '5';
 
 function wantsPage(ctx: Context): boolean {
   if (/^\/(api|appdata|hooks)\//.test(ctx.path)) return false;
@@ -42,13 +49,15 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
   const { t, text, href } = useLanguage();
   const kind = kindOf(problem);
   const title = text(`error.${kind}.title`);
+  const id = problem.headers[requestIdHeader];
   return (
     <Layout site={site} viewer={viewer} title={title}>
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
         <h1>{t(`error.${kind}.title`)}</h1>
         <p>{t(`error.${kind}.text`)}</p>
-        {(kind === 'refused' || problem.kind === 'writes-unavailable') && (
+        {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
+        {problem.kind === 'writes-unavailable' && (
           <p>
             <InEnglish>{asSentence(problem.message)}</InEnglish>
           </p>

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { addHookRoute } from '../../../src/http/api/hook-route.ts';
-import { handleErrors } from '../../../src/http/problem-response.ts';
+import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
 import { RateLimit } from '../../../src/http/rate-limits.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -22,7 +22,7 @@ describe('POST /hooks/push', () => {
     const router = new Router();
     addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', 0) });
     const app = new Koa();
-    app.use(handleErrors(silentLog));
+    app.use(handleErrors(createReportError(silentLog)));
     app.use(router.routes());
     server = await listen(app, {
       host: '127.0.0.1',

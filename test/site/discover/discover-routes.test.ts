@@ -6,7 +6,7 @@ import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { handleErrors } from '../../../src/http/problem-response.ts';
+import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
 import { ResponseCache, storeResponses } from '../../../src/http/response-cache.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -43,7 +43,7 @@ describe('what programs read beside the pages', () => {
     app.silent = true;
     const responses = new ResponseCache();
     app.use(storeResponses(responses));
-    app.use(handleErrors(silentLog));
+    app.use(handleErrors(createReportError(silentLog)));
     app.use(router.routes());
     server = await listen(
       app,

@@ -1,0 +1,69 @@
+import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { ProblemError } from '../../../src/http/problem.ts';
+import { createReportError } from '../../../src/http/problem-response.ts';
+import { showErrorPages } from '../../../src/site/page/error-page.tsx';
+import type { Site } from '../../../src/site/page/layout.tsx';
+import { serveHandler } from '../../support/handler.ts';
+import { testLanguages } from '../../support/languages.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+
+describe('the page of an error', () => {
+  const site: Site = {
+    languages: testLanguages,
+    login: true,
+    contact: null,
+    live: false,
+    demo: false,
+    repository: null,
+  };
+
+  async function pageOf(
+    error: Error,
+  ): Promise<{ status: number; headers: object; text: string; lines: string[] }> {
+    const log = recordedLog();
+    const viewerOf = async (): Promise<null> => {
+      throw new Error('the session cannot be read');
+    };
+    const isExpected = error instanceof ProblemError;
+    const pages = showErrorPages(site, isExpected ? async () => null : viewerOf, createReportError(log));
+    const server = await serveHandler(async (ctx, next) => {
+      await pages(ctx, async () => {
+        await next();
+        throw error;
+      });
+    });
+    const { status, headers, body } = await server.get({ accept: 'text/html' });
+    await server.close();
+    return { status, headers, text: body.toString(), lines: log.lines };
+  }
+
+  it('of the service names the request, and the log has the same ID', async () => {
+    const { status, text, lines } = await pageOf(new TypeError('a is not a function'));
+    strictEqual(status, 500);
+    const id = /Request: <code>([0-9a-f-]{36})<\/code>/.exec(text)?.[1] ?? '';
+    match(lines.join('\n'), new RegExp(`^error: request ${id} failed unexpectedly`));
+    doesNotMatch(text, /not a function/);
+  });
+
+  it('that passes reloads by itself, when the response says', async () => {
+    const headers = { 'Retry-After': '2' };
+    const page = await pageOf(new ProblemError('starting', 'the catalogue is still being read', { headers }));
+    strictEqual(page.status, 503);
+    strictEqual(new Map(Object.entries(page.headers)).get('refresh'), '2');
+    match(page.text, /Not available right now/);
+  });
+
+  it('says what to do, not what the API calls it', async () => {
+    const { status, text, headers } = await pageOf(
+      new ProblemError('not-found', 'GET /api/v2/bots lists those there are'),
+    );
+    strictEqual(status, 404);
+    doesNotMatch(text, /\/api\/v2/);
+    match(text, /role="search"/);
+    strictEqual(new Map(Object.entries(headers)).get('refresh'), undefined);
+    match(
+      (await pageOf(new ProblemError('too-large', 'the body is over 64 KiB'))).text,
+      /Go back and try again/,
+    );
+  });
+});
