@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement, Category, FileItem } from '../../bot/schema-types.ts';
+import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
-import { folderOf, pathOf } from '../page/layout.ts';
+import { folderOf } from '../page/layout.ts';
 import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
+import { elementForm, fileForm, type List, listOf } from './json-list.ts';
 import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
-import { type Cursor, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
+import { select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
@@ -37,17 +37,6 @@ export interface CatalogueSizes {
   readonly total: number;
   readonly categories: ReadonlyMap<Category, number>;
   readonly locales: ReadonlyMap<Locale, number>;
-}
-
-/** A list as JSON: an array, one element a bot or file. */
-export interface List {
-  readonly digest: string;
-  /** Whole, or in pieces that are made for each response. */
-  readonly body: Buffer | (() => AsyncIterable<Buffer>);
-  /** Bytes that it takes up in memory besides the index. */
-  readonly size: number;
-  readonly total: number;
-  readonly next: Cursor | undefined;
 }
 
 /**
@@ -197,27 +186,6 @@ const byId: Sort = { key: 'id', descending: false };
 /** Among bots that fit a search equally well the count decides. */
 const byCount: Sort = { key: 'count', descending: true };
 
-async function listOf(
-  { bots, total, next }: Selected,
-  { toJson, digestOf, salt }: ListForm,
-  slice = new TimeSlice(),
-): Promise<List> {
-  const hash = createHash('sha1').update(`${salt} `);
-  let bytes = 0;
-  for (const bot of bots) {
-    if (slice.isOver) await slice.next();
-    hash.update(digestOf(bot));
-    bytes += bot.element.length;
-  }
-  const digest = hash.digest('base64url');
-  if (bytes > pieceSize)
-    return { digest, total, next, body: () => arrayOf(bots, toJson), size: bots.length * 8 };
-  const parts: Buffer[] = [];
-  for await (const part of arrayOf(bots, toJson, slice)) parts.push(part);
-  const body = Buffer.concat(parts);
-  return { digest, total, next, body, size: body.length };
-}
-
 /** Folder by folder, and within one by the text of the id, as file names sort. */
 async function inPathOrder(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   const folders = new Map<string, IndexedBot[]>();
@@ -235,73 +203,4 @@ async function inPathOrder(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
     },
   );
   return sorted.flat();
-}
-
-/** Bytes. A larger list is made for each response, in pieces of a good size for a socket; it has no bytes of its own. */
-const pieceSize = 64 * 1024;
-
-/** A JSON array in pieces, made one slice of time after the other. */
-async function* arrayOf(
-  bots: readonly IndexedBot[],
-  toJson: (bot: IndexedBot) => Buffer,
-  slice = new TimeSlice(),
-): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [openBracket];
-  let size = 1;
-  let separator = Buffer.alloc(0);
-  for (const bot of bots) {
-    if (slice.isOver) await slice.next();
-    const json = toJson(bot);
-    parts.push(separator, json);
-    separator = comma;
-    size += json.length + 1;
-    if (size < pieceSize) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-    size = 0;
-  }
-  yield Buffer.concat([...parts, closeBracket]);
-}
-
-const openBracket = Buffer.from('[');
-const closeBracket = Buffer.from(']');
-const comma = Buffer.from(',');
-
-/** What a list shows of a bot. */
-interface ListForm {
-  readonly toJson: (bot: IndexedBot) => Buffer;
-  /** Differs where `toJson` does; with the salt also from that of another form. */
-  readonly digestOf: (bot: IndexedBot) => string;
-  readonly salt: string;
-}
-
-const wholeElements: ListForm = {
-  toJson: ({ element }) => element,
-  digestOf: ({ digest }) => digest,
-  salt: '',
-};
-
-const fileForm: ListForm = {
-  toJson: fileItems,
-  digestOf: ({ files }) => files.map(({ sha }) => sha).join(''),
-  salt: '',
-};
-
-/** The elements as they are, or only the keys asked for. */
-function elementForm(fields: ListQuery['fields']): ListForm {
-  if (fields === undefined) return wholeElements;
-  const toJson = ({ element }: IndexedBot): Buffer => {
-    const whole = JSON.parse(element.toString()) as BotListElement;
-    return Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))));
-  };
-  return { ...wholeElements, toJson, salt: fields.join() };
-}
-
-function fileItems({ id, element, files }: IndexedBot): Buffer {
-  const { contents } = JSON.parse(element.toString()) as BotListElement;
-  const items = files.map(({ locale, main, size, sha }): FileItem => {
-    const { name = '', description = '' } = contents[locale] ?? {};
-    return { id, locale, main, path: pathOf(id, locale), name, description, size, sha };
-  });
-  return Buffer.from(items.map((item) => JSON.stringify(item)).join());
 }

@@ -81,7 +81,7 @@ export async function select(
 }
 
 /**
- * The first `count` of what `select` gives, without an order of all: for the beginning of a list whose order
+ * Returns the first `count` bots that `select` returns, without sorting all: for the beginning of a list whose order
  * changes all the time.
  * @param bots every bot by id
  */

@@ -37,7 +37,7 @@ export class SortedIndexes {
     return ordered;
   }
 
-  /** That of the order as it would be now. Counts change all the time: their order is made anew once a second at most. */
+  /** Returns the version that an order would have now. Counts change all the time: their order is sorted again once a second at most. */
   version(key: Sort['key']): string {
     const second =
       (key === 'count' || key === 'growth') && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
