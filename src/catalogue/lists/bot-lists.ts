@@ -7,7 +7,7 @@ import type { BotSearch } from '../search/bot-search.ts';
 import { elementForm, fileForm, type List, listOf } from './json-list.ts';
 import { selectBest, type SelectedByRelevance } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
-import { select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
+import { FirstBots, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
@@ -120,6 +120,15 @@ export class BotLists {
     return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
 
+  /** The first bots that are not for adults, by each of these keys from the highest value down. */
+  async highest(keys: readonly Sort['key'][], count: number): Promise<IndexedBot[][]> {
+    const lists = keys.map((key) => new FirstBots(this.#sortedIndexes.valueOf(key), true, count));
+    await forEachInSlices(this.#bots.all().toReversed(), (bot) => {
+      if (!bot.facts.nsfw) for (const list of lists) list.add(bot);
+    });
+    return lists.map(({ bots }) => bots);
+  }
+
   /** How many bots there are of each kind, with those for adults or without. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
     const { version } = this.#bots;
@@ -168,15 +177,24 @@ function noSizes(): MutableSizes {
 }
 
 async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
-  const [all, general] = [noSizes(), noSizes()];
+  const [adult, general] = [noSizes(), noSizes()];
   await forEachInSlices(bots, ({ facts }) => {
-    for (const sizes of facts.nsfw ? [all] : [all, general]) {
-      sizes.total++;
-      sizes.categories.set(facts.category, (sizes.categories.get(facts.category) ?? 0) + 1);
-      for (const locale of facts.locales) sizes.locales.set(locale, (sizes.locales.get(locale) ?? 0) + 1);
-    }
+    const sizes = facts.nsfw ? adult : general;
+    sizes.total++;
+    increase(sizes.categories, facts.category, 1);
+    for (const locale of facts.locales) increase(sizes.locales, locale, 1);
   });
+  const all = noSizes();
+  for (const { total, categories, locales } of [general, adult]) {
+    all.total += total;
+    for (const [category, count] of categories) increase(all.categories, category, count);
+    for (const [locale, count] of locales) increase(all.locales, locale, count);
+  }
   return { all, general };
+}
+
+function increase<K>(counts: Map<K, number>, key: K, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 const mostSuggestions = 6;

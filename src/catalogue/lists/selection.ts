@@ -92,19 +92,45 @@ export async function selectFirst(
   selection: Selection,
   count: number,
 ): Promise<IndexedBot[]> {
-  const first: Sorted[] = [];
+  const first = new FirstBots(valueOf, descending, count);
   // Later ids were made later: in this direction few bots push others out.
   await forEachInSlices(descending ? bots.toReversed() : bots, (bot) => {
-    if (!matches(bot, selection)) return;
-    const value = valueOf(bot);
-    const isBefore = (other: SortValue): boolean => (descending ? value > other : value < other);
-    const worst = first.at(-1);
-    if (worst && first.length === count && !isBefore(worst.value)) return;
-    const place = first.findIndex((other) => isBefore(other.value));
-    first.splice(place === -1 ? first.length : place, 0, { bot, value });
-    if (first.length > count) first.pop();
+    if (matches(bot, selection)) first.add(bot);
   });
-  return first.map(({ bot }) => bot);
+  return first.bots;
+}
+
+/** The first `count` of the bots that are added, in one order. */
+export class FirstBots {
+  readonly #valueOf: ValueOf;
+  readonly #descending: boolean;
+  readonly #count: number;
+  readonly #first: Sorted[] = [];
+
+  constructor(valueOf: ValueOf, descending: boolean, count: number) {
+    this.#valueOf = valueOf;
+    this.#descending = descending;
+    this.#count = count;
+  }
+
+  get bots(): IndexedBot[] {
+    return this.#first.map(({ bot }) => bot);
+  }
+
+  /** Adds a bot; of two with the same value, the one that is added first comes first. */
+  add(bot: IndexedBot): void {
+    const value = this.#valueOf(bot);
+    const first = this.#first;
+    const worst = first.at(-1);
+    if (worst && first.length === this.#count && !this.#isBefore(value, worst.value)) return;
+    const place = first.findIndex((other) => this.#isBefore(value, other.value));
+    first.splice(place === -1 ? first.length : place, 0, { bot, value });
+    if (first.length > this.#count) first.pop();
+  }
+
+  #isBefore(value: SortValue, other: SortValue): boolean {
+    return this.#descending ? value > other : value < other;
+  }
 }
 
 /** A bot and what it is sorted by. */

@@ -87,8 +87,7 @@ export class FrontLists {
   async front(): Promise<Front & Current> {
     return await this.#front.get('', this.#versions, async () => {
       const sizes = await this.#lists.sizes(false);
-      const shelves = sizes.total < fewBots ? [await this.#shelf('popular', fewBots)] : await this.#shelves();
-      return { sizes, shelves: shelves.filter(({ entries }) => entries.length > 0) };
+      return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
   }
 
@@ -140,27 +139,27 @@ export class FrontLists {
     return { entries: shown.map((bot) => this.#entry(bot, matched?.(bot))) };
   }
 
-  /** Selects bots for each shelf, none of them twice. A shelf with fewer than three is left out. */
-  async #shelves(): Promise<Shelf[]> {
-    const shelves: Shelf[] = [];
-    const shown = new Set<IndexedBot>();
-    for (const sort of shelfSorts) {
-      const { entries } = await this.#shelf(sort, mostOnShelf + shown.size);
-      const fresh = entries.filter(({ bot, growth = 0 }) => {
-        return !shown.has(bot) && (sort !== 'growing' || growth > 0);
-      });
-      const some = fresh.slice(0, mostOnShelf);
-      if (some.length < fewestOnShelf) continue;
-      for (const { bot } of some) shown.add(bot);
-      shelves.push({ sort, entries: some });
-    }
-    return shelves;
+  /** Selects all bots as one shelf. */
+  async #allBots(): Promise<Shelf[]> {
+    const [bots = []] = await this.#lists.highest(['count'], fewBots);
+    return bots.length === 0 ? [] : [{ sort: 'popular', entries: bots.map((bot) => this.#entry(bot)) }];
   }
 
-  async #shelf(sort: ShelfName, count: number): Promise<Shelf> {
-    const order = sorts[sort];
-    const bots = await this.#lists.first({ ...(order && { sort: order }), nsfw: false }, count);
-    return { sort, entries: bots.map((bot) => this.#entry(bot)) };
+  /** Selects bots for each shelf, none of them twice. A shelf with fewer than three is left out. */
+  async #shelves(): Promise<Shelf[]> {
+    const keys = shelfSorts.map((sort) => sortKeyOf[sort]);
+    const lists = await this.#lists.highest(keys, mostOnShelf * keys.length);
+    const shelves: Shelf[] = [];
+    const shown = new Set<IndexedBot>();
+    for (const [i, sort] of shelfSorts.entries()) {
+      const fresh = (lists[i] ?? []).filter((bot) => !shown.has(bot)).map((bot) => this.#entry(bot));
+      const grown = fresh.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0);
+      const entries = grown.slice(0, mostOnShelf);
+      if (entries.length < fewestOnShelf) continue;
+      for (const { bot } of entries) shown.add(bot);
+      shelves.push({ sort, entries });
+    }
+    return shelves;
   }
 
   #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
@@ -209,5 +208,6 @@ const fewPages = 40;
 const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
+const sortKeyOf = { growing: 'growth', newest: 'created', edited: 'edited' } as const;
 const fewestOnShelf = 3;
 const mostOnShelf = 6;

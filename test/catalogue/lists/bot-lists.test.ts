@@ -41,6 +41,7 @@ describe('lists that many ask for at once', () => {
     'a sorted list': async (lists) => await lists.elements({ sort: { key: 'name', descending: true } }),
     'a list of some fields': async (lists) => await lists.elements({ fields: ['id'] }),
     'the beginning of a list': async (lists) => await lists.first({}, 24),
+    'the highest of several lists': async (lists) => await lists.highest(['count', 'created'], 6),
     'the sizes of the catalogue': async (lists) => await lists.sizes(true),
     'the list of files': async (lists) => await lists.files(),
   };
