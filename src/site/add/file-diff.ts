@@ -30,7 +30,7 @@ export function diffOf(before: string, after: string): readonly DiffPart[] | nul
 /** The time grows with the square of the lines that differ, and blocks every other request. */
 const mostLines = 800;
 /** Milliseconds. */
-const longest = 20;
+const longest = 200;
 
 function lineOf(line: string): DiffLine {
   const kind = line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same';

@@ -33,6 +33,7 @@ describe('an indexed bot', () => {
       nameKey: 'homer',
       category: 'fun',
       nsfw: false,
+      openSource: false,
       verified: false,
       authors: ['1'],
       locales: ['en'],
