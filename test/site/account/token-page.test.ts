@@ -65,7 +65,7 @@ describe('the page of a bot’s token, in a browser', function () {
       await page.getByRole('link', { name: 'Homer' }).click();
       await page.getByText('156', { exact: true }).waitFor();
 
-      await page.getByRole('link', { name: 'Token' }).click();
+      await page.getByRole('link', { name: 'Manage' }).click();
       ok(!(await page.content()).includes(token));
       await page.getByText('Replace or revoke the token').click();
       await page.getByRole('button', { name: 'Regenerate' }).click();
