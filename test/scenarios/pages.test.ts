@@ -159,6 +159,25 @@ describe('pages', () => {
       match(await html('/?q=filler'), /href="\/categories\/games\?q=filler"[^>]*>Games <small>30<\/small>/);
     });
 
+    it('narrows a list by source, verification, activity and language, with links that turn each on and off', async () => {
+      const text = await html('/?source=open');
+      deepStrictEqual(names(text), ['Homer']);
+      match(text, /href="\/\?sort=popular" aria-current="true">Open source</);
+      match(text, /href="\/\?source=open&amp;verified=true">Verified</);
+      deepStrictEqual(names(await html('/?language=ar')), ['قيثارة']);
+      match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”</);
+      for (const filter of ['verified=true', 'active=30d'])
+        deepStrictEqual(names(await html(`/?${filter}`)), []);
+      match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters</);
+    });
+
+    it('says what it searched for instead of a word that no bot has, and how many 18+ bots it hides', async () => {
+      const text = await html('/?q=beigneds');
+      deepStrictEqual(names(text), ['Homère']);
+      match(text, /Showing results for “<bdi>beignets<\/bdi>”/);
+      match(await html('/?q=seven'), /href="\/\?q=seven&amp;nsfw=true">1 hidden 18\+ result</);
+    });
+
     it('leads out of an empty result', async () => {
       const text = await html('/?q=zzzzzz');
       match(text, /No bots match/);
