@@ -4,9 +4,12 @@ const progress = document.getElementById('progress');
 const left = new Set();
 let timer;
 let sent = 0;
+// What the server said last of the fields as they are; another text, such as that the file was copied, stays until one types.
+let said = '';
 
 form.addEventListener('input', ({ target }) => {
   left.delete(target.name);
+  said = '';
   clearTimeout(timer);
   timer = setTimeout(check, 300);
 });
@@ -35,7 +38,8 @@ async function check() {
   for (const fault of form.querySelectorAll('.fault'))
     showFault(fault, page.getElementById(fault.id).textContent);
   const done = page.getElementById('progress').textContent;
-  if (progress.textContent !== done) progress.textContent = done;
+  if (said !== done && progress.textContent !== done) progress.textContent = done;
+  said = done;
   document.getElementById('outcome').replaceChildren(...page.getElementById('outcome').childNodes);
   showCopy();
 }

@@ -134,7 +134,8 @@ async function endService({ child, end }: Started): Promise<string | undefined> 
     await end('SIGTERM');
     return undefined;
   }
-  const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  // The service itself gives open connections ten seconds.
+  const impatience = setTimeout(() => child.kill('SIGKILL'), 20_000);
   const code = await end('SIGTERM');
   clearTimeout(impatience);
   return code === 0 ? undefined : `(it ended with ${code ?? child.signalCode} after SIGTERM)`;
