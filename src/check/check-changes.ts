@@ -123,7 +123,7 @@ function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
 }
 
 const leakMessage =
-  'this looks like a bot token: remove it and make a new one (botshelf token, or the Token button), as others may have read it';
+  'this looks like a bot token: remove it and make a new one (botshelf token, or the Manage link on its page), as others may have read it';
 
 /** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
 function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {

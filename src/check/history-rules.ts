@@ -92,12 +92,12 @@ function addedBy({ commit }: FileVersion, finding: Finding): Finding {
 
 function leakOf({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
   if (place === undefined) return [];
-  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and remove it from that commit too`;
+  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and remove it from that commit too`;
   return [asError({ path, ...place, rule: tokenRule, message })];
 }
 
 function leakInMessage(commit: string): Finding {
-  const message = `the message of ${short(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Token button), as others may have read it, and reword that commit`;
+  const message = `the message of ${short(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and reword that commit`;
   return asError(fileFault(botsFolder, tokenRule, message));
 }
 

@@ -85,7 +85,7 @@ export function createApp(options: AppOptions): Koa {
   addReadRoutes(programs, bots, lists, baseUrl);
   addCountsRoute(programs, bots, options.timeline);
   const tokenAdvice = (id: BotId): string => {
-    if (options.login?.obstacle === null) return `the Token button at ${baseUrl}/bots/${id} gives one`;
+    if (options.login?.obstacle === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
     const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
     return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
   };

@@ -25,13 +25,13 @@ describe('a post without a valid token, where nobody can log in', () => {
 });
 
 describe('a post without a token, where authors log in', () => {
-  it('is told where the Token button is', async () => {
+  it('is told where to issue a token', async () => {
     const provider = { kind: 'discord', issuer: 'https://discord.com', idClaim: 'id' } as const;
     const env = loginEnv({ ...provider, clientId: '1', clientSecret: 'secret' }, [
       'a-secret-of-the-tests-which-is-long-enough',
     ]);
     const service = await startTestService({ [pagePath('7')]: mainPage() }, { env });
     const { json } = await service.request('/api/v2/bots/7', { method: 'POST' });
-    match(json.detail, /the Token button at https:\/\/bots\.example\.org\/bots\/7 gives one/);
+    match(json.detail, /log in at https:\/\/bots\.example\.org\/bots\/7\/token to issue one/);
   });
 });
