@@ -12,7 +12,7 @@ describe('the group of an address', () => {
     strictEqual(addressGroup('2001:db8:1:2::9'), addressGroup('2001:db8:1:2:ffff::1'));
   });
 
-  it('is what was given where that is no address', () => {
+  it('is the input itself where that is no address', () => {
     strictEqual(addressGroup(''), '');
   });
 });

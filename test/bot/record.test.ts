@@ -104,7 +104,7 @@ describe('a record', () => {
     deepStrictEqual(codehost, { owner: 'o', repo: null });
   });
 
-  it('has the default locale first, then the others as given', () => {
+  it('has the default locale first, then the others in their order', () => {
     const texts = ['de', 'en', 'zh-CN'].map((tag) => {
       return [locale(tag), { name: tag, description: tag, page: '' }] as const;
     });

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { CompressedBodies } from '../../src/http/compression.ts';
 
 describe('compressed bodies', () => {
-  it('are what was given, in either coding, in one piece or several', async () => {
+  it('are the original, in either coding, in one piece or several', async () => {
     const bodies = new CompressedBodies();
     const pieces = async function* (): AsyncGenerator<Buffer> {
       for (const piece of ['one', 'two', 'three']) yield await Promise.resolve(Buffer.from(piece));

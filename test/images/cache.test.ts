@@ -222,7 +222,7 @@ describe('the image cache', () => {
     deepEqual(cache.status(), { known: 1, cached: 1, failing: 0, left: 0 });
   });
 
-  it('gives a picture that is named again within its time of grace at once', async () => {
+  it('serves a picture that is named again within its time of grace at once', async () => {
     cache.want(homer, avatarOnly());
     await cache.idle();
     await cache.setWanted([]);

@@ -66,7 +66,7 @@ describe('decoding a picture', () => {
     equal((await sharp((await decode(original, 'avatar')).bytes).metadata()).hasAlpha, true);
   });
 
-  it('gives the same bytes for the same picture', async () => {
+  it('returns the same bytes for the same picture', async () => {
     const original = await samplePicture({ width: 600, height: 600 });
     deepEqual((await decode(original, 'avatar')).bytes, (await decode(original, 'avatar')).bytes);
   });

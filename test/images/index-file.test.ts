@@ -12,7 +12,7 @@ describe('the index of the image cache', () => {
     path = join(tempFolder(), 'appdata', 'index');
   });
 
-  it('gives back what was known of every picture, by kind', async () => {
+  it('reads back what was known of every picture, by kind', async () => {
     const pictures = await filled(path, 3);
     const both = pictures.obtain('avatar', urlOf(1));
     both.failure = { count: 2, retryAt: 5, message: 'is answered with 404' };
@@ -41,7 +41,7 @@ describe('the index of the image cache', () => {
     deepEqual(await known(path), new Map());
   });
 
-  it('survives kill -9: cut off at any byte it gives what was whole before, and goes on from there', async () => {
+  it('survives kill -9: cut off at any byte it reads what was whole before, and goes on from there', async () => {
     await filled(path, 4);
     const bytes = readFileSync(path);
     const lines = bytes.toString().split('\n').length - 2;

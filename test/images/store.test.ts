@@ -16,7 +16,7 @@ describe('the image store', () => {
     store = new ImageStore(folder);
   });
 
-  it('names a picture by its bytes and gives them back', async () => {
+  it('names a picture by its bytes and reads them back', async () => {
     const bytes = Buffer.from('a picture');
     const name = await store.put(bytes);
     equal(name, createHash('sha256').update(bytes).digest('hex'));

@@ -7,7 +7,7 @@ import { setKey } from '../support/keys.ts';
 
 /**
  * A process for the crash tests: commits changes of two files, one after the other, prints the number of each
- * that was answered, and dies at the failpoint it was given, reached for the second time, or when it is killed.
+ * that was answered, and dies at the named failpoint, reached for the second time, or when it is killed.
  */
 const [catalogue = '', failpointName = '', first = '0'] = process.argv.slice(2);
 const repositoryOpener = new RepositoryOpener(catalogue);

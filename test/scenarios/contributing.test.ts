@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 describe('CONTRIBUTING.md', () => {
   const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
 
-  it('gives an example that keeps every rule', async () => {
+  it('has an example that keeps every rule', async () => {
     const example = exampleIn(text);
     const catalogue = tempFolder();
     writeFiles(catalogue, { [pagePath('123456789012345678')]: example });

@@ -62,7 +62,7 @@ describe('after a crash in a merge from the remote', () => {
   }
 });
 
-/** Starts a service that dies at a failpoint of the merge, be it ready by then or not; gives the signal that it died of. */
+/** Starts a service that dies at a failpoint of the merge, whether it is ready by then or not; returns the signal that ended it. */
 async function lastWordsAt(folder: string, failpoint: string): Promise<string> {
   const settings = {
     NODE_ENV: 'test',

@@ -336,7 +336,7 @@ describe('pages', () => {
       match(searchParams.get('value') ?? '', /"name": "Bookworm"/);
     });
 
-    it('gives the file', async () => {
+    it('returns the file', async () => {
       const response = await post('/add/file', whole);
       strictEqual(
         response.headers.get('content-disposition'),
@@ -345,7 +345,7 @@ describe('pages', () => {
       match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
     });
 
-    it('gives a file that the check and the format have nothing against', async () => {
+    it('returns a file that passes check and format', async () => {
       const root = tempFolder();
       const texts = {
         ...whole,

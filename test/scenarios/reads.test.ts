@@ -48,7 +48,7 @@ describe('reads', () => {
   };
 
   describe('GET /api/v2/bots', () => {
-    it('gives a bare array of every bot in numeric id order, without pages', async () => {
+    it('returns a bare array of every bot in numeric id order, without pages', async () => {
       const { json, headers } = await service.request('/api/v2/bots');
       deepStrictEqual(
         json.map((bot: { id: string }) => bot.id),
@@ -103,7 +103,7 @@ describe('reads', () => {
       strictEqual(await ids('q=seven&category=games'), '');
     });
 
-    it('gives the fields asked for, in the order of the record', async () => {
+    it('returns the requested fields, in the order of the record', async () => {
       const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
       strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
     });
@@ -155,7 +155,7 @@ describe('reads', () => {
   });
 
   describe('GET /api/v2/bots/:id', () => {
-    it('gives the bare record, its keys in the promised order, the default locale first', async () => {
+    it('returns the bare record, its keys in the promised order, the default locale first', async () => {
       const { json } = await service.request('/api/v2/bots/200');
       strictEqual(
         Object.keys(json).join(' '),
@@ -195,7 +195,7 @@ describe('reads', () => {
   });
 
   describe('GET /api/v1/bots', () => {
-    it('lists every markdown file in path order, with the id Git gives it', async () => {
+    it('lists every markdown file in path order, with its Git object id', async () => {
       const { json, headers } = await service.request('/api/v1/bots/');
       deepStrictEqual(
         json.map(({ path }: { path: string }) => path),
@@ -261,7 +261,7 @@ describe('reads', () => {
       });
     }
 
-    it('gives each coding its own strong ETag and the same content', async () => {
+    it('has for each coding its own strong ETag and the same content', async () => {
       const plain = await raw(service, '/api/v2/bots/200');
       const zipped = await raw(service, '/api/v2/bots/200', { headers: { 'accept-encoding': 'gzip' } });
       const brotli = await raw(service, '/api/v2/bots/200', { headers: { 'accept-encoding': 'br' } });
@@ -383,7 +383,7 @@ function undate({ headers }: RawAnswer): object {
   return { ...headers, date: undefined };
 }
 
-/** Sends bytes as they are, and gives all that comes back. */
+/** Sends bytes as they are, and returns all that comes back. */
 async function send(service: TestService, text: string): Promise<string> {
   const { hostname, port } = new URL(service.address);
   const socket = connect(Number(port), hostname);

@@ -10,8 +10,8 @@ import { sharedRepository } from '../support/shared-repository.ts';
 
 const state = 'refs/botshelf/state';
 
-describe('thinning the history of a shared state', () => {
-  it('is done by one replica, and the others follow, without what was thinned away coming back', async () => {
+describe('pruning the history of a shared state', () => {
+  it('is done by one replica, and the others follow, without what was pruned away coming back', async () => {
     const shared = sharedRepository({ file: 'text' });
     const [a, b, late] = [replica(shared.clone()), replica(shared.clone()), replica(shared.clone())];
     for (let n = 1; n <= 6; n++) await a.count(1, n);

@@ -81,7 +81,7 @@ describe('POST /api/v2/bots/:id', () => {
   });
 
   describe('what may be said', () => {
-    it('takes a count, in either form, and gives what was stored', async () => {
+    it('takes a count, in either form, and returns what was stored', async () => {
       deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
       deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
       strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);

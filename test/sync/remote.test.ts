@@ -55,11 +55,11 @@ describe('a remote behind HTTP', () => {
 
   it('replaces a ref by no descendant of it only where it is still as was known', async () => {
     const before = shared.git('rev-parse', state);
-    const thinned = clone.git('commit-tree', 'HEAD^{tree}', '-m', 'Thinned');
+    const pruned = clone.git('commit-tree', 'HEAD^{tree}', '-m', 'Pruned');
     const moved = clone.git('rev-parse', 'HEAD');
-    await rejects(pushRemote(opened, [{ ref: state, commit: thinned, lease: moved }], remote), GitError);
-    await pushRemote(opened, [{ ref: state, commit: thinned, lease: before }], remote);
-    strictEqual(shared.git('rev-parse', state), thinned);
+    await rejects(pushRemote(opened, [{ ref: state, commit: pruned, lease: moved }], remote), GitError);
+    await pushRemote(opened, [{ ref: state, commit: pruned, lease: before }], remote);
+    strictEqual(shared.git('rev-parse', state), pruned);
   });
 
   it('is given up when it hangs, and nothing that was started for it is left', async () => {

@@ -5,9 +5,9 @@ import { folderOf } from '../page/layout.ts';
 import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { elementForm, fileForm, type List, listOf } from './json-list.ts';
-import { selectBest, type SelectedByRelevance } from './relevance.ts';
+import { selectBest, type BestBots } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
-import { FirstBots, select, selectFirst, type Selected, type Selection, type Sort } from './selection.ts';
+import { FirstBots, select, selectFirst, type PageOfBots, type Selection, type Sort } from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
@@ -23,7 +23,7 @@ export interface SearchQuery extends Omit<Selection, 'sort'> {
   readonly q: string;
 }
 
-export interface SearchResult extends SelectedByRelevance {
+export interface SearchResult extends BestBots {
   /** What was searched for instead of what no bot has. */
   readonly corrected: string | undefined;
   /** What is nearest to the query, where nothing was found. */
@@ -83,7 +83,7 @@ export class BotLists {
    * The bots that a query asks for: in its order, else the best fit first, else by id.
    * @throws {QueueFullError}
    */
-  async select(query: Selection): Promise<Selected> {
+  async select(query: Selection): Promise<PageOfBots> {
     return await this.#queue.run(async () => await this.#select(query));
   }
 
@@ -149,7 +149,7 @@ export class BotLists {
     });
   }
 
-  async #select(query: Selection, slice = new TimeSlice()): Promise<Selected> {
+  async #select(query: Selection, slice = new TimeSlice()): Promise<PageOfBots> {
     const found = query.q === undefined ? undefined : await this.#search.search(query.q, slice);
     if (found && query.sort === undefined)
       return await selectBest(found, query, this.#sortedIndexes.counts, slice);

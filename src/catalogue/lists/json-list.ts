@@ -3,7 +3,7 @@ import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
-import type { Cursor, Selected } from './selection.ts';
+import type { Cursor, PageOfBots } from './selection.ts';
 
 /** A list as JSON: an array, one element a bot or file. */
 export interface List {
@@ -18,7 +18,7 @@ export interface List {
 
 /** Returns the list of the selected bots as JSON. */
 export async function listOf(
-  { bots, total, next }: Selected,
+  { bots, total, next }: PageOfBots,
   { toJson, digestOf, salt }: ListForm,
   slice = new TimeSlice(),
 ): Promise<List> {

@@ -11,13 +11,13 @@ import {
   compareSorted,
   type Cursor,
   matches,
-  type Selected,
+  type PageOfBots,
   type Selection,
-  type Sorted,
+  type SortedBot,
 } from './selection.ts';
 
 /** A page of what a search found. */
-export interface SelectedByRelevance extends Selected {
+export interface BestBots extends PageOfBots {
   /** How many more were found that are for adults and were not asked for. */
   readonly hidden: number;
   /** How many were found of each category, whichever are asked for. */
@@ -33,7 +33,7 @@ export async function selectBest(
   selection: Selection,
   counts: ReadonlyCounts,
   slice: TimeSlice,
-): Promise<SelectedByRelevance> {
+): Promise<BestBots> {
   const { after, limit = bots.length, nsfw, categories, ...others } = selection;
   const since = activeSince(others);
   const isFiltered = since > 0 || filterKeys.some((key) => others[key] !== undefined);
@@ -59,7 +59,7 @@ export async function selectBest(
   });
   // One more than the limit, and those of the cursor's own score that may be on pages before.
   const lowest = stepWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
-  const candidates: Sorted[] = [];
+  const candidates: SortedBot[] = [];
   await forEachIndex(total, slice, (place) => {
     const i = matching[place] ?? 0;
     const step = scoreStep(scores[i] ?? 0);
@@ -92,7 +92,7 @@ function sumOfCategories(perKind: readonly number[]): Map<Category, number> {
   return sums;
 }
 
-function descending(a: Sorted, b: Sorted): number {
+function descending(a: SortedBot, b: SortedBot): number {
   return compareSorted(b, a);
 }
 
@@ -114,7 +114,7 @@ function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
 }
 
 /** So many with the highest values, and all others that are equal to the last of them; in no order. */
-function highestOf(all: readonly Sorted[], count: number): readonly Sorted[] {
+function highestOf(all: readonly SortedBot[], count: number): readonly SortedBot[] {
   if (all.length <= count) return all;
   const least = Float64Array.from(all, ({ value }) => Number(value)).toSorted()[all.length - count] ?? 0;
   return all.filter(({ value }) => Number(value) >= least);

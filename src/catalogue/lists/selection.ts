@@ -39,7 +39,7 @@ export interface Cursor {
 
 export type SortValue = string | number;
 
-export interface Selected {
+export interface PageOfBots {
   readonly bots: readonly IndexedBot[];
   /** How many bots there are with all pages together. */
   readonly total: number;
@@ -67,7 +67,7 @@ export async function select(
   descending: boolean,
   selection: Selection,
   found?: ReadonlySet<IndexedBot>,
-): Promise<Selected> {
+): Promise<PageOfBots> {
   const matching: IndexedBot[] = [];
   await forEachInSlices(sorted, (bot) => {
     if (matches(bot, selection) && (found === undefined || found.has(bot))) matching.push(bot);
@@ -105,7 +105,7 @@ export class FirstBots {
   readonly #valueOf: ValueOf;
   readonly #descending: boolean;
   readonly #count: number;
-  readonly #first: Sorted[] = [];
+  readonly #first: SortedBot[] = [];
 
   constructor(valueOf: ValueOf, descending: boolean, count: number) {
     this.#valueOf = valueOf;
@@ -134,13 +134,13 @@ export class FirstBots {
 }
 
 /** A bot and what it is sorted by. */
-export interface Sorted {
+export interface SortedBot {
   readonly bot: IndexedBot;
   readonly value: SortValue;
 }
 
-/** SortedIndexes bots by what they are sorted by, then by id. */
-export function compareSorted(a: Sorted, b: Sorted): number {
+/** Compares bots by what they are sorted by, then by id. */
+export function compareSorted(a: SortedBot, b: SortedBot): number {
   return compare(a.value, a.bot.id, b.value, b.bot.id);
 }
 

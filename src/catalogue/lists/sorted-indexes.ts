@@ -1,7 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
-import { activeSince, compareSorted, type Sort, type Sorted, type ValueOf } from './selection.ts';
+import { activeSince, compareSorted, type Sort, type SortedBot, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */
 export interface Ordered {
@@ -75,7 +75,7 @@ export class SortedIndexes {
   async #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): Promise<IndexedBot[]> {
     const all = this.#bots.all();
     const added = new Set(all);
-    const sorted: Sorted[] = [];
+    const sorted: SortedBot[] = [];
     // The value is read once: it may change while the sort pauses.
     const add = (bot: IndexedBot): void => void sorted.push({ bot, value: valueOf(bot) });
     await forEachInSlices(before, (former) => {

@@ -4,7 +4,7 @@ import { largestFile } from '../../../src/git/objects/objects.ts';
 import { testRepository } from '../../support/repository.ts';
 
 describe('the reader of objects', () => {
-  it('gives what is there, in the order that was asked for, and nothing of what is not', async () => {
+  it('returns what exists, in the requested order, and nothing for what does not', async () => {
     const { folder } = testRepository({ a: 'first', b: '' });
     const reader = new ObjectReader(folder);
     const objects = await reader.read(['HEAD:b', 'HEAD:c', 'HEAD:a', 'HEAD:c d']);
@@ -15,7 +15,7 @@ describe('the reader of objects', () => {
     reader.close();
   });
 
-  it('gives nothing of a file that is too large, and goes on with what else was asked', async () => {
+  it('returns nothing for a file that is too large, and goes on with the rest', async () => {
     const { folder } = testRepository({
       large: Buffer.alloc(largestFile + 1, 'x').toString(),
       most: Buffer.alloc(largestFile, 'x').toString(),

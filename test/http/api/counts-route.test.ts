@@ -47,7 +47,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     );
   });
 
-  it('gives the last count of each day since the first, as JSON', async () => {
+  it('returns the last count of each day since the first, as JSON', async () => {
     const { json, headers } = await service.request(`/api/v2/bots/${homer}/counts`);
     strictEqual(json.length, 41);
     deepStrictEqual(json[0], { at: dayBefore(40), count: 100 });
@@ -60,7 +60,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     strictEqual(headers.get('access-control-allow-origin'), '*');
   });
 
-  it('gives a part of them, by day or by hour, times rounded down to their period', async () => {
+  it('returns a part of them, by day or by hour, times rounded down to their period', async () => {
     const days = await service.request(
       `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}T23:59Z&to=${dayBefore(2)}&step=day`,
     );
@@ -78,7 +78,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     ]);
   });
 
-  it('gives CSV to those that accept it rather', async () => {
+  it('returns CSV to clients that prefer it', async () => {
     const path = `/api/v2/bots/${homer}/counts?from=${dayBefore(3)}&to=${dayBefore(2)}`;
     const response = await fetch(service.address + path, { headers: { Accept: 'text/csv' } });
     strictEqual(response.headers.get('content-type'), 'text/csv; charset=utf-8');
@@ -124,7 +124,7 @@ describe('GET /api/v2/bots/:id/counts', () => {
     match(json.detail, /send 30d/);
   });
 
-  it('gives nothing of a time that is to come', async () => {
+  it('returns nothing for a time in the future', async () => {
     deepStrictEqual(
       (await service.request(`/api/v2/bots/${homer}/counts?from=2100-01-01&to=2100-02-01`)).json,
       [],

@@ -12,7 +12,7 @@ const identity = {
   GIT_COMMITTER_EMAIL: 'botshelf@localhost',
 };
 
-describe('thinning the history of the state', () => {
+describe('pruning the history of the state', () => {
   it('keeps what is young, and of older days the last commit', () => {
     const times = [10.2, 9.9, 9.5, 3.8, 3.1, 3.0, 1.5, 0.2, 0.1].map((days) => days * day);
     const stay = commitsToKeep(

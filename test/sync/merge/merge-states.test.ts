@@ -55,16 +55,16 @@ describe('the merge of two states', () => {
     strictEqual(await mergeStates(opened, ours, theirs), theirs);
   });
 
-  it('follows a thinned history, with ours on top as one commit, so that what was thinned away stays away', async () => {
+  it('follows a pruned history, with ours on top as one commit, so that what was pruned away stays away', async () => {
     let line: string | undefined;
     for (let n = 1; n <= 5; n++) line = await commit({ 1: [n, n] }, line);
     const known = String(line);
     let ours = known;
     for (let n = 6; n <= 8; n++) ours = await commit({ 2: [n, n] }, ours);
-    const thinned = await writePrunedHistory(opened, known, Date.now() / 1000 + 1000);
-    const merged = await mergeStates(opened, ours, String(thinned?.commit));
+    const pruned = await writePrunedHistory(opened, known, Date.now() / 1000 + 1000);
+    const merged = await mergeStates(opened, ours, String(pruned?.commit));
     deepStrictEqual(await countsOf(merged), { 1: [5, 5], 2: [8, 8] });
-    strictEqual(repository.git('log', '-1', '--format=%P', merged), thinned?.commit);
+    strictEqual(repository.git('log', '-1', '--format=%P', merged), pruned?.commit);
     strictEqual(repository.git('rev-list', '--count', merged), '2');
     const again = await commit({ 3: [1, 1] }, merged);
     strictEqual(await mergeStates(opened, again, merged), again);
