@@ -47,7 +47,9 @@ async function runChunks(): Promise<void> {
 
 async function runChunk(names: readonly string[]): Promise<void> {
   const paths = names.map((name) => `dist/test/${name}`);
-  const child = spawn(process.execPath, [mocha, ...process.argv.slice(2), ...paths], {
+  // A flag of node that mocha has to pass on costs a second process for each mocha.
+  const args = ['--enable-source-maps', mocha, ...process.argv.slice(2), ...paths];
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CHROMIUM_PATH: browser },
   });
