@@ -1,7 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { botshelf } from './support/command-line.ts';
+import { botshelf, mainFile } from './support/command-line.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
 describe('botshelf', () => {
@@ -25,11 +26,14 @@ describe('botshelf', () => {
     }
   });
 
-  it('says which version it is', async () => {
+  it('says which version it is, in a process of its own', () => {
     const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
       version: string;
     };
-    deepStrictEqual(await botshelf(root, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [mainFile, '--version'], {
+      encoding: 'utf8',
+    });
+    deepStrictEqual([status, stdout, stderr], [0, `${version}\n`, '']);
   });
 
   it('ends with 2 when it is used wrongly', async () => {

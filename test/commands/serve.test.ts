@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
@@ -10,19 +10,18 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
-import { mainFile } from '../support/command-line.ts';
+import { botshelf, mainFile } from '../support/command-line.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 /** Runs `botshelf serve` where it cannot start: every line that it says. */
-function refused(env: Readonly<Record<string, string>>): { status: number | null; lines: string[] } {
-  const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
-    env: { ...process.env, PORT: '0', ...env },
-    encoding: 'utf8',
-    timeout: 15_000,
-  });
-  return { status, lines: stderr.trim().split('\n') };
+async function refused(
+  root: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; lines: string[] }> {
+  const { code, stderr } = await botshelf(root, ['serve'], { cwd: '/', env: { PORT: '0', ...env } });
+  return { code, lines: stderr.trim().split('\n') };
 }
 
 function catalogue(): string {
@@ -40,39 +39,46 @@ describe('botshelf serve', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
-    const { status, lines } = refused({ BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) });
+    const { status, stderr } = spawnSync(process.execPath, [mainFile, 'serve'], {
+      env: { ...process.env, BOTSHELF_CATALOGUE: catalogue(), PORT: String(port) },
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
     other.close();
     strictEqual(status, 2);
-    deepStrictEqual(lines, [`port ${port} is in use: stop what listens there, or set PORT to another one`]);
+    deepStrictEqual(stderr.split('\n'), [
+      `port ${port} is in use: stop what listens there, or set PORT to another one`,
+      '',
+    ]);
   });
 
-  it('ends with 2 and one clear line when there is no catalogue', () => {
+  it('ends with 2 and one clear line when there is no catalogue', async () => {
     const empty = tempFolder();
     for (const root of [empty, join(empty, 'mistyped')]) {
-      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root });
-      strictEqual(status, 2);
+      const { code, lines } = await refused(root);
+      strictEqual(code, 2);
       strictEqual(lines.length, 1, lines.join('\n'));
       match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
     }
     deepStrictEqual(readdirSync(empty), [], 'nothing was made');
   });
 
-  it('ends with 2 and one clear line when the folder for its own files cannot be made', () => {
+  it('ends with 2 and one clear line when the folder for its own files cannot be made', async () => {
     // There Node, asked for the folders above as well, would try for ever.
-    const { status, lines } = refused({ BOTSHELF_CATALOGUE: catalogue(), BOTSHELF_VAR: '/proc/none' });
-    strictEqual(status, 2);
+    const { code, lines } = await refused(catalogue(), { BOTSHELF_VAR: '/proc/none' });
+    strictEqual(code, 2);
     strictEqual(lines.length, 1);
     match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a writable folder/);
   });
 
-  it('names every bad value of the environment at once', () => {
-    const { status, lines } = refused({
+  it('names every bad value of the environment at once', async () => {
+    const { code, lines } = await refused(catalogue(), {
       PORT: 'http',
       BOTSHELF_TRUST_PROXY: 'maybe',
       BOTSHELF_BASE_URL: 'example.org',
       BOTSHELF_RATE_LIMIT: '-1',
     });
-    strictEqual(status, 2);
+    strictEqual(code, 2);
     deepStrictEqual(
       lines.map((line) => line.split(' ')[0]),
       ['PORT', 'BOTSHELF_BASE_URL', 'BOTSHELF_TRUST_PROXY', 'BOTSHELF_RATE_LIMIT'],
@@ -176,8 +182,8 @@ describe('botshelf serve', () => {
     const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
     const service = await startServiceProcess(root);
     for (const varFolder of ['', tempFolder()]) {
-      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
-      strictEqual(status, 2);
+      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+      strictEqual(code, 2);
       strictEqual(lines.length, 1);
       match(
         lines[0] ?? '',
@@ -193,8 +199,8 @@ describe('botshelf serve', () => {
     const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
     const service = await startServiceProcess(root, {}, ['unshare', ...container]);
     for (const varFolder of ['', tempFolder()]) {
-      const { status, lines } = refused({ BOTSHELF_CATALOGUE: root, BOTSHELF_VAR: varFolder });
-      strictEqual(status, 2);
+      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+      strictEqual(code, 2);
       match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
     }
     await service.end('SIGKILL');
@@ -205,14 +211,6 @@ describe('botshelf serve', () => {
 });
 
 describe('botshelf token', () => {
-  const botshelf = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
-    spawnSync(process.execPath, [mainFile, ...args], {
-      env: { ...process.env, BOTSHELF_CATALOGUE: root },
-      encoding: 'utf8',
-    });
-  const token = (root: string, ...args: string[]): SpawnSyncReturns<string> =>
-    botshelf(root, 'token', ...args);
-
   it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startServiceProcess(folder);
@@ -226,42 +224,42 @@ describe('botshelf token', () => {
         })
       ).status;
     };
-    const first = token(folder, '1');
+    const first = await botshelf(folder, ['token', '1']);
     match(first.stdout, /^bsh_[0-9A-Za-z]{49}\n$/);
     strictEqual(await post(first.stdout.trim()), 200);
-    const second = token(folder, '1');
+    const second = await botshelf(folder, ['token', '1']);
     strictEqual(await post(first.stdout.trim()), 401);
     strictEqual(await post(second.stdout.trim()), 200);
-    const revoked = token(folder, '1', '--revoke');
-    strictEqual(revoked.status, 0);
+    const revoked = await botshelf(folder, ['token', '1', '--revoke']);
+    strictEqual(revoked.code, 0);
     strictEqual(revoked.stdout, '');
     strictEqual(await post(second.stdout.trim()), 401);
-    const third = botshelf(folder, 'token', '1');
+    const third = await botshelf(folder, ['token', '1']);
     strictEqual(await post(third.stdout.trim()), 200);
-    const ended = botshelf(folder, 'revoke', '1');
-    deepStrictEqual([ended.status, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
+    const ended = await botshelf(folder, ['revoke', '1']);
+    deepStrictEqual([ended.code, ended.stdout, ended.stderr], [0, '', 'The token of 1 has ended.\n']);
     strictEqual(await post(third.stdout.trim()), 401);
     strictEqual(await service.end('SIGTERM'), 0);
   });
 
-  it('ends with 2 and the fix for a bot that is not there, a bad id, and a catalogue that is in no repository', () => {
+  it('ends with 2 and the fix for a bot that is not there, a bad id, and a catalogue that is in no repository', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     for (const [root, id, fix] of [
       [folder, '2', /add its page first/],
       [folder, 'x', /pass 1 to 20 digits/],
       [withoutRepository(), '1', /git init/],
     ] as const) {
-      const { status, stdout, stderr } = token(root, id);
-      strictEqual(status, 2);
+      const { code, stdout, stderr } = await botshelf(root, ['token', id]);
+      strictEqual(code, 2);
       strictEqual(stdout, '');
       match(stderr, fix);
       ok(!stderr.includes('    at '), 'no stack trace');
     }
   });
 
-  it('keeps only the digest: the token is nowhere in the repository', () => {
+  it('keeps only the digest: the token is nowhere in the repository', async () => {
     const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
-    const { stdout } = token(folder, '1');
+    const { stdout } = await botshelf(folder, ['token', '1']);
     const state = git('show', 'refs/botshelf/state:00/01.json');
     match(state, /"1":\{"token":"sha256:[0-9a-f]{64}","tokenAt":\d+,"tokenGen":1\}/);
     ok(!state.includes(stdout.trim().slice(4)));

@@ -1,5 +1,9 @@
-import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { CommandRequest } from './command-runner.ts';
 
 /** What a run of `botshelf` came to. */
 export interface Run {
@@ -11,21 +15,57 @@ export interface Run {
 /** The compiled command line. */
 export const mainFile = fileURLToPath(new URL('./dist/src/main.js', import.meta.resolve('#package')));
 
-/** Runs `botshelf` with the catalogue at `root`, which is also the current folder unless another is given. */
+/**
+ * Runs `botshelf` with the catalogue at `root`, which is also the current folder unless another is given. Runs that do
+ * not overlap share a process.
+ */
 export async function botshelf(
   root: string,
   args: readonly string[],
   more: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Run> {
   const { cwd = root } = more;
-  const env = { PATH: process.env['PATH'], BOTSHELF_CATALOGUE: root, ...more.env };
-  return await new Promise((resolve) => {
-    const done = (error: ExecFileException | null, stdout: string, stderr: string): void => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-    };
-    const options = { cwd, env, maxBuffer: Number.POSITIVE_INFINITY };
-    execFile(process.execPath, [mainFile, ...args], options, done).stdin?.end();
+  const env = { PATH: process.env['PATH'] ?? '', BOTSHELF_CATALOGUE: root, ...more.env };
+  const runner = idleRunners.pop() ?? startRunner();
+  const mark = randomUUID();
+  runner.child.send({ mark, mainFile, args, cwd, env } satisfies CommandRequest);
+  const [out, err] = await Promise.all([readUntil(mark, runner, 1), readUntil(mark, runner, 2)]);
+  if (runner.child.connected) idleRunners.push(runner);
+  const [stdout = '', code = '-1'] = out.split(mark);
+  return { code: Number(code), stdout, stderr: err.split(mark)[0] ?? '' };
+}
+
+/** A process of command-runner.ts. */
+interface Runner {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown>;
+}
+
+const idleRunners: Runner[] = [];
+
+after('end the processes that run botshelf', () => {
+  for (const { child } of idleRunners.splice(0)) child.kill('SIGKILL');
+});
+
+function startRunner(): Runner {
+  const file = fileURLToPath(new URL('command-runner.js', import.meta.url));
+  const child = fork(file, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  return { child, ended: once(child, 'close') };
+}
+
+/** Returns what comes on a stream of the process until a line ends that has the mark, or the process ends. */
+async function readUntil(mark: string, { child, ended }: Runner, stream: 1 | 2): Promise<string> {
+  const output = child.stdio[stream] as Readable;
+  let text = '';
+  const found = new Promise<void>((resolve) => {
+    output.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      if (text.endsWith('\n') && text.includes(mark)) resolve();
+    });
   });
+  await Promise.race([found, ended]);
+  output.removeAllListeners('data');
+  return text;
 }
 
 /** Runs git in a test's repository, with nothing of this machine's configuration. */
