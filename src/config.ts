@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
+import { readSecretFiles, secretSettings } from './secret-files.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config {
@@ -77,11 +78,14 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults: string[] = [];
-  const known = new Set(['BOTSHELF_FAILPOINT']);
+  const secrets = readSecretFiles(env, faults);
+  // A secret that cannot be read is not one that is missing.
+  if (faults.length > 0) throw new ConfigError(faults);
+  const known = new Set(['BOTSHELF_FAILPOINT', ...secretSettings.map((name) => `${name}_FILE`)]);
   const text = (name: string): string | undefined => {
     known.add(name);
-    const value = env[name]?.trim();
-    return value === '' ? undefined : value;
+    const value = env[name]?.trim() ?? '';
+    return value === '' ? secrets.get(name) : value;
   };
   const integer = (name: string, fallback: number, least: number, most: number): number => {
     const value = text(name);

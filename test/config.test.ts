@@ -1,10 +1,18 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { secretSettings } from '../src/secret-files.ts';
+import { botshelf } from './support/command-line.ts';
 import { testRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
 import { startServiceProcess } from './support/service-process.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
+const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
 
 describe('the configuration of a remote', () => {
   it('is none unless there is one', () => {
@@ -42,6 +50,85 @@ describe('the configuration of a remote', () => {
   });
 });
 
+describe('a secret from a file', () => {
+  const folder = tempFolder();
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const secret = 'a-secret-of-more-than-32-characters';
+
+  it('is read from the file that NAME_FILE names, for each setting that holds one', () => {
+    const config = readConfig({
+      BOTSHELF_SECRET_FILE: file('seal', `${secret}, ${secret}2\n`),
+      BOTSHELF_REMOTE_FILE: file('remote', 'https://shelf:key@git.example.org/bots.git\r\n'),
+      BOTSHELF_WEBHOOK_SECRET_FILE: file('webhook', ` ${secret}\n\n`),
+      BOTSHELF_OAUTH_PROVIDER: 'discord',
+      BOTSHELF_OAUTH_CLIENT_ID: '1',
+      BOTSHELF_OAUTH_CLIENT_SECRET_FILE: file('client', secret),
+    });
+    deepStrictEqual(
+      [config.secrets, config.remote?.remote, config.remote?.webhookSecret, config.login?.clientSecret],
+      [[secret, `${secret}2`], 'https://shelf:key@git.example.org/bots.git', ` ${secret}\n`, secret],
+    );
+    deepStrictEqual(config.unknown, []);
+  });
+
+  it('is read from a credential of systemd with the name of the setting', () => {
+    file('BOTSHELF_SECRET', secret);
+    deepStrictEqual(readConfig({ CREDENTIALS_DIRECTORY: folder }).secrets, [secret]);
+  });
+
+  it('stops the start, in one sentence without the secret, where it cannot be used or is given twice', () => {
+    file('BOTSHELF_WEBHOOK_SECRET', secret);
+    mkdirSync(join(folder, 'folder'));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const credentials = { CREDENTIALS_DIRECTORY: folder };
+    for (const [env, fault] of [
+      [{ BOTSHELF_SECRET_FILE: '/no/file' }, /_SECRET_FILE cannot be used: ENOENT.*\/no\/file/],
+      [{ BOTSHELF_SECRET_FILE: join(folder, 'folder') }, /folder is not a file/],
+      [{ BOTSHELF_SECRET_FILE: join(folder, 'pipe') }, /pipe is not a file/],
+      [{ BOTSHELF_SECRET_FILE: file('empty', '\n') }, /empty is empty/],
+      [{ BOTSHELF_SECRET_FILE: file('large', 'x'.repeat(16_385)) }, /large has more than 16384 bytes/],
+      [{ BOTSHELF_SECRET_FILE: file('bytes', Buffer.from([0xff, 0xfe])) }, /bytes is not UTF-8/],
+      [{ BOTSHELF_SECRET_FILE: file('nul', `${secret}\0`) }, /nul is not a text file/],
+      [
+        { BOTSHELF_OAUTH_PROVIDER: 'discord', BOTSHELF_OAUTH_CLIENT_SECRET_FILE: '/no/file' },
+        /^BOTSHELF_OAUTH_CLIENT_SECRET_FILE cannot be used/,
+      ],
+      [
+        { BOTSHELF_SECRET: secret, BOTSHELF_SECRET_FILE: join(folder, 'client') },
+        /^BOTSHELF_SECRET and BOTSHELF_SECRET_FILE are both set/,
+      ],
+      [
+        { ...credentials, BOTSHELF_SECRET: '', BOTSHELF_WEBHOOK_SECRET_FILE: join(folder, 'client') },
+        /^BOTSHELF_WEBHOOK_SECRET_FILE and the credential BOTSHELF_WEBHOOK_SECRET of systemd are both set/,
+      ],
+    ] as const) {
+      throws(
+        () => readConfig(env),
+        (error) => {
+          const message = error instanceof ConfigError ? error.message : '';
+          match(message, fault);
+          ok(!message.includes('\n') && !message.includes(secret), message);
+          return true;
+        },
+      );
+    }
+  });
+
+  it('ends the service with status 2 where it cannot be read', async () => {
+    const run = await botshelf(folder, ['serve'], { env: { BOTSHELF_SECRET_FILE: '/no/file' } });
+    deepStrictEqual([run.code, run.stderr.match(/\n/g)?.length], [2, 1]);
+    match(run.stderr, /^BOTSHELF_SECRET_FILE cannot be used: /);
+  });
+
+  it('is documented for each setting that holds one', () => {
+    const names = documented.filter((name) => name.endsWith('_FILE'));
+    deepStrictEqual(names.toSorted(), secretSettings.map((name) => `${name}_FILE`).toSorted());
+  });
+});
+
 describe('the contact for security', () => {
   it('is a URI; a mail address becomes one', () => {
     const contactOf = (value: string): string | null =>
@@ -68,9 +155,6 @@ describe('the contact for security', () => {
 });
 
 describe('a variable of the environment that means nothing', () => {
-  const list = fileURLToPath(new URL('docs/configuration.md', import.meta.resolve('#package')));
-  const documented = readFileSync(list, 'utf8').match(/(?<=^- `)BOTSHELF_\w+/gm) ?? [];
-
   it('is reported with the nearest known name; a documented one is not', () => {
     ok(documented.length > 20);
     const values = { BOTSHELF_REMOTE: 'origin', BOTSHELF_ACK: 'local', BOTSHELF_STATE_SECNODS: '5' };
