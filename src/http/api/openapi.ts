@@ -21,11 +21,13 @@ export function openApi(baseUrl: string): object {
       version: '2',
       description:
         'A list of bots. Reads need no key, are allowed from any site, and have ETags. An owner posts with the token of the bot.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
+    security: [],
     paths,
     components: {
-      schemas: components(),
+      schemas: componentsOf(paths),
       securitySchemes: {
         token: {
           type: 'apiKey',
@@ -54,7 +56,12 @@ const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 const readBot = {
   summary: 'A bot with its pages',
   parameters: [idParameter],
-  responses: { '200': response('The bot.', ref('BotRecord')), ...notModified, '404': problem },
+  responses: {
+    '200': response('The bot.', ref('BotRecord')),
+    ...notModified,
+    '400': problem,
+    '404': problem,
+  },
 };
 
 const time = { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] };
@@ -71,6 +78,7 @@ const countAt = {
 const paths = {
   '/api/v2/bots': {
     get: {
+      operationId: 'listBots',
       summary: 'Bots, without their pages',
       parameters: [
         query('q', 'Words to search for, in any language; a bot may have only some of them.', {
@@ -112,8 +120,9 @@ const paths = {
     },
   },
   '/api/v2/bots/{id}': {
-    get: readBot,
+    get: { operationId: 'getBot', ...readBot },
     post: {
+      operationId: 'updateBot',
       summary: 'Post a count, or change keys',
       description: `Any of ${writableKeys.join(', ')} in “bot”. All keys are changed or none. A response with status 2xx means that the change is saved on disk.`,
       security: [{ token: [] }],
@@ -141,6 +150,7 @@ const paths = {
   },
   '/api/v2/bots/{id}/counts': {
     get: {
+      operationId: 'getCounts',
       summary: 'The counts of a bot over time',
       description:
         'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
@@ -171,15 +181,17 @@ const paths = {
   },
   '/api/v1/bots': {
     get: {
+      operationId: 'listFiles',
       summary: 'Every markdown file',
       responses: {
         '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
         ...notModified,
+        '400': problem,
         '503': problem,
       },
     },
   },
-  '/api/v1/bots/{id}': { get: readBot },
+  '/api/v1/bots/{id}': { get: { operationId: 'getBotV1', ...readBot } },
 };
 
 function ref(name: string): { readonly $ref: string } {
@@ -198,16 +210,25 @@ function query(name: string, description: string, schema: Json): Json {
   return { name, in: 'query', description, schema };
 }
 
-/** Returns the schemas by their titles, and the definitions that they share by their names. */
-function components(): Record<string, Json> {
-  const schemas: Record<string, Json> = {};
+/** Returns the schemas that the paths refer to, those of files by their titles and shared definitions by their names. */
+function componentsOf(paths: Json): Record<string, Json> {
+  const all: Record<string, Json> = {};
   for (const name of schemaNames) {
     const { $schema: _schema, $id: _id, ...schema } = readSchema(name);
-    schemas[titleOf(readSchema(name))] = withinComponents(schema as Json, titleOf(readSchema(name)));
+    all[titleOf(readSchema(name))] = withinComponents(schema as Json, titleOf(readSchema(name)));
   }
   const { $defs } = readSchema('definitions') as { $defs: Record<string, Json> };
-  for (const [name, schema] of Object.entries($defs)) schemas[name] = withinComponents(schema, '');
-  return schemas;
+  for (const [name, schema] of Object.entries($defs)) all[name] = withinComponents(schema, '');
+  const used = new Set<string>();
+  const add = (value: Json): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"/]+)/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      add(all[name] ?? null);
+    }
+  };
+  add([paths, ref('Problem')]);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
 }
 
 function titleOf(schema: SchemaDocument): string {
