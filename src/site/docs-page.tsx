@@ -26,20 +26,20 @@ interface Operation {
 
 /** How to use the API, for people; programs read the OpenAPI document. */
 export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, publicPath } = useLanguage();
   const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
   return (
     <Layout site={site} viewer={viewer} title={text('api.title')} current="/docs">
       <div class="prose">
         <h1>{t('api.title')}</h1>
-        <p>{t('api.introduction', { link: <a href="/api/openapi.json">OpenAPI</a> })}</p>
+        <p>{t('api.introduction', { link: <a href={publicPath('/api/openapi.json')}>OpenAPI</a> })}</p>
         <pre tabIndex={0}>{sample}</pre>
         {Object.entries(document.paths).flatMap(([path, operations]) =>
           Object.entries(operations).map(([method, operation]) => (
             <section key={method + path} lang="en" dir="ltr">
               <h2>
                 <code>
-                  {method.toUpperCase()} {path}
+                  {method.toUpperCase()} {publicPath(path)}
                 </code>
               </h2>
               <p>

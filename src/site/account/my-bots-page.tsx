@@ -32,7 +32,7 @@ export interface MyBotsPageProps {
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
 export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href, publicPath } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text('myBots.title')} current={myBotsPath}>
       <div class="stack">
@@ -41,7 +41,7 @@ export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProp
           <>
             <p>{t('myBots.visitor')}</p>
             <p class="actions">
-              <a class="button" href={href(`/login?to=${myBotsPath}`)}>
+              <a class="button" href={href(`/login?to=${publicPath(myBotsPath)}`)}>
                 {t('token.logIn', { provider })}
               </a>
             </p>

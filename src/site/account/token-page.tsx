@@ -181,12 +181,12 @@ interface LogInProps extends Pick<PartProps, 'bot'> {
 }
 
 function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
-  const { href } = useLanguage();
+  const { href, publicPath } = useLanguage();
   return (
     <p class="actions">
       <a
         class="button"
-        href={`/login?to=${href(`/bots/${bot.id}/token`)}${asAnother ? '&account=other' : ''}`}
+        href={publicPath(`/login?to=${href(`/bots/${bot.id}/token`)}${asAnother ? '&account=other' : ''}`)}
       >
         {children}
       </a>

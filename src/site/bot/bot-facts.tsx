@@ -105,14 +105,14 @@ interface LanguagesProps {
 
 /** The language that the page is in, then links to the others. Many are folded away. */
 function LanguagesOfBot({ id, locales, locale }: LanguagesProps): VNode {
-  const { t } = useLanguage();
+  const { t, publicPath } = useLanguage();
   const others = locales.filter((other) => other !== locale);
   const current = <span lang={locale}>{nameOfLocale(locale)}</span>;
   const links = (
     <ul class="links">
       {others.map((other) => (
         <li key={other}>
-          <a href={`/bots/${id}?locale=${other}`} lang={other} hreflang={other}>
+          <a href={publicPath(`/bots/${id}?locale=${other}`)} lang={other} hreflang={other}>
             {nameOfLocale(other)}
           </a>
         </li>

@@ -74,7 +74,7 @@ function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode |
 
 /** What can be done with the listing, for visitors and owners. */
 function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
-  const { t, day, href } = useLanguage();
+  const { t, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
   const language = locale === defaultLocale(bot) ? undefined : locale;
   const report = site.contact === null ? undefined : contactAddress(site.contact);
@@ -88,8 +88,8 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
           <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
         )}
         {report !== undefined && <Item href={report}>{t('bot.report')}</Item>}
-        <Item href={`/api/v2/bots/${bot.id}`}>{t('bot.json')}</Item>
-        <Item href={badgePath(bot.id)}>{t('bot.badge')}</Item>
+        <Item href={publicPath(`/api/v2/bots/${bot.id}`)}>{t('bot.json')}</Item>
+        <Item href={publicPath(badgePath(bot.id))}>{t('bot.badge')}</Item>
         <TokenLink bot={bot} viewer={viewer} />
       </ul>
       {bot.verified && (

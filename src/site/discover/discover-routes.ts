@@ -48,7 +48,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
 
   const files: Readonly<Record<string, SiteDocument>> = {
     '/robots.txt': robotsFile(baseUrl),
-    [sitePaths.manifest]: manifestFile(messages),
+    [sitePaths.manifest]: manifestFile(baseUrl, messages),
     [sitePaths.openSearch]: openSearchFile(baseUrl, messages),
   };
   for (const [path, file] of Object.entries(files))

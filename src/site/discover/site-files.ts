@@ -1,3 +1,4 @@
+import { basePathOf, originOf } from '../../base-url.ts';
 import { sitePaths } from '../head/addresses.ts';
 import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
@@ -5,8 +6,12 @@ import { productName } from '../page/product-name.ts';
 import { siteDocument, type SiteDocument } from './document.ts';
 import { element, textElement, xmlDocument } from './xml.ts';
 
-/** Makes robots.txt: crawlers read pages, not the API, and no results of searches. */
+/**
+ * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
+ * host only, so where the public address has a path, the operator has to serve it there.
+ */
 export function robotsFile(baseUrl: string): SiteDocument {
+  const basePath = basePathOf(baseUrl);
   const closed = [
     '/api/',
     '/hooks/',
@@ -20,7 +25,7 @@ export function robotsFile(baseUrl: string): SiteDocument {
   ];
   const lines = [
     'User-agent: *',
-    ...closed.map((path) => `Disallow: ${path}`),
+    ...closed.map((path) => `Disallow: ${basePath}${path}`),
     '',
     `Sitemap: ${baseUrl}/sitemap.xml`,
   ];
@@ -28,22 +33,23 @@ export function robotsFile(baseUrl: string): SiteDocument {
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
-export function manifestFile({ locale, dir, text }: Messages): SiteDocument {
+export function manifestFile(baseUrl: string, { locale, dir, text }: Messages): SiteDocument {
+  const basePath = basePathOf(baseUrl);
   const manifest = {
     name: productName,
     short_name: productName,
     description: text('front.title'),
     lang: locale,
     dir,
-    start_url: '/',
-    scope: '/',
+    start_url: `${basePath}/`,
+    scope: `${basePath}/`,
     display: 'minimal-ui',
     background_color: '#f8f8f6',
     theme_color: '#ffffff',
     icons: [
-      { src: assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
-      { src: assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
-      { src: assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
+      { src: basePath + assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
+      { src: basePath + assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
+      { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
     ],
   };
   return siteDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
@@ -73,7 +79,7 @@ export function openSearchFile(baseUrl: string, { text }: Messages): SiteDocumen
 }
 
 /**
- * Makes security.txt (RFC 9116).
+ * Makes security.txt (RFC 9116), for the top of the host, where it is looked for.
  * @param contact a URI
  * @param expires milliseconds since the epoch
  */
@@ -82,7 +88,7 @@ export function securityFile(baseUrl: string, contact: string, expires: number):
     `Contact: ${contact}`,
     `Expires: ${new Date(expires).toISOString()}`,
     `Preferred-Languages: en`,
-    `Canonical: ${baseUrl}/.well-known/security.txt`,
+    `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
   ];
   return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
 }

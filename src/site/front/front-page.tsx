@@ -29,7 +29,7 @@ export interface FrontPageProps {
 export function FrontPage(props: FrontPageProps): VNode {
   const { site, viewer, query, total, locales, shelves, today, baseUrl } = props;
   const language = useLanguage();
-  const { t } = language;
+  const { t, publicPath } = language;
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (
     <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(baseUrl, language) }}>
@@ -45,7 +45,7 @@ export function FrontPage(props: FrontPageProps): VNode {
           <div class="shelf-head">
             <h2 id={sort}>{t(`shelf.${sort}`)}</h2>
             {bots.length < total && (
-              <a href={frontPath({ ...query, sort })}>
+              <a href={publicPath(frontPath({ ...query, sort }))}>
                 {t('shelf.seeAll')}
                 <span class="out-of-sight">: {t(`shelf.${sort}`)}</span>
               </a>
@@ -71,13 +71,13 @@ export function FrontPage(props: FrontPageProps): VNode {
 const cardsAtOnce = 3;
 
 function Examples({ query }: { readonly query: FrontQuery }): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, publicPath } = useLanguage();
   return (
     <ul class="examples">
       <li>{t('front.examples')}</li>
       {examples.map((key) => (
         <li key={key}>
-          <a href={frontPath({ ...noQuery, locale: query.locale, q: text(key) })}>{t(key)}</a>
+          <a href={publicPath(frontPath({ ...noQuery, locale: query.locale, q: text(key) }))}>{t(key)}</a>
         </li>
       ))}
     </ul>
@@ -88,7 +88,7 @@ const examples = ['example.1', 'example.2', 'example.3', 'example.4', 'example.5
 
 /** The categories with most bots. */
 function Tiles({ query, categories }: FrontPageProps): VNode | null {
-  const { t, text } = useLanguage();
+  const { t, text, publicPath } = useLanguage();
   const largest = [...categories].filter(([name]) => name !== 'other').toSorted(([, a], [, b]) => b - a);
   if (largest.length === 0) return null;
   return (
@@ -96,7 +96,7 @@ function Tiles({ query, categories }: FrontPageProps): VNode | null {
       <ul class="tiles">
         {largest.slice(0, mostTiles).map(([category, count]) => (
           <li key={category}>
-            <a href={frontPath({ ...query, category })}>
+            <a href={publicPath(frontPath({ ...query, category }))}>
               <CategoryIcon category={category} />
               <strong>{t(`category.${category}`)}</strong>
               <small>{t('list.found', { count })}</small>

@@ -125,9 +125,11 @@ function Chip(props: ChoiceProps): VNode {
 
 /** A link to another list, from its first page. */
 function Choice({ to, current, children, ...others }: ChoiceProps & { readonly class?: string }): VNode {
+  const { publicPath } = useLanguage();
+  const href = publicPath(frontPath({ ...to, page: 1 }));
   return (
     <li>
-      <a {...others} href={frontPath({ ...to, page: 1 })} aria-current={current ? 'true' : undefined}>
+      <a {...others} href={href} aria-current={current ? 'true' : undefined}>
         {children}
       </a>
     </li>

@@ -28,7 +28,7 @@ export interface ListPageProps extends Omit<FrontList, 'entries' | 'suggestions'
 export function ListPage(props: ListPageProps): VNode {
   const { site, viewer, query, bots, total, pages, corrected, hidden, today, baseUrl } = props;
   const language = useLanguage();
-  const { t, text } = language;
+  const { t, text, publicPath } = language;
   const { q, filters } = query;
   const title = headingOf(query, total, language);
   const found = text('list.found', { count: total });
@@ -43,7 +43,7 @@ export function ListPage(props: ListPageProps): VNode {
         {corrected !== undefined && <p>{t('list.corrected', { query: corrected })}</p>}
         {hidden > 0 && (
           <p>
-            <a href={frontPath({ ...query, filters: [...filters, 'adult'], page: 1 })}>
+            <a href={publicPath(frontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>
               {t('list.hidden', { count: hidden })}
             </a>
           </p>

@@ -15,7 +15,7 @@ export interface NothingFoundProps extends Pick<FrontList, 'allCategories'> {
 
 /** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
 export function NothingFound({ query, allCategories, suggestions, today }: NothingFoundProps): VNode {
-  const { t } = useLanguage();
+  const { t, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
   const isNarrowed =
@@ -28,7 +28,7 @@ export function NothingFound({ query, allCategories, suggestions, today }: Nothi
           {t('list.nothingAdvice')}
         </p>
         {isNarrowed && (
-          <a class="button quiet" href={frontPath(all)}>
+          <a class="button quiet" href={publicPath(frontPath(all))}>
             {t('list.withoutFilters')}
           </a>
         )}

@@ -9,10 +9,11 @@ export interface PageLinksProps {
 
 /** Leads to the other pages of a list by their numbers. */
 export function PageLinks({ query, pages }: PageLinksProps): VNode | null {
-  const { t, text, integer } = useLanguage();
+  const { t, text, integer, publicPath } = useLanguage();
   const { page } = query;
   if (pages <= 1) return null;
-  const pathOf = (number: number): string => frontPath({ ...query, sort: sortOf(query), page: number });
+  const pathOf = (number: number): string =>
+    publicPath(frontPath({ ...query, sort: sortOf(query), page: number }));
   return (
     <nav class="pages" aria-label={text('list.pages')}>
       {page > 1 && (

@@ -12,31 +12,42 @@ export interface HeadProps {
   readonly icon: string;
   /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
+  /** Returns where the public address has a path of this site. */
+  readonly publicPath: (path: string) => string;
 }
 
 /** What the head of a page has besides its title, styles and scripts. */
-export function Head({ product, newBots, icon, meta }: HeadProps): VNode {
+export function Head({ product, newBots, icon, meta, publicPath }: HeadProps): VNode {
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
       <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
-      <link rel="icon" href={sitePaths.favicon} sizes="32x32" />
-      <link rel="icon" type="image/svg+xml" href={icon} />
-      <link rel="apple-touch-icon" href={sitePaths.touchIcon} />
-      <link rel="manifest" href={sitePaths.manifest} />
+      <link rel="icon" href={publicPath(sitePaths.favicon)} sizes="32x32" />
+      <link rel="icon" type="image/svg+xml" href={publicPath(icon)} />
+      <link rel="apple-touch-icon" href={publicPath(sitePaths.touchIcon)} />
+      <link rel="manifest" href={publicPath(sitePaths.manifest)} />
       <link
         rel="search"
         type="application/opensearchdescription+xml"
         title={product}
-        href={sitePaths.openSearch}
+        href={publicPath(sitePaths.openSearch)}
       />
-      <link rel="alternate" type="application/atom+xml" title={newBots} href={sitePaths.newBots} />
-      {meta && <Meta product={product} meta={meta} />}
+      <link
+        rel="alternate"
+        type="application/atom+xml"
+        title={newBots}
+        href={publicPath(sitePaths.newBots)}
+      />
+      {meta && <Meta {...{ product, meta, publicPath }} />}
     </>
   );
 }
 
-function Meta({ product, meta }: { readonly product: string; readonly meta: PageMeta }): VNode {
+interface MetaProps extends Pick<HeadProps, 'product' | 'publicPath'> {
+  readonly meta: PageMeta;
+}
+
+function Meta({ product, meta, publicPath }: MetaProps): VNode {
   const { address, title, description, languages, picture, feed, data } = meta;
   return (
     <>
@@ -47,7 +58,9 @@ function Meta({ product, meta }: { readonly product: string; readonly meta: Page
       {languages.map((other) => (
         <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />
       ))}
-      {feed && <link rel="alternate" type="application/atom+xml" title={feed.title} href={feed.path} />}
+      {feed && (
+        <link rel="alternate" type="application/atom+xml" title={feed.title} href={publicPath(feed.path)} />
+      )}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={product} />
       <meta property="og:title" content={title} />

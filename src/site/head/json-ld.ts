@@ -37,8 +37,9 @@ export function botData(options: BotDataOptions): LinkedData {
     dateModified: isoDate(bot.edited),
     isFamilyFriendly: !bot.nsfw,
     installUrl: bot.invite,
-    image: avatar === null || bot.nsfw ? undefined : `${baseUrl}${avatar}`,
-    screenshot: preview.length === 0 || bot.nsfw ? undefined : preview.map((path) => `${baseUrl}${path}`),
+    image: avatar === null || bot.nsfw ? undefined : new URL(avatar, baseUrl).href,
+    screenshot:
+      preview.length === 0 || bot.nsfw ? undefined : preview.map((path) => new URL(path, baseUrl).href),
     sameAs: bot.website ?? undefined,
     softwareHelp: bot.support === null ? undefined : { '@type': 'CreativeWork', url: bot.support },
     interactionStatistic:

@@ -120,5 +120,5 @@ function pictureOf(
 ): PreviewPicture | null {
   const path = cachedImages.cover ?? cachedImages.avatar;
   if (path === null || nsfw) return null;
-  return { address: `${baseUrl}${path}`, alt, isWide: cachedImages.cover !== null };
+  return { address: new URL(path, baseUrl).href, alt, isWide: cachedImages.cover !== null };
 }

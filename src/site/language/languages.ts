@@ -14,14 +14,17 @@ export class Languages {
   readonly locales: readonly Locale[];
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
   readonly #log: Log;
+  readonly #basePath: string;
   readonly #messages = new Map<Locale, Messages>();
 
   /**
    * Reads all files. A file that is not JSON is logged and left out.
+   * @param basePath the path of the public address; empty where it has none
    * @throws {Error} when the English file cannot be read
    */
-  constructor(log: Log, folder: string = localesFolder) {
+  constructor(log: Log, basePath = '', folder: string = localesFolder) {
     this.#log = log;
+    this.#basePath = basePath;
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
     if (this.locales[0] !== english) throw new Error(`${folder}/en.json cannot be read`);
@@ -40,12 +43,14 @@ export class Languages {
   choose(asked: Locale | undefined, accepted: string): PageLanguage {
     const wanted = wantedRanges(asked, accepted);
     const locale = chooseLocale(this.locales, wanted) ?? english;
+    const publicPath = (path: string): string => this.#basePath + path;
     return {
       ...this.messages(locale),
       asked,
       locales: this.locales,
+      publicPath,
       href: (path) =>
-        asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`,
+        publicPath(asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`),
     };
   }
 

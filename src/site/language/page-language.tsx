@@ -10,7 +10,9 @@ export interface PageLanguage extends Messages {
   readonly asked: Locale | undefined;
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];
-  /** Returns a path of this site with the language that is in the address, if there is one. */
+  /** Returns where the public address has a path of this site: below the path of that address. */
+  readonly publicPath: (path: string) => string;
+  /** Returns the same with the language that is in the address, if there is one. */
   readonly href: (path: string) => string;
 }
 
@@ -36,17 +38,17 @@ export function KeepLanguage(): VNode | null {
 
 /**
  * Links to this page in each language of the interface.
- * @param props.pathIn returns the page's address with a language; where it is left out, its other parameters go
+ * @param props.pathIn returns the page's path with a language; where it is left out, its other parameters go
  */
-export function LanguageSwitch({ pathIn = pathOf }: { readonly pathIn?: (locale: Locale) => string }): VNode {
-  const { text, locale: current, locales } = useLanguage();
+export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) => string }): VNode {
+  const { text, locale: current, locales, publicPath } = useLanguage();
   return (
     <nav aria-label={text('layout.languages')}>
       <ul class="links languages">
         {locales.map((locale) => (
           <li key={locale}>
             <a
-              href={pathIn(locale)}
+              href={pathIn ? publicPath(pathIn(locale)) : `?locale=${locale}`}
               lang={locale}
               dir={directionOf(locale)}
               hreflang={locale}
@@ -59,8 +61,4 @@ export function LanguageSwitch({ pathIn = pathOf }: { readonly pathIn?: (locale:
       </ul>
     </nav>
   );
-}
-
-function pathOf(locale: Locale): string {
-  return `?locale=${locale}`;
 }

@@ -48,7 +48,7 @@ export interface LayoutProps {
   readonly q?: string;
   /** The page of the navigation that this is. */
   readonly current?: NavigationPath | undefined;
-  /** The address of this page with a language of the interface; where it is left out, its other parameters go. */
+  /** The path of this page with a language of the interface; where it is left out, its other parameters go. */
   readonly pathIn?: (locale: Locale) => string;
   /** The path of a script among the assets. The page works without it. */
   readonly script?: string;
@@ -64,7 +64,7 @@ export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, script, pathIn, children } = props;
-  const { t, text, locale, dir } = useLanguage();
+  const { t, text, locale, dir, publicPath } = useLanguage();
   return (
     <html lang={locale} dir={dir}>
       <head>
@@ -72,10 +72,16 @@ export function Layout(props: LayoutProps): VNode {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{title === undefined ? productName : `${title} · ${productName}`}</title>
-        <link rel="stylesheet" href={assets.stylesheet.path} />
-        <Head product={productName} newBots={text('feed.newBots')} icon={assets.icon.path} meta={meta} />
-        {script !== undefined && <script type="module" src={script} />}
-        {site.live && <script type="module" src={assets.liveScript.path} />}
+        <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
+        <Head
+          product={productName}
+          newBots={text('feed.newBots')}
+          icon={assets.icon.path}
+          meta={meta}
+          publicPath={publicPath}
+        />
+        {script !== undefined && <script type="module" src={publicPath(script)} />}
+        {site.live && <script type="module" src={publicPath(assets.liveScript.path)} />}
       </head>
       <body>
         <a class="skip" href="#main">
@@ -100,7 +106,7 @@ export function Layout(props: LayoutProps): VNode {
 }
 
 function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href, publicPath } = useLanguage();
   const link = (path: NavigationPath, key: MessageKey): VNode => (
     <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
       {t(key)}
@@ -111,7 +117,7 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
       {site.demo && <p class="demo">{t('layout.demo')}</p>}
       <div class="wide bar">
         <a class="brand" href={href('/')} aria-current={isFront ? 'page' : undefined}>
-          <img src={assets.icon.path} width="28" height="28" alt="" />
+          <img src={publicPath(assets.icon.path)} width="28" height="28" alt="" />
           {productName}
         </a>
         <nav aria-label={text('layout.navigation')}>

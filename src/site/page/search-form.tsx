@@ -3,9 +3,9 @@ import { KeepLanguage, useLanguage } from '../language/page-language.tsx';
 
 /** Searches all bots. Works without a script. @param props q: what was searched for last */
 export function SearchForm({ q }: { readonly q: string }): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, publicPath } = useLanguage();
   return (
-    <form class="search" role="search" action="/">
+    <form class="search" role="search" action={publicPath('/')}>
       <label class="out-of-sight" for="q">
         {t('search.label')}
       </label>

@@ -55,7 +55,8 @@ interface Tag {
 
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
-  const head = renderToString(<Head product="Botshelf" newBots="New bots" icon="/icon.svg" meta={meta} />);
+  const props = { product: 'Botshelf', newBots: 'New bots', icon: '/icon.svg', meta };
+  const head = renderToString(<Head {...props} publicPath={(path) => path} />);
   const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
   const html = document.childNodes.find(
     ({ nodeName }) => nodeName === 'html',

@@ -17,7 +17,7 @@ function open(texts: Readonly<Record<string, string>> = files): { languages: Lan
   const folder = tempFolder();
   writeFiles(folder, texts);
   const log = recordedLog();
-  return { languages: new Languages(log, folder), log };
+  return { languages: new Languages(log, '', folder), log };
 }
 
 describe('the languages of the interface', () => {

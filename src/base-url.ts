@@ -1,0 +1,9 @@
+/** Returns the path of a public address, such as `/bots`; empty where it has none. */
+export function basePathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '');
+}
+
+/** Returns scheme, host and port of a public address, as browsers send them in Origin. */
+export function originOf(baseUrl: string): string {
+  return new URL(baseUrl).origin;
+}
