@@ -8,8 +8,10 @@ export interface Config {
   readonly port: number;
   /** The port for probes and metrics only; null where `port` serves them too. */
   readonly probePort: number | null;
-  /** The public address, without a slash at its end. Links and origins come from it, never from `Host`. */
+  /** The public address, which may have a path, without a slash at its end. Links and origins come from it, never from `Host`. */
   readonly baseUrl: string;
+  /** Whether `baseUrl` was set; it is a guess where it was not. */
+  readonly isBaseUrlSet: boolean;
   /** The folder that holds `bots/`. Absolute. */
   readonly catalogue: string;
   /** The folder for what is not in Git. Absolute. */
@@ -107,18 +109,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const value = text(name);
     if (value === undefined) return fallback;
     const url = URL.canParse(value) ? new URL(value) : undefined;
+    const path = url?.pathname.replace(/\/$/, '') ?? '';
     if (
       url &&
       /^https?:$/.test(url.protocol) &&
-      url.pathname === '/' &&
+      basePaths.test(path) &&
       !url.search &&
       !url.hash &&
       !url.username
     ) {
-      return url.origin;
+      return url.origin + path;
     }
     faults.push(
-      `${name} is ${JSON.stringify(value)}: set it to an address such as https://bots.example.org, without a path.`,
+      `${name} is ${JSON.stringify(value)}: set it to an address such as https://bots.example.org or https://example.org/bots; names in its path have letters, digits, "-", "_", "." and "~" only, and the first is not "api".`,
     );
     return fallback;
   };
@@ -184,6 +187,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port,
     probePort,
     baseUrl: address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
+    isBaseUrlSet: text('BOTSHELF_BASE_URL') !== undefined,
     catalogue,
     var: resolve(text('BOTSHELF_VAR') ?? `${catalogue}/var`),
     trustProxy: flag('BOTSHELF_TRUST_PROXY'),
@@ -220,6 +224,9 @@ export function readDemoConfig(
 }
 
 const shortestWebhookSecret = 16;
+
+/** Not below /api: the rest of a path of the API, such as /bots, begins like a path of the site. */
+const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;
 
 function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {
   return Object.keys(env)

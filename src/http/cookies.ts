@@ -1,18 +1,35 @@
 import type { Context } from 'koa';
 
-/** The cookies of the service: for this host only, over https, not readable by scripts, not sent by other sites' forms. */
-export type CookieName = '__Host-botshelf' | '__Host-botshelf-login';
+/** A cookie of the service: over https only, not readable by scripts, not sent by other sites' forms. */
+export interface Cookie {
+  readonly name: string;
+  readonly path: string;
+}
 
-export function readCookie(ctx: Context, name: CookieName): string | undefined {
+/**
+ * Returns the cookie of a name: for this host only or, where the site has a part of the host, for that part.
+ * @param basePath the path of the public address; empty where it has none
+ */
+export function cookieOf(name: 'botshelf' | 'botshelf-login', basePath: string): Cookie {
+  // Browsers refuse __Host- with another path than /.
+  return basePath === ''
+    ? { name: `__Host-${name}`, path: '/' }
+    : { name: `__Secure-${name}`, path: basePath };
+}
+
+export function readCookie(ctx: Context, { name }: Cookie): string | undefined {
   return ctx.cookies.get(name, { signed: false });
 }
 
 /** Sets a cookie; null deletes it. */
 export function setCookie(
   ctx: Context,
-  name: CookieName,
-  cookie: { readonly text: string; readonly seconds: number } | null,
+  { name, path }: Cookie,
+  value: { readonly text: string; readonly seconds: number } | null,
 ): void {
-  const { text, seconds } = cookie ?? { text: '', seconds: 0 };
-  ctx.append('Set-Cookie', `${name}=${text}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`);
+  const { text, seconds } = value ?? { text: '', seconds: 0 };
+  ctx.append(
+    'Set-Cookie',
+    `${name}=${text}; Path=${path}; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`,
+  );
 }

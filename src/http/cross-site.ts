@@ -1,4 +1,5 @@
 import type { Context, Next } from 'koa';
+import { originOf } from '../base-url.ts';
 import { ProblemError } from './problem.ts';
 
 /**
@@ -8,9 +9,10 @@ import { ProblemError } from './problem.ts';
  * @throws {ProblemError} cross-site
  */
 export function refuseCrossSite(baseUrl: string): (ctx: Context, next: Next) => Promise<void> {
+  const origin = originOf(baseUrl);
   return async (ctx, next) => {
     const site = ctx.get('Sec-Fetch-Site');
-    const own = site === '' ? ctx.get('Origin') === baseUrl : site === 'same-origin';
+    const own = site === '' ? ctx.get('Origin') === origin : site === 'same-origin';
     if (!own) {
       throw new ProblemError(
         'cross-site',

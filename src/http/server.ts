@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly port: number;
   /** The most connections at a time; more are refused. */
   readonly maxConnections: number;
+  /** Returns the address that the application has for that of a request; left out where they are the same. */
+  readonly rewrite?: ((url: string) => string) | undefined;
   readonly log: Log;
 }
 
@@ -29,7 +31,7 @@ export interface ServerOptions {
  */
 export async function listen(
   app: Koa,
-  { host, port, maxConnections, log }: ServerOptions,
+  { host, port, maxConnections, rewrite, log }: ServerOptions,
   cache?: ResponseCache,
 ): Promise<ListeningServer> {
   let closing = false;
@@ -37,6 +39,7 @@ export async function listen(
   const compute = app.callback();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (closing) response.shouldKeepAlive = false;
+    if (rewrite) request.url = rewrite(request.url ?? '');
     if (cache?.respond(request, response)) return;
     unfinished.add(response);
     response.once('close', () => unfinished.delete(response));

@@ -31,6 +31,8 @@ export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
   readonly fetch: FetchImage;
+  /** The path of the public address, with which the paths of copies begin; empty where left out. */
+  readonly basePath?: string;
   readonly log: Log;
   /** Days after which a copy is fetched again. */
   readonly refreshDays?: number;
@@ -51,6 +53,7 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
  */
 export class ImageCache {
   readonly #log: Log;
+  readonly #basePath: string;
   readonly #intervals: Intervals;
   readonly #entries: ImageEntries;
   readonly #index: IndexFile;
@@ -69,8 +72,9 @@ export class ImageCache {
 
   /** For `openImageCache`. */
   constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
-    const { folder, fetch, log, refreshDays = 90 } = options;
+    const { folder, fetch, log, basePath = '', refreshDays = 90 } = options;
     this.#log = log;
+    this.#basePath = basePath;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
     this.#entries = entries;
     this.#index = index;
@@ -185,7 +189,7 @@ export class ImageCache {
 
   #pathOf(kind: ImageKind, url: string): string | null {
     const copy = this.#entries.get(kind, url)?.copy;
-    return copy ? `/appdata/${copy.name}.webp` : null;
+    return copy ? `${this.#basePath}/appdata/${copy.name}.webp` : null;
   }
 
   #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {

@@ -1,3 +1,4 @@
+import { basePathOf } from '../base-url.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { KeyRing } from './key-ring.ts';
@@ -24,6 +25,8 @@ export class Login {
   readonly provider: string;
   /** Why nobody can log in with the present configuration, a clause; null when login works. */
   readonly obstacle: string | null;
+  /** The path of the public address; empty where it has none. */
+  readonly basePath: string;
   readonly #provider: Provider;
   readonly #keys: KeyRing;
   readonly #log: Log;
@@ -33,6 +36,7 @@ export class Login {
     this.#keys = new KeyRing(secrets);
     this.#log = log;
     this.provider = this.#provider.name;
+    this.basePath = basePathOf(baseUrl);
     this.sessions = new Sessions(this.#keys, settings.issuer);
     this.obstacle = isSecureOrigin(baseUrl)
       ? null
@@ -41,7 +45,7 @@ export class Login {
 
   /**
    * Starts a login. Returns the address to redirect the visitor to, and the cookie that `finish` needs.
-   * @param to the path to return to; the front page where it is not a page of this site
+   * @param to the public path to return to; the front page where it is not a page of this site
    * @param asAnother whether the visitor wants to use another account than the provider's current one
    * @throws {LoginError}
    */
@@ -49,7 +53,7 @@ export class Login {
     if (this.obstacle !== null) throw new LoginError('misconfigured', this.obstacle);
     try {
       const { url, request } = await this.#provider.begin(asAnother);
-      const kept: LoginCookie = { ...request, to: returnPath(to) };
+      const kept: LoginCookie = { ...request, to: returnPath(to, this.basePath) };
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };
     } catch (error) {
@@ -76,7 +80,7 @@ export class Login {
     const { to, ...request } = opened.value as LoginCookie;
     try {
       const account = await this.#provider.finish(parameters, request);
-      return { session: await this.sessions.begin(account), to: returnPath(to) };
+      return { session: await this.sessions.begin(account), to: returnPath(to, this.basePath) };
     } catch (error) {
       throw this.#logged(error);
     }
@@ -92,13 +96,15 @@ export class Login {
 }
 
 /**
- * Returns the path that a login redirects to: `text` where it is the path of a known page, with or without a query, else the front page. So no link
- * through the login can lead to another site.
+ * Returns the public path that a login redirects to: `text` where it is the path of a known page, with or without a query,
+ * else the front page. So no link through the login can lead to another site.
+ * @param basePath the path of the public address; empty where it has none
  */
-export function returnPath(text: string | undefined): string {
-  return text !== undefined && pages.test(text) ? text : '/';
+export function returnPath(text: string | undefined, basePath = ''): string {
+  return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
 }
 
+/** Below the path of the public address. */
 const pages =
   /^\/(?:bots\/[0-9]{1,20}(?:\/token)?|add|docs|my-bots|categories\/[a-z]{1,20})?(?:\?[\w=&%.+~*-]{1,1000})?$/;
 

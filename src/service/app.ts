@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import { basePathOf } from '../base-url.ts';
 import type { CountTimeline } from '../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
@@ -28,6 +29,7 @@ import { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
+import { withoutBasePath } from '../http/base-path.ts';
 import { handleUnrouted } from '../http/methods.ts';
 import { addMetricsRoute, countRequests } from '../http/api/metrics-route.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
@@ -69,8 +71,14 @@ export interface AppOptions {
   readonly log: Log;
 }
 
+export interface Application {
+  readonly app: Koa;
+  /** Removes the path of the public address from that of a request; undefined where it has none. */
+  readonly rewrite: ((url: string) => string) | undefined;
+}
+
 /** Creates the application with all of its routes and middleware. */
-export function createApp(options: AppOptions): Koa {
+export function createApp(options: AppOptions): Application {
   const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
   const { config, log } = options;
   const { baseUrl } = config;
@@ -132,9 +140,11 @@ export function createApp(options: AppOptions): Koa {
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(router.routes());
-  app.use(handleUnrouted([programs, probes, router]));
+  const routers = [programs, probes, router];
+  app.use(handleUnrouted(routers));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
-  return app;
+  const basePath = basePathOf(baseUrl);
+  return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, routers) };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

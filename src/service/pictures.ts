@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { basePathOf } from '../base-url.ts';
 import type { BotId } from '../bot/id.ts';
 import type { BotListElement, FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -18,6 +19,7 @@ export async function openPictures(
   const cache = await openImageCache({
     folder: join(folder, 'appdata'),
     fetch: async (url, signal) => await connector.fetch(url, signal),
+    basePath: basePathOf(baseUrl),
     log,
   });
   return {

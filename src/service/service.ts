@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { basePathOf } from '../base-url.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Config } from '../config.ts';
@@ -170,7 +171,7 @@ async function start(
   const markdown = new Markdown();
   onClose(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const app = createApp({
+  const { app, rewrite } = createApp({
     catalogue,
     search,
     counts: {
@@ -191,7 +192,7 @@ async function start(
     metrics,
     responses,
     probesApart: config.probePort !== null,
-    site: await siteOf(config, repositoryOpener, new Languages(log)),
+    site: await siteOf(config, repositoryOpener, new Languages(log, basePathOf(config.baseUrl))),
     markdown,
     live,
     hook:
@@ -211,9 +212,11 @@ async function start(
     onClose(async () => await probes.close());
     log.info({}, `probes and metrics at ${urlOf(config.host, probes.port)}`);
   }
-  const server = await listen(app, { ...limits, port: config.port }, responses).catch((error: unknown) => {
-    throw addressError(error, config, 'PORT');
-  });
+  const server = await listen(app, { ...limits, port: config.port, rewrite }, responses).catch(
+    (error: unknown) => {
+      throw addressError(error, config, 'PORT');
+    },
+  );
   onClose(async () => await server.close());
   onClose(() => live?.close());
   await loading.catch((error: unknown) => {

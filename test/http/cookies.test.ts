@@ -1,24 +1,26 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { readCookie, setCookie } from '../../src/http/cookies.ts';
+import { cookieOf, readCookie, setCookie } from '../../src/http/cookies.ts';
 import { serveHandler } from '../support/handler.ts';
 
 describe('cookies', () => {
   it('are set for this host only, over https, out of reach of scripts, and deleted with null', async () => {
     const server = await serveHandler((ctx) => {
-      setCookie(ctx, '__Host-botshelf', { text: 'a.b', seconds: 60 });
-      setCookie(ctx, '__Host-botshelf-login', null);
+      setCookie(ctx, cookieOf('botshelf', ''), { text: 'a.b', seconds: 60 });
+      setCookie(ctx, cookieOf('botshelf-login', ''), null);
+      setCookie(ctx, cookieOf('botshelf', '/shelf'), { text: 'a.b', seconds: 60 });
       ctx.body = 'text';
     });
     deepStrictEqual((await server.get()).headers['set-cookie'], [
       '__Host-botshelf=a.b; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax',
       '__Host-botshelf-login=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax',
+      '__Secure-botshelf=a.b; Path=/shelf; Max-Age=60; Secure; HttpOnly; SameSite=Lax',
     ]);
     await server.close();
   });
 
   it('are read by their whole name', async () => {
     const server = await serveHandler(
-      (ctx) => (ctx.body = { text: readCookie(ctx, '__Host-botshelf') ?? null }),
+      (ctx) => (ctx.body = { text: readCookie(ctx, cookieOf('botshelf', '')) ?? null }),
     );
     for (const [cookie, text] of [
       ['__Host-botshelf=a.b; other=c', 'a.b'],

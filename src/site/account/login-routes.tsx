@@ -1,6 +1,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { readCookie, setCookie } from '../../http/cookies.ts';
+import { originOf } from '../../base-url.ts';
+import { type Cookie, cookieOf, readCookie, setCookie } from '../../http/cookies.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { queryOf } from '../../http/query.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
@@ -24,11 +25,14 @@ export interface LoginRoutesOptions {
 }
 
 /**
- * Logging in and out. `/login?to=<path>` redirects to the provider, without `to` for the page that led there, and with `account=other` asks it for another account.
+ * Logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led there, and
+ * with `account=other` asks it for another account.
  * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
  * provider.
  */
 export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl }: LoginRoutesOptions): void {
+  const loginCookie = cookieOf('botshelf-login', login.basePath);
+  const sessionCookie = sessionCookieOf(login);
   const limit = async (ctx: Context): Promise<void> =>
     await attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {
@@ -69,13 +73,14 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   });
 }
 
-/** Returns the path of an address of this site: the page that the link to the login was on. */
+/** Returns the public path of an address of this site: the page that the link to the login was on. */
 function pathOf(address: string, baseUrl: string): string | undefined {
-  return address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : undefined;
+  return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
 }
 
 /** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */
 export async function visitorOf(ctx: Context, login: Login): Promise<Session | undefined> {
+  const sessionCookie = sessionCookieOf(login);
   const cookie = readCookie(ctx, sessionCookie);
   if (cookie === undefined) return undefined;
   const opened = await login.sessions.open(cookie);
@@ -92,8 +97,9 @@ export function viewersOf(login: Login | null): (ctx: Context) => Promise<Viewer
   };
 }
 
-const sessionCookie = '__Host-botshelf';
-const loginCookie = '__Host-botshelf-login';
+function sessionCookieOf({ basePath }: Login): Cookie {
+  return cookieOf('botshelf', basePath);
+}
 
 function redirectTo(ctx: Context, url: string): void {
   ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
