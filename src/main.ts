@@ -2,15 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { addCheck } from './commands/check.ts';
-import { addDemo } from './commands/demo/demo.ts';
-import { addFormat } from './commands/format.ts';
-import { addImages } from './commands/images.ts';
-import { addInit } from './commands/init.ts';
-import { addNew } from './commands/new.ts';
-import { addRevoke } from './commands/revoke.ts';
-import { addServe } from './commands/serve.ts';
-import { addToken } from './commands/token.ts';
+import { addCommands } from './add-commands.ts';
 import { ConfigError } from './config.ts';
 import { UserError } from './user-error.ts';
 import { codeOf } from './system-error.ts';
@@ -29,15 +21,7 @@ const program = new Command('botshelf')
   .version(version)
   .showHelpAfterError('(see botshelf --help)')
   .exitOverride();
-addServe(program);
-addDemo(program);
-addCheck(program);
-addFormat(program);
-addNew(program);
-addInit(program);
-addToken(program);
-addRevoke(program);
-addImages(program);
+addCommands(program);
 
 try {
   await program.parseAsync();

@@ -1,9 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { botshelf, mainFile } from './support/command-line.ts';
 import { tempFolder } from './support/temp-folder.ts';
+
+const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 
 describe('botshelf', () => {
   const root = tempFolder();
@@ -34,6 +37,19 @@ describe('botshelf', () => {
       encoding: 'utf8',
     });
     deepStrictEqual([status, stdout, stderr], [0, `${version}\n`, '']);
+  });
+
+  it('loads no command to explain itself', () => {
+    const copy = tempFolder();
+    const source = join(top, 'dist/src');
+    const files = readdirSync(source).filter((name) => name.endsWith('.js'));
+    for (const file of [...files, 'login/settings.js'])
+      cpSync(join(source, file), join(copy, 'dist/src', file));
+    cpSync(join(top, 'package.json'), join(copy, 'package.json'));
+    symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));
+    const help = (file: string): string =>
+      spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' }).stdout;
+    strictEqual(help(join(copy, 'dist/src/main.js')), help(mainFile));
   });
 
   it('ends with 2 when it is used wrongly', async () => {

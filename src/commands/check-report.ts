@@ -2,9 +2,7 @@ import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../check/token-search.ts';
 
-export const reportFormats = ['text', 'github', 'json'] as const;
-
-export type ReportFormat = (typeof reportFormats)[number];
+export type ReportFormat = 'text' | 'github' | 'json';
 
 /** Returns the report of `check`, ending in a newline: as lines for people, GitHub annotations, or one JSON document. */
 export function printReport(report: CheckReport, format: ReportFormat): string {

@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import type { CheckReport } from '../check/check.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
@@ -6,35 +5,17 @@ import { readConfig } from '../config.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
 import { UserError } from '../user-error.ts';
 import { catalogueScope } from './catalogue-scope.ts';
-import { printReport, type ReportFormat, reportFormats } from './check-report.ts';
+import { printReport, type ReportFormat } from './check-report.ts';
 import { progressOn } from './progress.ts';
 
-export function addCheck(program: Command): void {
-  program
-    .command('check')
-    .description('check the catalogue against its rules and print every fault with its fix')
-    .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
-    .option(
-      '--base <revision>',
-      'check what the working tree changed since it branched off this revision, and apply the rules about changes too',
-    )
-    .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
-    .addOption(
-      new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
-        .choices(reportFormats)
-        .default('text'),
-    )
-    .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')
-    .action(check);
-}
-
-interface CheckFlags {
+export interface CheckFlags {
   readonly base?: string;
   readonly head?: string;
   readonly format: ReportFormat;
 }
 
-async function check(paths: string[], { base, head, format }: CheckFlags): Promise<void> {
+/** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
+export async function check(paths: string[], { base, head, format }: CheckFlags): Promise<void> {
   const { catalogue: root } = readConfig();
   if (head !== undefined && base === undefined) {
     throw new UserError('--head needs --base: name the revision to compare it with');

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { asError } from '../check/check.ts';
 import { formatCatalogue, type FormatReport } from '../check/format.ts';
 import { readConfig } from '../config.ts';
@@ -6,20 +5,11 @@ import { catalogueScope } from './catalogue-scope.ts';
 import { counted, textLine } from './check-report.ts';
 import { progressOn } from './progress.ts';
 
-export function addFormat(program: Command): void {
-  program
-    .command('format')
-    .description('rewrite the front matter of page files in its canonical form; the markdown stays as it is')
-    .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
-    .option('--check', 'write nothing, print the files that would change')
-    .addHelpText(
-      'after',
-      '\nExit code: 0 done, 1 a file cannot be read as a page or, with --check, would change, 2 the command could not run.',
-    )
-    .action(format);
-}
-
-async function format(paths: string[], { check = false }: { readonly check?: boolean }): Promise<void> {
+/** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
+export async function format(
+  paths: string[],
+  { check = false }: { readonly check?: boolean },
+): Promise<void> {
   const { catalogue: root } = readConfig();
   const scope = catalogueScope(root, paths);
   const progress = progressOn(process.stderr);

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { readConfig } from '../config.ts';
 import { takeInstanceLock } from '../git/locks/instance-lock.ts';
@@ -11,18 +10,8 @@ import { openPictures, picturesOf } from '../service/pictures.ts';
 import { catalogueError } from '../service/start-errors.ts';
 import { progressOn } from './progress.ts';
 
-export function addImages(program: Command): void {
-  program
-    .command('images')
-    .description("fetch the bots' pictures into the image cache, as a running service does by itself")
-    .addHelpText(
-      'after',
-      '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
-    )
-    .action(images);
-}
-
-async function images(): Promise<void> {
+/** Fetches the pictures that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
+export async function images(): Promise<void> {
   const config = readConfig();
   if (!config.images) {
     throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');

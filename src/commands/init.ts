@@ -1,30 +1,19 @@
 import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Command } from 'commander';
 import { botsFolder, keeper } from '../catalogue/page/layout.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
-export function addInit(program: Command): void {
-  program
-    .command('init')
-    .description('create a Git repository for a catalogue, separate from the code')
-    .argument('<folder>', 'a new or empty folder')
-    .option('--samples', 'include the sample bots')
-    .option('--branch <name>', 'the name of the branch', 'main')
-    .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
-    .action(init);
-}
-
 interface InitOptions {
   readonly samples?: boolean;
   readonly branch: string;
 }
 
-async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
+/** Creates a repository with a catalogue in it. @throws {UserError} */
+export async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
   if (!isBranchName(branch)) {
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
   }

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Command } from 'commander';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
@@ -13,17 +12,8 @@ import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
-export function addNew(program: Command): void {
-  program
-    .command('new')
-    .description('create the file of a new bot, or of another language of a bot, in the right folder')
-    .argument('<id>', "the bot's id, 1 to 20 digits")
-    .option('--locale <tag>', 'the language of the page, such as en, en-GB or zh-CN', 'en')
-    .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
-    .action(make);
-}
-
-function make(idText: string, { locale: tag }: { readonly locale: string }): void {
+/** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */
+export function createPage(idText: string, { locale: tag }: { readonly locale: string }): void {
   const { catalogue: root } = readConfig();
   const id = idOf(idText);
   const locale = localeOf(tag);

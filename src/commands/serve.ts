@@ -1,23 +1,15 @@
-import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { armFailpoint } from '../failpoint.ts';
 import { messageOf } from '../system-error.ts';
-
-export function addServe(program: Command): void {
-  program
-    .command('serve')
-    .description('run the service; its settings are environment variables, see docs/configuration.md')
-    .action(serve);
-}
 
 /**
  * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
  * close cleanly.
  */
-async function serve(): Promise<void> {
+export async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
-  // Imported here only, so that the other commands start in a fraction of the time.
+  // Imported here only, so that an error in the settings is reported in a fraction of the time.
   const [{ createLog }, { startService }] = await Promise.all([
     import('../log.ts'),
     import('../service/service.ts'),

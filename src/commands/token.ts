@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
 import { folderOf } from '../catalogue/page/layout.ts';
@@ -13,16 +12,6 @@ import { changeToken } from '../state/shared-tokens.ts';
 import { State } from '../state/ref/state.ts';
 import { issueToken, revokeToken } from '../state/token-changes.ts';
 import { messageOf } from '../system-error.ts';
-
-export function addToken(program: Command): void {
-  program
-    .command('token')
-    .description('issue a new token to a bot and end the old one; standard output has the token only')
-    .argument('<id>', "the bot's id")
-    .option('--revoke', 'same as botshelf revoke')
-    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
-    .action(async (id: string, options: { revoke?: boolean }) => await token(id, options));
-}
 
 /**
  * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and

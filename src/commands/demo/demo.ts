@@ -2,24 +2,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
 import { readDemoConfig } from '../../config.ts';
 import { commitAll, copyTemplate } from '../init.ts';
 
-/** Registers `botshelf demo`. */
-export function addDemo(program: Command): void {
-  program
-    .command('demo')
-    .description('serve a catalogue of invented bots in a temporary folder, which is deleted at the end')
-    .addHelpText(
-      'after',
-      '\nNeeds no network. Listens on PORT, on a free port where that is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
-    )
-    .action(demo);
-}
-
 /** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */
-async function demo(): Promise<void> {
+export async function demo(): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
@@ -27,7 +14,7 @@ async function demo(): Promise<void> {
   // Not in a finally block: an uncaught error ends the process too.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   const config = readDemoConfig(folder, await findFreePort());
-  // Imported here only, so that the other commands start in a fraction of the time.
+  // Loaded while the demo is made.
   const [{ createLog, silentLog }, { startService }, bots] = await Promise.all([
     import('../../log.ts'),
     import('../../service/service.ts'),
