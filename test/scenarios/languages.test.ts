@@ -1,8 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { testBrowser } from '../support/browser.ts';
+import { axeViolations, excessWidth } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -18,15 +17,6 @@ const files: Record<string, string> = {
 };
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
-
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-
-/** Run in the page: axe's findings, a line each. */
-const violations = `axe.run().then(({ violations }) =>
-  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`;
-
-/** Run in the page: by how many pixels it has to be scrolled sideways. */
-const excessWidth = 'document.documentElement.scrollWidth - innerWidth';
 
 /** Run in the page: the Latin words of the texts and attributes that are not marked as being in another language. */
 const latinWords = `[...document.querySelectorAll('body *')]
@@ -84,13 +74,12 @@ describe('the pages in the language of their reader', function () {
   });
 
   it('every page in Arabic fits a phone, and axe finds nothing', async () => {
-    const page = await open({ locale: 'ar', viewport: { width: 390, height: 900 }, bypassCSP: true });
+    const page = await open({ locale: 'ar', viewport: { width: 390, height: 900 } });
     for (const path of ['/', '/?q=12345', `/bots/${homer}`, '/bots/8', '/add', '/docs', '/nothing']) {
       await page.goto(path);
       deepStrictEqual(await language(page), ['ar', 'rtl'], path);
-      ok((await page.evaluate<number>(excessWidth)) <= 0, path);
-      await page.evaluate(axe);
-      deepStrictEqual(await page.evaluate(violations), [], path);
+      ok((await excessWidth(page)) <= 0, path);
+      deepStrictEqual(await axeViolations(page), [], path);
     }
   });
 

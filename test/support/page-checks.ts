@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/**
+ * Returns what axe finds in a page, a line each. It comes through the debugger, so the page's own policy stays on.
+ * @param rules the only rules to apply; all where left out
+ */
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await page.evaluate(`if (!('axe' in window)) { ${axe} }`);
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
+  return await page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
+}
+
+/** Returns by how many pixels a page has to be scrolled sideways. */
+export async function excessWidth(page: Page): Promise<number> {
+  return await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+}
