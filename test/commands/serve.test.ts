@@ -11,7 +11,7 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { botshelf, mainFile } from '../support/command-line.ts';
-import { startServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
@@ -110,16 +110,49 @@ describe('botshelf serve', () => {
     });
   }
 
-  it('is alive at once and ready when the catalogue has been read', async () => {
-    const service = await startServiceProcess(catalogue());
+  it('refuses a second container on the same volume, which does not see the process of the first one', async () => {
+    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
+    const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
+    const service = await startServiceProcess(root, {}, ['unshare', ...container]);
+    for (const varFolder of ['', tempFolder()]) {
+      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+      strictEqual(code, 2);
+      match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
+    }
+    await service.end('SIGKILL');
+    const next = await startServiceProcess(root);
+    next.allowLog(clearedLock);
+    strictEqual(await next.end('SIGTERM'), 0);
+  });
+});
+
+describe('a running service', () => {
+  let root: string;
+  let service: ServiceProcess;
+  before(async () => {
+    root = catalogue();
+    service = await startServiceProcess(root);
+  });
+
+  it('is alive and ready when the catalogue has been read', async () => {
     strictEqual((await fetch(`${service.address}/healthz`)).status, 200);
     strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
-    await service.end('SIGTERM');
+  });
+
+  it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
+    for (const varFolder of ['', tempFolder()]) {
+      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+      strictEqual(code, 2);
+      strictEqual(lines.length, 1);
+      match(
+        lines[0] ?? '',
+        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
+      );
+    }
+    strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
   });
 
   it('shows an edited file, and logs a faulty one once', async () => {
-    const root = catalogue();
-    const service = await startServiceProcess(root);
     service.expectLog(/1\.en\.md.*a file breaks a rule/);
     const name = async (): Promise<string> => {
       const response = await fetch(`${service.address}/api/v2/bots/1`);
@@ -131,20 +164,26 @@ describe('botshelf serve', () => {
     writeFileSync(join(root, pagePath('1')), mainPage({ name: '' }));
     await eventually(() => match(service.log(), /a file breaks a rule/));
     strictEqual(await name(), 'Bart');
-    await service.end('SIGTERM');
     strictEqual(service.log().split('a file breaks a rule').length, 2);
   });
+});
 
-  it('serves a catalogue that is in no repository, and says in one sentence what writing needs', async () => {
-    const service = await startServiceProcess(withoutRepository());
+describe('a service on a catalogue that is in no repository', () => {
+  let root: string;
+  let service: ServiceProcess;
+  before(async () => {
+    root = withoutRepository();
+    service = await startServiceProcess(root);
     service.expectLog(/"msg":"[^"]+ is in no Git repository [^}]+ run \\"git init\\" there/);
+  });
+
+  it('serves it, and says in one sentence what writing needs', async () => {
     service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
     const bot = `${service.address}/api/v2/bots/1`;
     strictEqual((await fetch(bot)).status, 200);
     const headers = { authorization: newToken(), 'content-type': 'application/json' };
     strictEqual((await fetch(bot, { method: 'POST', headers, body: '{"bot": {"count": 1}}' })).status, 503);
     ok(!service.log().includes('"stack"'), service.log());
-    await service.end('SIGTERM');
     const said = service
       .log()
       .split('\n')
@@ -153,9 +192,6 @@ describe('botshelf serve', () => {
   });
 
   it('says on /readyz why nothing can be committed, for as long as that is so', async () => {
-    const root = withoutRepository();
-    const service = await startServiceProcess(root);
-    service.expectLog(/is in no Git repository/);
     const faults = async (): Promise<string> => {
       const response = await fetch(`${service.address}/readyz`);
       strictEqual(response.status, 200, 'reads go on');
@@ -175,38 +211,6 @@ describe('botshelf serve', () => {
     match(await faults(), /\S/);
     renameSync(join(root, 'git'), join(root, '.git'));
     strictEqual(await faults(), '');
-    await service.end('SIGTERM');
-  });
-
-  it('refuses a second service on the same clone, whatever its var/, and names the first one', async () => {
-    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
-    const service = await startServiceProcess(root);
-    for (const varFolder of ['', tempFolder()]) {
-      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
-      strictEqual(code, 2);
-      strictEqual(lines.length, 1);
-      match(
-        lines[0] ?? '',
-        new RegExp(`another botshelf, process ${service.process.pid} on .+, runs on ${root}`),
-      );
-    }
-    strictEqual((await fetch(`${service.address}/readyz`)).status, 200);
-    await service.end('SIGTERM');
-  });
-
-  it('refuses a second container on the same volume, which does not see the process of the first one', async () => {
-    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
-    const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
-    const service = await startServiceProcess(root, {}, ['unshare', ...container]);
-    for (const varFolder of ['', tempFolder()]) {
-      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
-      strictEqual(code, 2);
-      match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
-    }
-    await service.end('SIGKILL');
-    const next = await startServiceProcess(root);
-    next.allowLog(clearedLock);
-    strictEqual(await next.end('SIGTERM'), 0);
   });
 });
 
