@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 export interface ServerProcess extends AsyncDisposable {
   readonly address: string;
   readonly pid: number;
+  /** `pid` alone. */
+  readonly pids: readonly number[];
   /** From the start of the process to its first answer with status 200, in milliseconds. */
   readonly readyAfter: number;
 }
@@ -42,6 +44,7 @@ export async function startServer({ command, env, readyPath }: ServerOptions): P
   return {
     address,
     pid: child.pid ?? 0,
+    pids: [child.pid ?? 0],
     readyAfter: performance.now() - started,
     [Symbol.asyncDispose]: async () => await running.stop('SIGTERM'),
   };

@@ -19,6 +19,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  readonly answers: number;
   /** Answers a second. */
   readonly rate: number;
   /** The median time to an answer, in milliseconds. */
@@ -40,7 +41,7 @@ export async function sendLoad(load: Load): Promise<LoadResult> {
     if (first) await send(load.address, first);
     throw new Error(`${failures} of ${answers} answers were errors or did not come`);
   }
-  return { rate: answers / seconds, latency };
+  return { answers, rate: answers / seconds, latency };
 }
 
 /** What a load program counted. */

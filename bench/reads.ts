@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { alternate, rates } from './comparison.ts';
-import { type ServerProcess, startServer } from './child.ts';
-import { sendLoad } from './load.ts';
+import { startServer } from './child.ts';
+import { alternate, type Contender, rateAndCpu, rates } from './comparison.ts';
+import { type CostResult, type LoadedServer, measureLoad } from './cost.ts';
+import { startNginx } from './peers/nginx.ts';
 import type { StoredAnswer } from './peers/read-answers.ts';
 import { getBot, type LoadRequest, send } from './request.ts';
-import { perSecond, type Row } from './row.ts';
+import { type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
-import { median, medianRatio } from './statistics.ts';
+import { medianRatio } from './statistics.ts';
 
-/** Reads, against Fastify and bare node:http that have the same answers in memory. */
+/** Reads, against Fastify and bare node:http that have the same answers in memory, and nginx that has them in files. */
 export async function* reads(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const records = stage.bots.slice(0, 1000).map((bot) => getBot(bot));
@@ -27,23 +28,23 @@ export async function* reads(stage: Stage): AsyncGenerator<Row> {
     readyPath: '/ready',
   });
   await using node = await startServer({ command: ['bench/peers/node-reads.js', file], readyPath: '/ready' });
-  const servers: Servers = { service, fastify, node };
+  await using nginx = await startNginx(stage, answers);
+  const servers: Servers = { service, fastify, node, nginx };
   yield* compare('one record', servers, records, 32);
-  const conditional = records.map((request, i) => {
-    return { ...request, headers: { 'If-None-Match': answers[i]?.headers['etag'] ?? '' } };
-  });
-  yield* compare('one record, 304', servers, conditional, 32);
+  yield* compare('one record, 304', servers, records, 32, { isConditional: true });
   yield* compare('the whole list, gzip', servers, [list], 4);
 }
 
 interface Servers {
-  readonly service: ServerProcess;
-  readonly fastify: ServerProcess;
-  readonly node: ServerProcess;
+  readonly service: LoadedServer;
+  readonly fastify: LoadedServer;
+  readonly node: LoadedServer;
+  /** Undefined where it is not installed. */
+  readonly nginx: LoadedServer | undefined;
 }
 
 async function storeAnswers(
-  { address }: ServerProcess,
+  { address }: LoadedServer,
   requests: readonly LoadRequest[],
 ): Promise<StoredAnswer[]> {
   const answers: StoredAnswer[] = [];
@@ -59,30 +60,55 @@ async function storeAnswers(
 
 async function* compare(
   name: string,
-  { service, fastify, node }: Servers,
+  servers: Servers,
   requests: readonly LoadRequest[],
   connections: number,
+  { isConditional = false } = {},
 ): AsyncGenerator<Row> {
-  const load = (server: ServerProcess) => async (seconds: number) =>
-    await sendLoad({ address: server.address, connections, seconds, requests });
-  const results = await alternate({ ours: load(service), fastify: load(fastify), node: load(node) });
-  const ours = rates(results.ours);
-  for (const [peer, least] of [
-    ['fastify', 0.9],
-    ['node', 0.8],
-  ] as const) {
-    const ratio = medianRatio(ours, rates(results[peer]));
+  const contenders: Record<string, Contender<CostResult>> = {};
+  for (const [key, server] of Object.entries<LoadedServer | undefined>({ ...servers })) {
+    if (server === undefined) continue;
+    const sent = isConditional ? await withConditions(server, requests) : requests;
+    contenders[key] = async (seconds) => await measureLoad(server, { connections, seconds, requests: sent });
+  }
+  const results = await alternate(contenders);
+  const { service = [] } = results;
+  for (const { key, title, least } of peers) {
+    const peer = results[key];
+    const ratio = peer && medianRatio(rates(service), rates(peer));
     yield {
       name,
-      measured: perSecond(median(ours)),
-      peer: `${peerNames[peer]} ${perSecond(median(rates(results[peer])))}`,
-      ratio,
-      goal: `≥ ${least} × the peer`,
-      met: ratio >= least,
+      measured: rateAndCpu(service),
+      peer: peer ? `${title} ${rateAndCpu(peer)}` : missingNginx,
+      ...(ratio !== undefined && { ratio }),
+      goal: least === undefined ? '–' : `≥ ${least.toFixed(1)} × the peer`,
+      met: least === undefined || (ratio ?? 0) >= least,
     };
   }
 }
 
+/** Adds the ETag that the server has for each address, so that it responds 304. */
+async function withConditions(
+  { address }: LoadedServer,
+  requests: readonly LoadRequest[],
+): Promise<LoadRequest[]> {
+  const conditional: LoadRequest[] = [];
+  for (const request of requests) {
+    const { headers } = await send(address, request);
+    const etag = headers['etag'];
+    if (typeof etag !== 'string') throw new Error(`${address}${request.path} has no ETag`);
+    conditional.push({ ...request, headers: { ...request.headers, 'If-None-Match': etag } });
+  }
+  return conditional;
+}
+
 const addedByNode = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
-const peerNames = { fastify: 'Fastify', node: 'node:http' };
+/** nginx is the upper limit. */
+const peers = [
+  { key: 'fastify', title: 'Fastify', least: 1.0 },
+  { key: 'node', title: 'node:http', least: 0.9 },
+  { key: 'nginx', title: 'nginx', least: undefined },
+] as const;
+
+const missingNginx = 'install the package "nginx-light"';

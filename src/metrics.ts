@@ -7,6 +7,8 @@ export interface MetricsSources {
   faultyFiles(): number;
   /** Each part of the service by name, and how many things do not work there. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
+  /** Synchronous writes of the journal since the start. */
+  journalWrites(): number;
   waitingCounts(): number;
   /** When counts were last committed to Git: milliseconds since the epoch; undefined before the first time. */
   checkpointedAt(): number | undefined;
@@ -43,6 +45,15 @@ export class Metrics {
     });
     addRepeated(registers, sources);
     addParts(registers, sources);
+    const writes: Counter = new Counter({
+      name: 'botshelf_journal_writes_total',
+      help: 'Synchronous writes of the journal; each makes the counts durable that were posted during the one before.',
+      registers,
+      collect: () => {
+        writes.reset();
+        writes.inc(sources.journalWrites());
+      },
+    });
     const gauge = (name: string, help: string, read: () => number): void => {
       const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) });
     };

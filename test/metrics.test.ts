@@ -74,7 +74,10 @@ describe('/metrics', () => {
 
   it('tells of commits, and of counts on their way into Git', async () => {
     strictEqual(await post({ category: 'music' }), 200);
+    const before = (await metrics()).get('botshelf_journal_writes_total') ?? Number.NaN;
+    strictEqual(await post({ count: 156 }), 200);
     const found = await metrics();
+    strictEqual(found.get('botshelf_journal_writes_total'), before + 1);
     strictEqual(found.get('botshelf_content_batch_size_count'), 1);
     strictEqual(found.get('botshelf_content_batch_size_sum'), 1);
     ok(found.has('botshelf_counts_waiting'));

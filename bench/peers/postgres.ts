@@ -10,6 +10,8 @@ import type { Stage, StageBot } from '../stage.ts';
 /** A PostgreSQL of our own on the loopback interface. Disposing of it stops it. */
 export interface Database extends AsyncDisposable {
   readonly port: number;
+  /** The server's first process, the parent of all others. */
+  readonly pid: number;
 }
 
 /**
@@ -37,7 +39,7 @@ export async function startPostgres(stage: Stage): Promise<Database | undefined>
   );
   const running = watchOver(child, 'SIGQUIT');
   await fill(await connect(port, running), stage.bots);
-  return { port, [Symbol.asyncDispose]: async () => await running.stop('SIGINT') };
+  return { port, pid: child.pid ?? 0, [Symbol.asyncDispose]: async () => await running.stop('SIGINT') };
 }
 
 const installed = '/usr/lib/postgresql';

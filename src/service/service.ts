@@ -270,6 +270,7 @@ function metricsOf({ catalogue, state, sync }: Parts, health: Health, responses:
     bots: () => catalogue.bots.size,
     faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
     parts: () => health.parts(),
+    journalWrites: () => state.journal.writes,
     waitingCounts: () => state.checkpointer.waiting,
     checkpointedAt: () => state.checkpointer.checkpointedAt,
     remoteFaultAt: () => sync?.failure?.since,

@@ -106,6 +106,10 @@ export class StateStore implements CurrentCounts {
     return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
+  get journal(): Pick<Journal, 'writes'> {
+    return this.#journal;
+  }
+
   get checkpointer(): Pick<Checkpointer, 'waiting' | 'checkpointedAt'> {
     return this.#checkpointer;
   }

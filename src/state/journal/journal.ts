@@ -33,6 +33,7 @@ export class Journal {
   #segment: Segment | undefined;
   #sealed: readonly string[] = [];
   #nextNumber = 1;
+  #writes = 0;
   readonly #failures: FailureLog;
   /** Writes, seals and closes segments one after the other. */
   readonly #queue = new SerialQueue();
@@ -50,6 +51,11 @@ export class Journal {
   /** Why the last group was not saved; null when it was. */
   get failure(): Failure | null {
     return this.#failures.current;
+  }
+
+  /** How many groups have become durable, each with one synchronous write. */
+  get writes(): number {
+    return this.#writes;
   }
 
   /** Whether a refused entry may be on disk all the same, so that a crash would bring it back. */
@@ -148,6 +154,7 @@ export class Journal {
       group.reject(this.#writeFailed(error));
       return;
     }
+    this.#writes++;
     this.#failures.end();
     this.#options.onDurable(group.entries);
     group.resolve();
