@@ -1,4 +1,12 @@
-import { type Element, type Fragment, isElement, type Node, setAttributes, textOf } from './html-tree.ts';
+import {
+  attribute,
+  type Element,
+  type Fragment,
+  isElement,
+  type Node,
+  setAttributes,
+  textOf,
+} from './html-tree.ts';
 
 /** A heading of a text, with the id that links lead to. */
 export interface Heading {
@@ -7,6 +15,9 @@ export interface Heading {
   /** 2 to 6: an `h2` is one of the highest. */
   readonly level: number;
 }
+
+/** The start of a heading's id. An id of the page itself never begins so, and a slug has no dot. */
+const prefix = 'page-';
 
 /** Sets the id of each heading, which is made of its text, and returns those that have one. */
 export function nameHeadings(tree: Fragment): Heading[] {
@@ -17,8 +28,7 @@ export function nameHeadings(tree: Fragment): Heading[] {
     if (slug === '') return [];
     const times = (used.get(slug) ?? 0) + 1;
     used.set(slug, times);
-    // An id of the page itself never begins so, and a slug has no dot.
-    const id = `page-${slug}${times === 1 ? '' : `.${times}`}`;
+    const id = `${prefix}${slug}${times === 1 ? '' : `.${times}`}`;
     const others = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
     setAttributes(node, { ...others, id });
     return [{ id, text, level: Number(node.tagName.slice(1)) }];
@@ -31,6 +41,42 @@ export function headingsIn(nodes: readonly Node[]): Element[] {
     const inside = headingsIn(node.childNodes);
     return /^h[1-6]$/.test(node.tagName) ? [node, ...inside] : inside;
   });
+}
+
+/**
+ * Points each link within the page to the heading it means, by the slug that Git hosts make of a heading. A link to the
+ * title or to the top leads to the top; of a link to nothing only its content stays.
+ */
+export function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
+  const ids = new Set(headings.map(({ id }) => id));
+  const targetOf = (fragment: string): string | undefined => {
+    const slug = slugOf(decoded(fragment));
+    const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
+    const id = [`${prefix}${slug}`, `${prefix}${first}.${Number(number) + 1}`].find((known) =>
+      ids.has(known),
+    );
+    return id ?? (['', 'top', slugOf(title)].includes(slug) ? 'top' : undefined);
+  };
+  const linked = (nodes: readonly Node[]): Node[] =>
+    nodes.flatMap((node) => {
+      if (!isElement(node)) return [node];
+      node.childNodes = linked(node.childNodes);
+      const href = node.tagName === 'a' ? attribute(node, 'href') : undefined;
+      if (href?.startsWith('#') !== true) return [node];
+      const target = targetOf(href.slice(1));
+      if (target === undefined) return node.childNodes;
+      setAttributes(node, { href: `#${target}`, title: attribute(node, 'title') });
+      return [node];
+    });
+  tree.childNodes = linked(tree.childNodes);
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
 }
 
 /** Returns the letters and digits of any script, in lower case, with hyphens between words. */

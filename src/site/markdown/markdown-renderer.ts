@@ -1,6 +1,6 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
-import { type Heading, nameHeadings } from './headings.ts';
+import { type Heading, linkHeadings, nameHeadings } from './headings.ts';
 import { layOutPage } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
@@ -21,7 +21,7 @@ export interface RenderedMarkdown {
 
 /**
  * Renders untrusted Markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links to the
- * web and to mail only, cached images only, headings below the page's `h1`. A hostile text may take long.
+ * web, to mail and to headings of the text only, cached images only, headings below the page's `h1`. A hostile text may take long.
  * @returns null for a text that exceeds a limit
  */
 export function renderMarkdown({ text, name, pictures }: MarkdownSource): RenderedMarkdown | null {
@@ -29,6 +29,7 @@ export function renderMarkdown({ text, name, pictures }: MarkdownSource): Render
     const tree = sanitiseHtml(markdown.render(text));
     layOutPage(tree, { name, pictures });
     const headings = nameHeadings(tree);
+    linkHeadings(tree, name, headings);
     return { html: serialiseHtml(tree), headings };
   } catch (error) {
     if (error instanceof HtmlLimitError) return null;

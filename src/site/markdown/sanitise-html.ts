@@ -17,7 +17,7 @@ import {
 
 /**
  * Parses untrusted HTML and keeps what is allowed: these tags with these attributes, no comments, nothing that a browser
- * would run, load or jump to. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
+ * would run or load, no ids. The tree is a fixed point: a browser that parses its serialised form gets the same tree, so
  * no open element can reach past its end.
  * @throws {HtmlLimitError} for more elements or deeper nesting than any page by a person has
  */
@@ -33,9 +33,9 @@ export function sanitiseHtml(html: string): Fragment {
   throw new HtmlLimitError();
 }
 
-/** Whether a link to this address is allowed: to the web and to mail. */
+/** Whether a link to this address is allowed: to the web, to mail and within the page. */
 export function isLinkable(url: string): boolean {
-  return /^(https?:\/\/|mailto:)/i.test(url);
+  return /^(https?:\/\/|mailto:|#)/i.test(url);
 }
 
 /** Valid markup takes two rounds; markup that a browser nests differently from how it is written takes a few more. */
@@ -80,7 +80,7 @@ const allowed = new Map<string, Rule>([
     'img',
     (node) => {
       const src = attribute(node, 'src')?.trim() ?? '';
-      return !isLinkable(src)
+      return !isLinkable(src) || src.startsWith('#')
         ? undefined
         : {
             src,

@@ -117,6 +117,22 @@ describe('markdown of strangers', () => {
     for (const { id } of headings) match(String(html), new RegExp(` id="${id}"`));
   });
 
+  it('links to its own headings, by the names that Git hosts have for them, to the top, and to nothing else', async () => {
+    const text =
+      '# Homer\n\n## Ping & Pong!\n\n## Ping & Pong!\n\n## 使い方\n\n' +
+      '[a](#ping--pong) [b](#ping--pong-1) [c](#使い方) [d](#%E4%BD%BF%E3%81%84%E6%96%B9) [e](#homer) <a href="#" id="x" name="y">f</a> [g](#listing) [h](#%zz) ![i](#top)';
+    const html = await render(text);
+    deepStrictEqual(html.match(/<a .*?<\/a>/g), [
+      '<a href="#page-ping-pong">a</a>',
+      '<a href="#page-ping-pong.2">b</a>',
+      '<a href="#page-使い方">c</a>',
+      '<a href="#page-使い方">d</a>',
+      '<a href="#top">e</a>',
+      '<a href="#top">f</a>',
+    ]);
+    match(html, / g h i<\/p>/);
+  });
+
   it('breaks lines where its author did', async () => {
     strictEqual(await render('one\ntwo'), '<p>one<br>\ntwo</p>\n');
   });
