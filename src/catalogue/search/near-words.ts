@@ -1,4 +1,7 @@
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import { categoryWord } from './bot-words.ts';
+import { categoryNames } from './text/category-words.ts';
+import { damerauDistance } from './text/damerau.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** A word that is spelled nearly like another, and how well it fits. */
@@ -7,9 +10,16 @@ interface Spelling {
   readonly fit: number;
 }
 
+interface Candidate {
+  readonly distance: number;
+  readonly count: number;
+  readonly isCategory: boolean;
+}
+
 /**
  * Returns the words that a misspelled one may stand for, the likeliest first: one spelling error in five letters, two in
- * eight.
+ * eight. Of equally near ones, names of categories that bots are in come first, then words that more bots use, then the
+ * shorter ones, which are rather the base form.
  * @param relaxed whether more errors will do
  */
 export async function nearWords(
@@ -26,7 +36,7 @@ export async function nearWords(
         ? 1
         : 0;
   if (most === 0 || /^\d+$/.test(text)) return [];
-  const found = new Map<string, { distance: number; count: number }>();
+  const found = new Map<string, Candidate>();
   for (const index of indexes) {
     const { vocabulary } = index;
     for (let from = 0; from < vocabulary.size; from += chunk) {
@@ -36,15 +46,25 @@ export async function nearWords(
         const word = vocabulary.word(place);
         if (word.startsWith('#')) continue;
         const count = (found.get(word)?.count ?? 0) + index.count({ from: place, to: place + 1 });
-        found.set(word, { distance, count });
+        found.set(word, { distance, count, isCategory: false });
       }
     }
   }
+  for (const [name, category] of categoryNames) {
+    const distance = damerauDistance(text, name, most);
+    if (distance === 0 || distance > most) continue;
+    const word = categoryWord(category);
+    const inCategory = indexes.reduce((sum, index) => sum + index.count(index.vocabulary.find(word)), 0);
+    const count = (found.get(name)?.count ?? 0) + inCategory;
+    if (inCategory > 0) found.set(name, { distance, count, isCategory: true });
+  }
   const sorted = [...found].toSorted(
-    ([a, { distance, count }], [b, other]) =>
+    ([a, { distance, count, isCategory }], [b, other]) =>
       distance - other.distance ||
       Number(sameStart(b, text)) - Number(sameStart(a, text)) ||
-      other.count - count,
+      Number(other.isCategory) - Number(isCategory) ||
+      other.count - count ||
+      (isCategory ? 0 : a.length - b.length),
   );
   const nearest = sorted[0]?.[1].distance;
   return sorted

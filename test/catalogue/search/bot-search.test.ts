@@ -69,6 +69,20 @@ describe('a search', () => {
     strictEqual(await found('wrdn'), '');
   });
 
+  it('corrects to the name of a category, or to the form of a word that most bots use', async () => {
+    const correctedOf = async (text: string): Promise<string | undefined> =>
+      (await search.search(text, new TimeSlice())).corrected;
+    add('1', 'Warden', 'For moderators.');
+    add('2', 'Two', 'Welcomes people with greetings.');
+    strictEqual(await correctedOf('moderaton'), 'moderators');
+    bots.set(sampleBot('3', { en: ['Sentinel', 'Keeps order.'] }, { category: 'moderation' }));
+    strictEqual(await correctedOf('moderaton'), 'moderation');
+    strictEqual(await best('moderaton'), '3');
+    strictEqual(await correctedOf('greetins'), 'greetings');
+    add('4', 'Four', 'A greeting.');
+    strictEqual(await correctedOf('greetig'), 'greeting');
+  });
+
   it('names what is nearest where nothing is found', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     const { bots: nearest } = await search.nearest('wardrobe', new TimeSlice());

@@ -4,10 +4,10 @@ import { Stems } from './stems.ts';
 
 /** Returns the category that a word is a name of, in any of the languages here and any form. */
 export function categoryOf(word: string): Category | undefined {
-  const known = categories.get(word);
+  const known = categoryNames.get(word);
   if (known !== undefined || word.length < shortestWithForms) return known;
   const stems = new Stems(word);
-  for (const [name, category] of categories) if (stems.areSharedBy(name, everyLanguage)) return category;
+  for (const [name, category] of categoryNames) if (stems.areSharedBy(name, everyLanguage)) return category;
   return undefined;
 }
 
@@ -42,7 +42,8 @@ const names: Readonly<Record<Category, string>> = {
 /** Every category. */
 export const allCategories = Object.keys(names) as readonly Category[];
 
-const categories: ReadonlyMap<string, Category> = new Map(
+/** Every name of a category, folded, and the category. */
+export const categoryNames: ReadonlyMap<string, Category> = new Map(
   Object.entries(names).flatMap(([category, words]) =>
     words
       .split(' ')
