@@ -39,8 +39,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   const lists = new FrontLists(options.lists, bots, counts);
   router.get('/', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), undefined);
-    if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl));
-    else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
+    if (isFront(query)) {
+      const language = options.site.languages.of(ctx);
+      await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl, language));
+    } else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
   router.get('/categories/:category', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? ''));

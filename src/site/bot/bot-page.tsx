@@ -17,7 +17,6 @@ import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
 import { BotPanels } from './bot-panels.tsx';
-import { Permissions } from './permissions.tsx';
 import type { RelatedBot } from './related-bots.ts';
 import { Screenshots } from './screenshots.tsx';
 
@@ -66,7 +65,6 @@ export function BotPage(props: BotPageProps): VNode {
         {veiled && <Veil bot={bot} locale={locale} />}
         <div class="bot-body">
           <Screenshots pictures={bot.cachedImages.preview} veiled={veiled} name={shown.name} />
-          <Permissions invite={bot.invite} />
           <Prose {...props} text={page} />
           <BotPanels {...props} />
         </div>

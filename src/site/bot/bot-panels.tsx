@@ -14,16 +14,23 @@ import { Fact } from './bot-facts.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { BotPageProps } from './bot-page.tsx';
 import { CountsPanel } from './counts-panel.tsx';
+import { Permissions } from './permissions.tsx';
 
-/** The column beside a bot's page: its counts, what is on the page, other bots of its author, and its listing. */
+/**
+ * The column beside a bot's page: the permissions it asks for, its counts, what is on the page, other bots of its author,
+ * and its listing. On phones the permissions come before the page.
+ */
 export function BotPanels(props: BotPageProps): VNode {
   const { text } = useLanguage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
-      <CountsPanel {...props} />
-      <Contents headings={props.headings} />
-      <SameAuthor bots={props.sameAuthor} />
-      <Listing {...props} />
+      <Permissions invite={props.bot.invite} />
+      <div class="side-panels">
+        <CountsPanel {...props} />
+        <Contents headings={props.headings} />
+        <SameAuthor bots={props.sameAuthor} />
+        <Listing {...props} />
+      </div>
     </aside>
   );
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
@@ -5,6 +6,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { QueueFullError } from '../../concurrency/serial-queue.ts';
 import { frontPath, type FrontQuery, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
@@ -43,6 +45,11 @@ export interface Front {
   readonly shelves: readonly Shelf[];
 }
 
+/** Searches that find bots. */
+export interface Examples {
+  readonly queries: readonly string[];
+}
+
 export type ShelfName = 'popular' | 'growing' | 'newest' | 'edited';
 
 /** Some bots of a list. */
@@ -68,6 +75,12 @@ export class FrontLists {
     graceOf,
   );
 
+  readonly #examples = new CurrentCache<Examples>(
+    64 * 1024,
+    () => 0,
+    (took) => Math.min(took * restraintOfExamples, longestOfExamples),
+  );
+
   constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts) {
     this.#lists = lists;
     this.#counts = counts;
@@ -89,6 +102,29 @@ export class FrontLists {
       const sizes = await this.#lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
+  }
+
+  /**
+   * Returns the first few of some searches that find bots as they are spelled. None while that takes long, as it does until
+   * the search is ready, or while much waits: no page waits for it.
+   */
+  async examples(candidates: readonly string[]): Promise<Examples & Current> {
+    const read = (): object => ({ bots: this.#versions().bots });
+    const chosen = this.#examples.get(candidates.join('\n'), read, async () => {
+      const queries: string[] = [];
+      const { total: all } = await this.#lists.sizes(false);
+      for (const q of all === 0 ? [] : candidates) {
+        const { total, corrected } = await this.#lists.search({ q, nsfw: false, limit: 1 });
+        if (total > 0 && corrected === undefined) queries.push(q);
+        if (queries.length === mostExamples) break;
+      }
+      return { queries };
+    });
+    const orNone = chosen.catch((error: unknown) => {
+      if (error instanceof QueueFullError) return noExamples;
+      throw error;
+    });
+    return await Promise.race([orNone, wait(mostWait, noExamples, { ref: false })]);
   }
 
   async #select(query: FrontQuery): Promise<FrontList> {
@@ -176,6 +212,15 @@ const restraint = 20;
 
 /** Milliseconds; a list may have waited in the queue. */
 const longestRestraint = 5000;
+
+const mostExamples = 5;
+const noExamples: Examples & Current = { queries: [], current: () => false };
+/** Milliseconds that a page waits for its examples. */
+const mostWait = 50;
+/** Choosing examples takes at most one part in so many of the time. */
+const restraintOfExamples = 200;
+/** Milliseconds. */
+const longestOfExamples = 60_000;
 
 function sizeOf(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0);

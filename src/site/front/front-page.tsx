@@ -19,6 +19,8 @@ export interface FrontPageProps {
   readonly categories: ReadonlyMap<Category, number>;
   readonly locales: ReadonlyMap<Locale, number>;
   readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
+  /** Searches that find bots. */
+  readonly examples: readonly string[];
   /** When the day began, in milliseconds since the epoch. */
   readonly today: number;
   /** The public address, without a slash at its end. */
@@ -37,7 +39,7 @@ export function FrontPage(props: FrontPageProps): VNode {
         <h1>{t('front.title')}</h1>
         <p>{t('front.line', { count: total, languages: locales.size })}</p>
         <SearchForm q="" />
-        <Examples query={query} />
+        <Examples {...props} />
       </div>
       <Tiles {...props} />
       {shelves.map(({ sort, bots }, i) => (
@@ -70,21 +72,22 @@ export function FrontPage(props: FrontPageProps): VNode {
 /** The cards that a screen shows without scrolling. */
 const cardsAtOnce = 3;
 
-function Examples({ query }: { readonly query: FrontQuery }): VNode {
-  const { t, text, publicPath } = useLanguage();
+function Examples({ query, examples }: FrontPageProps): VNode | null {
+  const { t, publicPath } = useLanguage();
+  if (examples.length < fewestExamples) return null;
   return (
     <ul class="examples">
       <li>{t('front.examples')}</li>
-      {examples.map((key) => (
-        <li key={key}>
-          <a href={publicPath(frontPath({ ...noQuery, locale: query.locale, q: text(key) }))}>{t(key)}</a>
+      {examples.map((q) => (
+        <li key={q}>
+          <a href={publicPath(frontPath({ ...noQuery, locale: query.locale, q }))}>{q}</a>
         </li>
       ))}
     </ul>
   );
 }
 
-const examples = ['example.1', 'example.2', 'example.3', 'example.4', 'example.5'] as const;
+const fewestExamples = 3;
 
 /** The categories with most bots. */
 function Tiles({ query, categories }: FrontPageProps): VNode | null {

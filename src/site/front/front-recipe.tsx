@@ -6,7 +6,9 @@ import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
-import type { Front, FrontEntry, FrontList, FrontLists } from './front-list.ts';
+import type { MessageKey } from '../language/message-file.ts';
+import type { Messages } from '../language/messages.tsx';
+import type { Examples, Front, FrontEntry, FrontList, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
@@ -25,14 +27,21 @@ interface CommonInputs {
   readonly today: number;
 }
 
-/** Returns how the front page is made. */
+interface FrontInputs extends CommonInputs {
+  readonly front: Front;
+  readonly examples: Examples;
+}
+
+/** Returns how the front page is made, with examples of searches in the language of `messages`. */
 export async function frontRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
   baseUrl: string,
-): Promise<PageRecipe<ListRequest, CommonInputs & { readonly front: Front }>> {
+  { text }: Messages,
+): Promise<PageRecipe<ListRequest, FrontInputs>> {
   const front = await lists.front();
+  const examples = await lists.examples(exampleKeys.map((key) => text(key)));
   const locales = localesFor(
     ctx,
     query,
@@ -40,7 +49,7 @@ export async function frontRecipe(
   );
   return {
     request: { query, locales },
-    read: () => ({ front, baseUrl, today: startOfDay() }),
+    read: () => ({ front, examples, baseUrl, today: startOfDay() }),
     render: renderFront,
   };
 }
@@ -68,16 +77,28 @@ export async function listRecipe(
   };
 }
 
-async function renderFront(
-  inputs: ListRequest & PageInputs & CommonInputs & { readonly front: Front },
-): Promise<VNode> {
-  const { front, locales, ...others } = inputs;
+/** The best first. */
+const exampleKeys = [
+  'example.1',
+  'example.2',
+  'example.3',
+  'example.4',
+  'example.5',
+  'example.6',
+  'example.7',
+  'example.8',
+  'example.9',
+  'example.10',
+] as const satisfies readonly MessageKey[];
+
+async function renderFront(inputs: ListRequest & PageInputs & FrontInputs): Promise<VNode> {
+  const { front, examples, locales, ...others } = inputs;
   const { sizes, shelves } = front;
   let start = 0;
   const shown = shelves.map(({ sort, entries }) => {
     return { sort, bots: botsOf(entries, locales.slice(start, (start += entries.length))) };
   });
-  return <FrontPage {...others} {...sizes} shelves={shown} />;
+  return <FrontPage {...others} {...sizes} shelves={shown} examples={examples.queries} />;
 }
 
 async function renderList(

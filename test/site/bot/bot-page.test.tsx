@@ -107,15 +107,15 @@ describe("a bot's page", () => {
     match(render(), /<a href="\/bots\/42\/token">Manage<\/a>/);
   });
 
-  it('has the facts before pictures and text, and permissions right after the pictures', () => {
+  it('has the facts before pictures and text, and the permissions first in the column beside them', () => {
     const bot = { ...props.bot, invite: 'https://discord.com/oauth2/authorize?client_id=42&permissions=8' };
     const html = render({ bot });
     const places = [
       '<h1>',
       'class="bot-facts"',
       'id="screenshots"',
-      'id="permissions"',
       'class="prose"',
+      'id="permissions"',
       'id="counts"',
     ];
     deepStrictEqual(
