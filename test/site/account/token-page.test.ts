@@ -3,25 +3,27 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { parseToken } from '../../../src/bot/token.ts';
-import {
-  author,
-  homer,
-  openLoginSite,
-  type LoginSite,
-  stranger,
-  tokenPath,
-} from '../../support/login-site.ts';
+import { author, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { testBrowser } from '../../support/browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe('the page of a bot’s token, in a browser', function () {
   this.timeout(60_000);
+  /** Each test has a bot of its own. */
+  const bots = Array.from({ length: 8 }, (_, i) => String(1001 + i));
   let site: LoginSite;
+  let id: string;
+  let tokenPath: string;
   const contexts: BrowserContext[] = [];
 
-  beforeEach(async () => {
-    site = await openLoginSite();
+  before(async () => {
+    site = await openLoginSite({ bots });
+  });
+
+  beforeEach(() => {
+    id = bots.shift() ?? '';
+    tokenPath = `/bots/${id}/token`;
   });
 
   afterEach(async () => {
@@ -43,7 +45,7 @@ describe('the page of a bot’s token, in a browser', function () {
     await page.waitForURL(site.baseUrl + tokenPath);
   };
   const post = async (token: string, count: number): Promise<number> => {
-    const answer = await site.service.request(`/api/v2/bots/${homer}`, {
+    const answer = await site.service.request(`/api/v2/bots/${id}`, {
       method: 'POST',
       headers: { authorization: token, 'content-type': 'application/json' },
       body: JSON.stringify({ bot: { count } }),
