@@ -50,6 +50,27 @@ describe('the configuration of a remote', () => {
   });
 });
 
+describe('the public address', () => {
+  it('may have a path, and ends without a slash', () => {
+    for (const [text, baseUrl] of [
+      ['https://bots.example.org/', 'https://bots.example.org'],
+      ['https://Example.org:443/bots/', 'https://example.org/bots'],
+      ['http://localhost:8080/a/b_c.d~e-f', 'http://localhost:8080/a/b_c.d~e-f'],
+      ['https://example.org/apis', 'https://example.org/apis'],
+    ] as const)
+      strictEqual(readConfig({ BOTSHELF_BASE_URL: text }).baseUrl, baseUrl);
+    strictEqual(readConfig({ PORT: '81' }).baseUrl, 'http://localhost:81');
+  });
+
+  it('is refused where its path cannot be told from others', () => {
+    for (const rest of ['/a b', '/a%20b', '/a;b', '//a', '/a//b', '/api', '/api/v2', '/a?b', '/a#b'])
+      throws(
+        () => readConfig({ BOTSHELF_BASE_URL: `https://example.org${rest}` }),
+        /BOTSHELF_BASE_URL is ".+": set it to an address such as/,
+      );
+  });
+});
+
 describe('a secret from a file', () => {
   const folder = tempFolder();
   const file = (name: string, content: string | Buffer): string => {

@@ -15,6 +15,19 @@ describe('returnPath', () => {
       strictEqual(returnPath(path), path);
   });
 
+  it('is below the path of the public address', () => {
+    strictEqual(returnPath('/shelf/bots/42/token', '/shelf'), '/shelf/bots/42/token');
+    for (const text of [
+      undefined,
+      '/',
+      '/bots/42',
+      '/shelf/shelf/docs',
+      '/shelfs/docs',
+      '/shelf//evil.example',
+    ])
+      strictEqual(returnPath(text, '/shelf'), '/shelf/');
+  });
+
   it('is the front page for anything else', () => {
     for (const text of [
       undefined,

@@ -1,0 +1,228 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { addressesIn } from '../support/addresses.ts';
+import { testBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
+import { startProvider } from '../support/login-provider.ts';
+import { author, loginEnv } from '../support/login-site.ts';
+import { freePort } from '../support/loopback.ts';
+import { keepPictures } from '../support/pictures.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { issueTestToken } from '../support/token.ts';
+import { actionOf, Visitor } from '../support/visitor.ts';
+
+const images = {
+  avatar: 'https://pictures.example.org/avatar.png',
+  cover: 'https://pictures.example.org/cover.png',
+  preview: ['https://pictures.example.org/1.png'],
+};
+const files = {
+  [pagePath('7')]: mainPage({ name: 'Seven', authors: [author], images }, `![cover](${images.cover})`),
+  [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+  [pagePath('8')]: mainPage({ name: 'Eight', nsfw: true, images }),
+  ...Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [pagePath(String(i + 100)), mainPage({ name: `Filler ${i}` })]),
+  ),
+};
+
+describe('a service whose public address has a path', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let origin: string;
+  let baseUrl: string;
+  let token: string;
+  before(async () => {
+    const port = await freePort();
+    origin = `http://localhost:${port}`;
+    baseUrl = `${origin}/shelf`;
+    const provider = await startProvider(baseUrl);
+    const root = testRepository(files).folder;
+    await keepPictures(root, images, { width: 600, height: 300 });
+    token = await issueTestToken(root, '8');
+    const env = {
+      PORT: String(port),
+      BOTSHELF_BASE_URL: `${baseUrl}/`,
+      BOTSHELF_IMAGES: 'on',
+      BOTSHELF_SECURITY_CONTACT: 'security@example.org',
+      ...loginEnv(provider.settings, ['a-secret-of-the-tests-which-is-long-enough']),
+    };
+    service = await startTestService({}, { root, env });
+    await eventually(async () => (await service.request('/api/v2/bots/7')).json.cachedImages.avatar !== null);
+  });
+
+  const loggedIn = async (): Promise<Visitor> => {
+    const visitor = new Visitor();
+    const page = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=/shelf/my-bots`), author);
+    strictEqual(page.url.href, `${baseUrl}/my-bots`);
+    return visitor;
+  };
+
+  /** Visits one page of each kind that can be reached from these. Returns their paths with * for names and numbers, and a parameter. */
+  const crawl = async (visitor: Visitor, starts: readonly string[]): Promise<string[]> => {
+    const kinds = new Set<string>();
+    const waiting = starts.map((path) => new URL(baseUrl + path));
+    for (let url = waiting.shift(); url; url = waiting.shift()) {
+      const kind = kindOf(url);
+      if (kinds.has(kind) || isNoPage.test(url.href)) continue;
+      kinds.add(kind);
+      const page = await visitor.go(url, { headers: { Accept: 'text/html,*/*' } });
+      ok(page.status === 200 || url.pathname.includes('nothing'), `${url.href}: ${page.status}`);
+      const links = [...(page.headers.get('link') ?? '').matchAll(/<([^>]+)>/g)].map(([, link = '']) => link);
+      const type = page.headers.get('content-type') ?? '';
+      for (const address of [...links, ...addressesIn(page.text, type, origin)]) {
+        if (/^(?:#|mailto:|data:)/.test(address) || !URL.canParse(address, url)) continue;
+        const target = new URL(address, url);
+        if (target.origin !== origin || target.pathname === '/.well-known/security.txt') continue;
+        ok(`${target.pathname}/`.startsWith('/shelf/'), `${url.href} refers to ${address}`);
+        waiting.push(target);
+      }
+    }
+    return [...kinds];
+  };
+  /** What is not for reading: buttons, patterns of addresses, samples. */
+  const isNoPage = /\/(?:login|logout|file|revoke)\b|\{|%7B|\*|\/bots\/ID|\/(?:api|hooks)\/$/;
+  const kindOf = ({ pathname, searchParams }: URL): string => {
+    const [name = ''] = [...searchParams.keys()].filter((key) => key !== 'locale').toSorted();
+    const path = pathname.replaceAll(/(?<=\/)\d+(?=\/|$)|(?<=categor(?:ies|y)\/)\w+|(?<=author\/)\d+/g, '*');
+    return `${path.replaceAll(/(?<=\.)[\w-]{10}(?=\.)|[0-9a-f]{64}/g, '*')} ${name}`.trim();
+  };
+
+  it('refers to no address outside of it, on any page or in any file', async () => {
+    const starts = ['/', '/?nsfw=true&sort=name', '/?page=2', '/bots/8', '/bots/7?locale=fr', '/nothing'];
+    const files = ['/robots.txt', '/sitemap.xml', '/.well-known/security.txt', '/api/v2/bots?limit=2'];
+    const kinds = await crawl(new Visitor(), [...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
+    const expected =
+      '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /bots/* /bots/*/badge.svg /bots/*/edit /bots/*/token /bots/*/translate /categories/* /docs /favicon.ico /feeds/category/*.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
+    for (const path of expected.split(' ')) ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
+    ok(kinds.includes('/shelf/api/v2/bots after'), 'the Link header was not followed');
+  });
+
+  it('refers to no other address on the pages of who is logged in, on a form that was sent and with a new token', async () => {
+    const visitor = await loggedIn();
+    const kinds = await crawl(visitor, ['/my-bots', '/bots/7']);
+    for (const path of ['/my-bots', '/bots/*/token', '/bots/*/edit'])
+      ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
+    const form = await visitor.go(`${baseUrl}/add?locale=de`);
+    strictEqual(
+      /<form class="add" method="post" action="([^"]*)"/.exec(form.text)?.[1],
+      '/shelf/add?locale=de',
+    );
+    const sent = await visitor.press(form, '/shelf/add', { id: '9', name: 'Nine' });
+    const issued = await visitor.press(await visitor.go(`${baseUrl}/bots/7/token`), '/shelf/bots/7/token');
+    ok(issued.text.includes(`curl ${baseUrl}/api/v2/bots/7 `));
+    match(issued.text, /value="bsh_/);
+    for (const { text } of [sent, issued])
+      for (const address of addressesIn(text, 'html', origin).filter((one) => one.startsWith('/')))
+        ok(address.startsWith('/shelf/'), address);
+  });
+
+  it('has the same bytes where the proxy has removed the path, and no page twice in the response cache', async () => {
+    const paths = [
+      '/',
+      '/?q=seven',
+      '/bots/7',
+      '/docs',
+      '/api/v2/bots',
+      '/api/v1/bots',
+      '/sitemap.xml',
+      '/robots.txt',
+    ];
+    for (const path of paths) {
+      const [kept, removed] = await Promise.all([fetch(baseUrl + path), fetch(origin + path)]);
+      deepStrictEqual([kept.status, removed.status], [200, 200], path);
+      strictEqual(await kept.text(), await removed.text(), path);
+    }
+    const hits = async (): Promise<number> => {
+      const metrics = await (await fetch(`${origin}/metrics`)).text();
+      return Number(/^botshelf_http_repeated_responses_total\{[^}]*200[^}]*\} (\d+)/m.exec(metrics)?.[1]);
+    };
+    const before = await hits();
+    for (const address of [baseUrl, origin]) await (await fetch(`${address}/api/v2/bots/101`)).text();
+    strictEqual((await hits()) - before, 1);
+  });
+
+  it('has cookies for it alone, and leads back to it after logging in and out', async () => {
+    const begun = await fetch(`${baseUrl}/login`, {
+      redirect: 'manual',
+      headers: { Referer: `${baseUrl}/bots/7` },
+    });
+    match(
+      begun.headers.getSetCookie().join(),
+      /^__Secure-botshelf-login=[^;]+; Path=\/shelf; .*Secure; HttpOnly; SameSite=Lax$/,
+    );
+    const authorise = new URL(begun.headers.get('location') ?? '');
+    strictEqual(authorise.searchParams.get('redirect_uri'), `${baseUrl}/login/callback`);
+    const visitor = await loggedIn();
+    deepStrictEqual([...(visitor.cookies.get(new URL(origin).host)?.keys() ?? [])], ['__Secure-botshelf']);
+    const front = await visitor.go(`${baseUrl}/?locale=de`);
+    strictEqual(
+      actionOf({ ...front, text: front.text.replaceAll(/<form class="search"/g, '') }),
+      '/shelf/logout?locale=de',
+    );
+    const out = await fetch(`${baseUrl}/logout?locale=de`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: origin },
+    });
+    strictEqual(out.headers.get('location'), '/shelf/?locale=de');
+    match(out.headers.getSetCookie().join(), /^__Secure-botshelf=; Path=\/shelf; Max-Age=0;/);
+    const elsewhere = await new Visitor().go(`${baseUrl}/login?to=/bots/7`, { redirect: 'manual' });
+    strictEqual(elsewhere.status, 200);
+  });
+
+  it('takes posts and says what is wrong with them below its path and without it', async () => {
+    for (const [i, prefix] of ['/shelf', ''].entries()) {
+      const address = `${prefix}/api/v2/bots/8`;
+      const headers = { Authorization: token, 'Content-Type': 'application/json' };
+      const post = async (bot: object): Promise<Response> =>
+        await fetch(origin + address, { method: 'POST', headers, body: JSON.stringify({ bot }) });
+      const posted = await post({ count: 10 + i, website: `https://example.org/${i}` });
+      strictEqual(posted.status, 200, address);
+      const record = await fetch(origin + address);
+      strictEqual(((await record.json()) as { website: string }).website, `https://example.org/${i}`);
+      strictEqual(
+        (await fetch(origin + address, { headers: { 'If-None-Match': record.headers.get('etag') ?? '' } }))
+          .status,
+        304,
+      );
+      const refused = await post({ count: 'many' });
+      deepStrictEqual(
+        [refused.status, refused.headers.get('content-type')],
+        [422, 'application/problem+json'],
+      );
+    }
+    const { json: document } = await service.request('/api/openapi.json');
+    deepStrictEqual(document.servers, [{ url: baseUrl }]);
+    match((await service.request('/api/v2/bots/8', { method: 'POST' })).text, /\/shelf\/bots\/8\/token/);
+  });
+
+  it('works in a browser: search, a bot, its pictures, logging in', async () => {
+    const context = await (await testBrowser()).newContext({ locale: 'en-US' });
+    const page = await context.newPage();
+    const wrongs: string[] = [];
+    page.on('console', (message) => message.location().url.startsWith(origin) && wrongs.push(message.text()));
+    page.on('request', (request) => {
+      if (request.url().startsWith(origin) && !request.url().startsWith(`${baseUrl}/`))
+        wrongs.push(request.url());
+    });
+    await page.goto(`${baseUrl}/`);
+    await page.getByLabel('Search bots').fill('seven');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Seven' }).click();
+    strictEqual(page.url(), `${baseUrl}/bots/7`);
+    const width = 'document.querySelector(".cover img").naturalWidth';
+    await eventually(async () => (await page.evaluate(width)) === 600);
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.locator('[name=login]').fill(author);
+    await page.locator('[name=password]').fill('any');
+    await page.locator('[type=submit]').click();
+    await page.locator('[type=submit]').click();
+    await page.getByRole('link', { name: 'My bots' }).click();
+    strictEqual(page.url(), `${baseUrl}/my-bots`);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    strictEqual(page.url(), `${baseUrl}/`);
+    deepStrictEqual(wrongs, []);
+    await context.close();
+  });
+});
