@@ -29,12 +29,13 @@ import { BotLists } from '../catalogue/lists/bot-lists.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
-import { withoutBasePath } from '../http/base-path.ts';
+import { withoutBasePath } from '../http/proxy/base-path.ts';
 import { handleUnrouted } from '../http/methods.ts';
 import { addMetricsRoute, countRequests } from '../http/api/metrics-route.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { createReportError, handleErrors } from '../http/problem-response.ts';
+import type { ProxyNotice } from '../http/proxy/proxy-notice.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
@@ -65,6 +66,8 @@ export interface AppOptions {
   readonly live: LivePreview | null;
   /** Null where no webhook is set up. */
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
+  /** Null where the public address is set. */
+  readonly proxyNotice: ProxyNotice | null;
   /** Resolves when the response to a post may be sent: false where the remote does not have the change yet. */
   readonly acknowledge: () => Promise<boolean>;
   readonly config: Pick<Config, 'baseUrl' | 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
@@ -132,6 +135,8 @@ export function createApp(options: AppOptions): Application {
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use(storeResponses(options.responses));
   app.use(countRequests(options.metrics));
+  const { proxyNotice } = options;
+  if (proxyNotice) app.use(async (ctx, next) => await proxyNotice.look(ctx, next));
   const report = createReportError(log);
   app.use(handleErrors(report));
   app.use(protect);

@@ -3,6 +3,7 @@ import type { Failure } from '../failure-log.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
+import type { ProxyNotice } from '../http/proxy/proxy-notice.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
 
@@ -14,10 +15,19 @@ export interface Parts {
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;
+  /** Null where the public address is set. */
+  readonly proxyNotice: ProxyNotice | null;
 }
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
-export function healthOf({ catalogue, repositoryOpener, committer, state, sync }: Parts): Health {
+export function healthOf({
+  catalogue,
+  repositoryOpener,
+  committer,
+  state,
+  sync,
+  proxyNotice,
+}: Parts): Health {
   return {
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
@@ -27,6 +37,9 @@ export function healthOf({ catalogue, repositoryOpener, committer, state, sync }
         state: { ready: true, faults: state.failures().map(({ message }) => message) },
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
+        }),
+        ...(proxyNotice && {
+          address: { ready: true, faults: proxyNotice.fault === null ? [] : [proxyNotice.fault] },
         }),
       };
     },

@@ -11,6 +11,7 @@ import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
+import { ProxyNotice } from '../http/proxy/proxy-notice.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import { connectionLimit, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
@@ -158,7 +159,8 @@ async function start(
   onClose(async () => await state.close());
   onClose(async () => await sync?.pause());
 
-  const parts: Parts = { catalogue, repositoryOpener, committer, state, sync };
+  const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
+  const parts: Parts = { catalogue, repositoryOpener, committer, state, sync, proxyNotice };
   const health = healthOf(parts);
   const responses = new ResponseCache();
   const metrics = metricsOf(parts, health, responses);
@@ -199,6 +201,7 @@ async function start(
       sync && remote?.webhookSecret
         ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
         : null,
+    proxyNotice,
     acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.waitForPush() : true),
     config,
     log,

@@ -1,8 +1,8 @@
-import { match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const probes = ['/healthz', '/readyz', '/metrics'];
 
@@ -13,8 +13,14 @@ async function statusOf(url: string): Promise<number> {
 }
 
 describe('probes and metrics', () => {
+  let service: TestService;
+  before(async () => {
+    const env = { BOTSHELF_BASE_URL: '' };
+    service = await startTestService({ [pagePath('1')]: mainPage() }, { env });
+  });
+
   it('are served on their exact paths only, so that a rule of a proxy for these paths keeps them private', async () => {
-    const { address } = await startTestService({ [pagePath('1')]: mainPage() });
+    const { address } = service;
     for (const path of probes) {
       strictEqual(await statusOf(address + path), 200, path);
       for (const other of [`${path}/`, path.toUpperCase(), `/${path}`, `${path}%20`, `/%${hex(path)}`])
@@ -22,18 +28,31 @@ describe('probes and metrics', () => {
     }
   });
 
+  it('say that the public address is not set, once a request has come through a proxy', async () => {
+    const faults = async (): Promise<string[]> =>
+      (await service.request('/readyz')).json.parts.address.faults;
+    deepStrictEqual(await faults(), []);
+    service.expectLog(/come through a proxy \(X-Forwarded-For\), but BOTSHELF_BASE_URL is not set/);
+    for (const address of ['192.0.2.1', '192.0.2.2'])
+      await service.request('/api/v2/bots', { headers: { 'X-Forwarded-For': address } });
+    match(
+      (await faults()).join(),
+      /^requests come through a proxy .*: links and the login lead to http:\/\/localhost:0;/,
+    );
+  });
+
   it('are served on a port of their own where one is set, and there alone', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const service = await startServiceProcess(folder, { BOTSHELF_PROBE_PORT: '0' });
-    const [, apart = ''] = /probes and metrics at (http:\/\/[^"]+)/.exec(service.log()) ?? [];
+    const other = await startServiceProcess(folder, { BOTSHELF_PROBE_PORT: '0' });
+    const [, apart = ''] = /probes and metrics at (http:\/\/[^"]+)/.exec(other.log()) ?? [];
     match(apart, /^http:/);
     for (const path of probes) {
       strictEqual(await statusOf(apart + path), 200, path);
-      strictEqual(await statusOf(service.address + path), 404, path);
+      strictEqual(await statusOf(other.address + path), 404, path);
     }
     strictEqual(await statusOf(`${apart}/api/v2/bots`), 404);
-    strictEqual(await statusOf(`${service.address}/api/v2/bots`), 200);
-    strictEqual(await service.end('SIGTERM'), 0);
+    strictEqual(await statusOf(`${other.address}/api/v2/bots`), 200);
+    strictEqual(await other.end('SIGTERM'), 0);
   });
 });
 

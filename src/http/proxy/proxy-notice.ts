@@ -1,0 +1,32 @@
+import type { Context, Next } from 'koa';
+import type { Log } from '../../log.ts';
+
+/** Notices the first request that came through a proxy, of a service that has not been told its public address. */
+export class ProxyNotice {
+  readonly #log: Log;
+  readonly #baseUrl: string;
+  #fault: string | null = null;
+
+  /** @param baseUrl what is taken for the public address */
+  constructor(baseUrl: string, log: Log) {
+    this.#baseUrl = baseUrl;
+    this.#log = log;
+  }
+
+  /** What to set, and why, a sentence; null until a request has come through a proxy. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** Middleware that looks at the headers of each request until it finds one that a proxy adds. */
+  async look(ctx: Context, next: Next): Promise<void> {
+    const header = this.#fault === null ? proxyHeaders.find((name) => ctx.get(name) !== '') : undefined;
+    if (header !== undefined) {
+      this.#fault = `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${this.#baseUrl}; set it to the public address`;
+      this.#log.warn({ header }, this.#fault);
+    }
+    await next();
+  }
+}
+
+const proxyHeaders = ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'];
