@@ -1,5 +1,7 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
+import type { LogSettings } from './log.ts';
 import { readSecretFiles, secretSettings } from './secret-files.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
@@ -42,6 +44,9 @@ export interface Config {
   readonly login: LoginSettings | null;
   /** The secrets that seal cookies, newest first; where empty, one is generated. */
   readonly secrets: readonly string[];
+  readonly log: LogSettings;
+  /** Log every request. */
+  readonly accessLog: boolean;
   /** The failpoint that kills the process, in tests only. */
   readonly failpoint: string | null;
   /** A sentence for each BOTSHELF_ variable that is not a setting. */
@@ -105,6 +110,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     }
     return false;
   };
+  const choice = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
+    const value = text(name)?.toLowerCase();
+    const chosen = choices.find((one) => one === value);
+    if (value !== undefined && chosen === undefined)
+      faults.push(`${name} is ${JSON.stringify(value)}: set it to ${listOf(choices)}.`);
+    return chosen;
+  };
   const address = (name: string, fallback: string): string => {
     const value = text(name);
     if (value === undefined) return fallback;
@@ -130,21 +142,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const name = text('BOTSHELF_REMOTE');
     const branch = text('BOTSHELF_BRANCH') ?? null;
     const webhookSecret = text('BOTSHELF_WEBHOOK_SECRET') ?? null;
-    const ack = text('BOTSHELF_ACK')?.toLowerCase() ?? 'local';
     const config = {
       remote: name ?? '',
       branch,
       syncSeconds: integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
       pushSeconds: integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
-      ack: ack === 'remote' ? ack : 'local',
+      ack: choice('BOTSHELF_ACK', ['local', 'remote']) ?? 'local',
       webhookSecret,
     } as const;
     if (name?.startsWith('-'))
       faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
     if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
       faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
-    if (ack !== 'local' && ack !== 'remote')
-      faults.push(`BOTSHELF_ACK is ${JSON.stringify(ack)}: set it to "local" or "remote".`);
     if (webhookSecret !== null && webhookSecret.length < shortestWebhookSecret)
       faults.push(
         `BOTSHELF_WEBHOOK_SECRET has fewer than ${shortestWebhookSecret} characters: make one with "openssl rand -hex 32".`,
@@ -203,6 +212,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     securityContact: securityContact(),
     login: readLoginSettings(text, faults),
     secrets: readSecrets(text, faults),
+    log: {
+      level: choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
+      format: choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
+    },
+    accessLog: flag('BOTSHELF_ACCESS_LOG'),
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
     unknown: [],
   };
@@ -223,10 +237,26 @@ export function readDemoConfig(
   return { ...readConfig({ HOST, PORT: port, BOTSHELF_CATALOGUE: catalogue }), demo: true };
 }
 
+/** Returns who runs a command, also behind sudo: a name, or else a number. */
+export function readUserName({ SUDO_USER }: NodeJS.ProcessEnv = process.env): string {
+  if (SUDO_USER) return SUDO_USER;
+  try {
+    return userInfo().username;
+  } catch {
+    // No account has that number, as in a container.
+    return `uid ${process.getuid?.() ?? ''}`;
+  }
+}
+
 const shortestWebhookSecret = 16;
 
 /** Not below /api: the rest of a path of the API, such as /bots, begins like a path of the site. */
 const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;
+
+/** Returns a text such as `"json" or "pretty"`. */
+function listOf(choices: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(choices.map((one) => `"${one}"`));
+}
 
 function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {
   return Object.keys(env)

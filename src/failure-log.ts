@@ -42,7 +42,7 @@ export class FailureLog {
   end(): void {
     if (this.#current === null) return;
     const { log, ended } = this.#options;
-    log.info({ since: this.#current.since }, ended);
+    log.info({ since: new Date(this.#current.since).toISOString() }, ended);
     this.#current = null;
     this.#loggedKind = undefined;
   }

@@ -1,7 +1,9 @@
 import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { build as pretty } from 'pino-pretty';
 import { WritesUnavailableError } from './bot/errors.ts';
-import { messageOf } from './system-error.ts';
+import { GitError } from './git/process/git-error.ts';
+import { codeOf, messageOf } from './system-error.ts';
+import { UserError } from './user-error.ts';
 
 /** The log of the service: fields for machines and a sentence for people. */
 export interface Log {
@@ -11,28 +13,52 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Creates a log on standard error: readable lines on a terminal, JSON lines elsewhere. */
-export function createLog(): Log {
-  if (!process.stderr.isTTY) {
-    return pino(
-      { base: null, serializers, timestamp: stdTimeFunctions.isoTime },
-      pino.destination({ dest: 2, sync: true }),
-    );
-  }
-  return pino(
-    { base: null, serializers },
-    pretty({ destination: 2, sync: true, translateTime: 'HH:MM:ss', ignore: 'pid,hostname' }),
-  );
+export interface LogSettings {
+  /** The lowest level that is logged. */
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  /** JSON lines, or readable ones; null for readable ones on a terminal and JSON elsewhere. */
+  readonly format: 'json' | 'pretty' | null;
+}
+
+/** Creates a log on standard error. Times are in UTC, as in `2027-01-31T12:00:00.000Z`. */
+export function createLog({ level, format }: LogSettings = { level: 'info', format: null }): Log {
+  const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
+  const readable = format === null ? process.stderr.isTTY : format === 'pretty';
+  return readable
+    ? pino(
+        options,
+        pretty({
+          destination: 2,
+          sync: true,
+          translateTime: false,
+          ignore: 'pid,hostname',
+          colorize: process.stderr.isTTY,
+        }),
+      )
+    : pino(options, pino.destination({ dest: 2, sync: true }));
 }
 
 const serializers = { err: describe };
 
-/** Errors that the operator can fix are logged without a stack trace. */
+/** Errors that say all in their message are logged without a stack trace. */
 function describe(error: unknown): unknown {
-  if (!(error instanceof WritesUnavailableError))
-    return error instanceof Error ? stdSerializers.err(error) : error;
+  if (!isExplained(error)) return error instanceof Error ? stdSerializers.err(error) : error;
   const { name, message, cause } = error;
   return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };
+}
+
+/**
+ * Whether the cause of an error is outside the program: the operator, Git, the file system or the network. An error
+ * with such a cause explains it.
+ */
+function isExplained(error: unknown): error is Error {
+  return (
+    error instanceof WritesUnavailableError ||
+    error instanceof UserError ||
+    error instanceof GitError ||
+    /^E[A-Z\d]+$/.test(codeOf(error) ?? '') ||
+    (error instanceof Error && error.cause !== undefined && isExplained(error.cause))
+  );
 }
 
 /** A log that writes nothing: for commands with an output of their own, and for tests. */

@@ -1,15 +1,10 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './add-commands.ts';
 import { ConfigError } from './config.ts';
 import { UserError } from './user-error.ts';
 import { codeOf } from './system-error.ts';
-
-const { version } = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve('#package')), 'utf8')) as {
-  version: string;
-};
+import { readVersion } from './version.ts';
 
 // `botshelf check | head` closes the pipe early; that is not an error.
 process.stdout.on('error', (error) => {
@@ -18,7 +13,7 @@ process.stdout.on('error', (error) => {
 
 const program = new Command('botshelf')
   .description('A flat-file, Git-backed listing service for chat-platform bots.')
-  .version(version)
+  .version(readVersion().version)
   .showHelpAfterError('(see botshelf --help)')
   .exitOverride();
 addCommands(program);

@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CommitEvent } from './git/commit-events.ts';
+import type { Version } from './version.ts';
 
 /** Values that are read when the metrics are. */
 export interface MetricsSources {
+  readonly build: Version;
   bots(): number;
   faultyFiles(): number;
   /** Each part of the service by name, and how many things do not work there. */
@@ -25,6 +27,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #batches: Histogram;
+  readonly #refusedTokens: Counter<'reason'>;
   #hasProcessMetrics = false;
 
   constructor(sources: MetricsSources) {
@@ -43,6 +46,20 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 1000],
       registers,
     });
+    this.#refusedTokens = new Counter({
+      name: 'botshelf_refused_tokens_total',
+      help: 'Posts that were refused for their token, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    for (const reason of ['missing', 'malformed', 'unknown', 'other-bot'])
+      this.#refusedTokens.inc({ reason }, 0);
+    new Gauge({
+      name: 'botshelf_build_info',
+      help: 'The version and the commit of the program; always 1.',
+      labelNames: ['version', 'commit'],
+      registers,
+    }).set({ version: sources.build.version, commit: sources.build.commit ?? '' }, 1);
     addRepeated(registers, sources);
     addParts(registers, sources);
     const writes: Counter = new Counter({
@@ -90,6 +107,11 @@ export class Metrics {
   /** Observes the size of a commit of posted changes; ignores any other commit. */
   committed(event: CommitEvent): void {
     if (event.ref === 'branch' && event.contents) this.#batches.observe(event.contents.size);
+  }
+
+  /** Counts a post that was refused for its token. */
+  tokenRefused(reason: string): void {
+    this.#refusedTokens.inc({ reason });
   }
 
   async text(): Promise<string> {

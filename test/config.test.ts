@@ -194,6 +194,19 @@ describe('a variable of the environment that means nothing', () => {
   });
 });
 
+describe('the settings of the log', () => {
+  it('are level, format and whether each request is logged; anything else is refused', () => {
+    const { log, accessLog } = readConfig({});
+    deepStrictEqual([log, accessLog], [{ level: 'info', format: null }, false]);
+    const set = readConfig({ BOTSHELF_LOG_LEVEL: 'Warn', BOTSHELF_LOG_FORMAT: 'pretty' });
+    deepStrictEqual(set.log, { level: 'warn', format: 'pretty' });
+    throws(
+      () => readConfig({ BOTSHELF_LOG_LEVEL: 'loud' }),
+      /_LOG_LEVEL is "loud": set it to "debug", "info", "warn", or "error"\./,
+    );
+  });
+});
+
 describe('the port for probes', () => {
   it('is another one than the port for everything else', () => {
     throws(

@@ -1,7 +1,7 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
 import { folderOf } from '../catalogue/page/layout.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig, readUserName } from '../config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
@@ -23,12 +23,13 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const end = new AbortController();
   try {
-    const log = createLog();
+    const log = createLog(config.log);
     const committed = new CommittedState(createStateRef(repositoryOpener, log), new State(), log);
     const remote =
       config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
+    const by = `user ${readUserName()}`;
     const { result, shared } = await changeToken(remote, log, async () =>
-      revoke ? await revokeToken(committed, id) : await issueToken(committed, id),
+      revoke ? await revokeToken(committed, id, by) : await issueToken(committed, id, by),
     );
     if (typeof result === 'string') process.stdout.write(`${result}\n`);
     else process.stderr.write(result ? `The token of ${id} has ended.\n` : `${id} had no token.\n`);

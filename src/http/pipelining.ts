@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RequestHandler } from './access-log.ts';
 import { ProblemError } from './problem.ts';
 
 /**
@@ -9,7 +10,7 @@ import { ProblemError } from './problem.ts';
 export function queuePipelined(
   request: IncomingMessage,
   response: ServerResponse,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  handle: RequestHandler,
 ): void {
   const { socket } = request;
   const count = (waiting.get(socket) ?? 0) + 1;

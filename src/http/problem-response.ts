@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import {
   EditConflictError,
@@ -9,6 +8,7 @@ import {
 import { QueueFullError } from '../concurrency/serial-queue.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import type { Log } from '../log.ts';
+import { requestId } from './access-log.ts';
 import { ProblemError } from './problem.ts';
 
 /** Logs what the operator should know about a thrown error, and returns its problem. */
@@ -36,7 +36,7 @@ export function createReportError(log: Log): ReportError {
     if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
       log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
     if (problem.kind !== 'unexpected') return problem;
-    const id = randomUUID();
+    const id = requestId(ctx.req);
     log.error({ err: error, ...request, id }, `request ${id} failed unexpectedly, the client got status 500`);
     return new ProblemError('unexpected', problem.message, { headers: { [requestIdHeader]: id } });
   };

@@ -11,6 +11,7 @@ export const keepAliveSeconds = 75;
  * each response again and writes it separately from the body.
  */
 export class SerializedResponse {
+  readonly #status: number;
   readonly #head: string;
   readonly #hasBody: boolean;
   /** Null once it has been sent: from then on it is in `#bytes`. */
@@ -24,6 +25,7 @@ export class SerializedResponse {
    */
   constructor(status: number, headers: readonly string[], body: Buffer | null) {
     const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1] ?? ''}\r\n`] : []));
+    this.#status = status;
     this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}${keepAlive}Date: `;
     this.#body = body;
     this.#hasBody = body !== null;
@@ -33,6 +35,7 @@ export class SerializedResponse {
   send(response: ServerResponse): boolean {
     const open = response as ServerResponse & WrittenHead;
     if (open._header !== null || !open.shouldKeepAlive) return false;
+    response.statusCode = this.#status;
     if (!this.#hasBody) {
       open._header = `${this.#head}${dateNow()}\r\n\r\n`;
       response.end();

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { report } from 'node:process';
 import type Koa from 'koa';
 import type { Log } from '../log.ts';
+import { logAccess, type RequestHandler } from './access-log.ts';
 import { queuePipelined, isFree } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
@@ -22,6 +23,8 @@ export interface ServerOptions {
   readonly maxConnections: number;
   /** Returns the address that the application has for that of a request; left out where they are the same. */
   readonly rewrite?: ((url: string) => string) | undefined;
+  /** Whether every request is logged; not by default. */
+  readonly accessLog?: boolean;
   readonly log: Log;
 }
 
@@ -31,13 +34,13 @@ export interface ServerOptions {
  */
 export async function listen(
   app: Koa,
-  { host, port, maxConnections, rewrite, log }: ServerOptions,
+  { host, port, maxConnections, rewrite, accessLog = false, log }: ServerOptions,
   cache?: ResponseCache,
 ): Promise<ListeningServer> {
   let closing = false;
   const unfinished = new Set<ServerResponse>();
   const compute = app.callback();
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+  const respond: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
     if (rewrite) request.url = rewrite(request.url ?? '');
     if (cache?.respond(request, response)) return;
@@ -45,6 +48,7 @@ export async function listen(
     response.once('close', () => unfinished.delete(response));
     void compute(request, response);
   };
+  const handle = accessLog ? logAccess(respond, log) : respond;
   const server = createServer(limits, (request, response) => {
     if (response.socket === null) queuePipelined(request, response, handle);
     else handle(request, response);

@@ -138,7 +138,8 @@ export class ImageQueue {
     this.#failing.add(entry);
     this.#progress.failed();
     onFailure(entry);
-    log.debug({ url: entry.url, message, count, retryAt }, `${entry.url} ${message}`);
+    const fields = { url: entry.url, message, count, retryAt: new Date(retryAt).toISOString() };
+    log.debug(fields, `${entry.url} ${message}`);
   }
 
   /** Waits before the same image is tried again, as the error is one of this machine and not of the image. */

@@ -26,6 +26,7 @@ import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from '../owners/updates.ts';
 import type { Tokens } from '../state/tokens.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';
+import type { TokenRefusal } from '../http/api/authentication.ts';
 import { addHealthRoutes, type Health } from '../http/api/health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
@@ -100,7 +101,20 @@ export function createApp(options: AppOptions): Application {
     const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
     return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
   };
-  addUpdateRoute(programs, { bots, updates, tokens, posts, badTokens, tokenAdvice, acknowledge });
+  const onRefusal = (ctx: Context, bot: BotId, reason: TokenRefusal): void => {
+    options.metrics.tokenRefused(reason);
+    log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
+  };
+  addUpdateRoute(programs, {
+    bots,
+    updates,
+    tokens,
+    posts,
+    badTokens,
+    tokenAdvice,
+    onRefusal,
+    acknowledge,
+  });
   addOpenApiRoute(programs, baseUrl);
 
   const router = new Router();

@@ -6,9 +6,11 @@ import type { Health } from '../http/api/health.ts';
 import type { ProxyNotice } from '../http/proxy/proxy-notice.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
+import type { Version } from '../version.ts';
 
 /** The parts of the service that report on themselves. */
 export interface Parts {
+  readonly build: Version;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
   readonly committer: Committer;
@@ -21,6 +23,7 @@ export interface Parts {
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
 export function healthOf({
+  build,
   catalogue,
   repositoryOpener,
   committer,
@@ -29,6 +32,7 @@ export function healthOf({
   proxyNotice,
 }: Parts): Health {
   return {
+    build,
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {

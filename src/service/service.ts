@@ -32,11 +32,13 @@ import { SharedTokens } from '../state/shared-tokens.ts';
 import { StateStore } from '../state/state-store.ts';
 import { Sync } from '../sync/sync.ts';
 import { messageOf } from '../system-error.ts';
+import { readVersion } from '../version.ts';
 import { createApp, createProbeApp } from './app.ts';
 import { healthOf, type Parts } from './health.ts';
 import { followPictures, openPictures } from './pictures.ts';
 import { showCommits } from './show-commits.ts';
 import { addressError, catalogueError, ensureCatalogue, varError } from './start-errors.ts';
+import { logStart, type Started } from './start-line.ts';
 
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -65,11 +67,9 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     if (errors.length > 0) throw new AggregateError(errors, errors.map(messageOf).join('; '));
   };
   try {
-    const { address, ready } = await start(config, log, (closer) => void closers.push(closer));
-    const ms = Math.round(performance.now() - started);
-    if (ready) log.info({ address, ms }, `ready at ${address}`);
-    else log.warn({ address, ms }, `listening at ${address}, but not ready: ${noState}`);
-    return { address, close };
+    const serving = await start(config, log, (closer) => void closers.push(closer));
+    logStart(log, config, { ...serving, ms: Math.round(performance.now() - started) });
+    return { address: serving.address, close };
   } catch (error) {
     await close().catch((closeError: unknown) => log.error({ err: closeError }, messageOf(closeError)));
     throw error;
@@ -77,9 +77,6 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 }
 
 type Closer = () => Promise<void> | void;
-
-const noState =
-  'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; retrying';
 
 /**
  * Constructs the parts in dependency order and starts them.
@@ -89,8 +86,9 @@ async function start(
   config: Config,
   log: Log,
   onClose: (closer: Closer) => void,
-): Promise<{ readonly address: string; readonly ready: boolean }> {
+): Promise<Omit<Started, 'ms'>> {
   const { remote } = config;
+  const build = readVersion();
   // First, so that a mistyped name makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
@@ -160,7 +158,7 @@ async function start(
   onClose(async () => await sync?.pause());
 
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
-  const parts: Parts = { catalogue, repositoryOpener, committer, state, sync, proxyNotice };
+  const parts: Parts = { build, catalogue, repositoryOpener, committer, state, sync, proxyNotice };
   const health = healthOf(parts);
   const responses = new ResponseCache();
   const metrics = metricsOf(parts, health, responses);
@@ -206,9 +204,9 @@ async function start(
     config,
     log,
   });
-  const limits = { host: config.host, maxConnections: connectionLimit(), log };
+  const limits = { host: config.host, maxConnections: connectionLimit(), accessLog: config.accessLog, log };
   if (config.probePort !== null) {
-    const address = { ...limits, port: config.probePort };
+    const address = { ...limits, port: config.probePort, accessLog: false };
     const probes = await listen(createProbeApp({ health, metrics, log }), address).catch((error: unknown) => {
       throw addressError(error, address, 'BOTSHELF_PROBE_PORT');
     });
@@ -229,7 +227,8 @@ async function start(
   void indexForSearch(catalogue, search, log);
   timeline.start();
   if (pictures) onClose(followPictures(catalogue, pictures));
-  return { address: urlOf(config.host, server.port), ready: sync?.stateFetched ?? true };
+  const address = urlOf(config.host, server.port);
+  return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }
 
 /** Builds the search index when every bot is in memory. A search before that starts it, and waits. */
@@ -270,6 +269,7 @@ async function openLogin(config: Config, log: Log): Promise<Login | null> {
 
 function metricsOf({ catalogue, state, sync }: Parts, health: Health, responses: ResponseCache): Metrics {
   return new Metrics({
+    build: health.build,
     bots: () => catalogue.bots.size,
     faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
     parts: () => health.parts(),

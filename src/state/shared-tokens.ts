@@ -5,6 +5,7 @@ import type { Token } from '../bot/token.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { StateStore } from './state-store.ts';
+import type { TokenChanger } from './token-changes.ts';
 import type { TokenChange, TokenCheck, TokenInfo, Tokens } from './tokens.ts';
 
 /** The state ref of the remote; see sync/sync.ts. */
@@ -53,12 +54,12 @@ export class SharedTokens implements Tokens {
     return await this.#state.tokenInfo(id);
   }
 
-  async issueToken(id: BotId): Promise<TokenChange<Token>> {
-    return await changeToken(this.#remote, this.#log, async () => await this.#state.issueToken(id));
+  async issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#state.issueToken(id, by));
   }
 
-  async revokeToken(id: BotId): Promise<TokenChange<boolean>> {
-    return await changeToken(this.#remote, this.#log, async () => await this.#state.revokeToken(id));
+  async revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#state.revokeToken(id, by));
   }
 
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */

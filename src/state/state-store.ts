@@ -12,7 +12,7 @@ import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
 import { State } from './ref/state.ts';
 import type { StateRef } from './ref/state-ref.ts';
-import { issueToken, revokeToken } from './token-changes.ts';
+import { issueToken, revokeToken, type TokenChanger } from './token-changes.ts';
 import type { TokenCheck, TokenInfo } from './tokens.ts';
 
 export interface StateStoreOptions {
@@ -155,15 +155,15 @@ export class StateStore implements CurrentCounts {
   }
 
   /** As `Tokens.issueToken`, in this clone. */
-  async issueToken(id: BotId): Promise<Token> {
-    const token = await this.#write(async () => await issueToken(this.#committed, id));
+  async issueToken(id: BotId, by: TokenChanger): Promise<Token> {
+    const token = await this.#write(async () => await issueToken(this.#committed, id, by));
     this.#lastUsed.delete(id);
     return token;
   }
 
   /** As `Tokens.revokeToken`, in this clone. */
-  async revokeToken(id: BotId): Promise<boolean> {
-    const had = await this.#write(async () => await revokeToken(this.#committed, id));
+  async revokeToken(id: BotId, by: TokenChanger): Promise<boolean> {
+    const had = await this.#write(async () => await revokeToken(this.#committed, id, by));
     this.#lastUsed.delete(id);
     return had;
   }

@@ -4,14 +4,18 @@ import type { CommittedState, StateChange } from './ref/committed-state.ts';
 import { timeAfter } from './ref/bot-state.ts';
 import type { State } from './ref/state.ts';
 
+/** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */
+export type TokenChanger = string;
+
 /**
  * Issues a new token to a bot and ends the one it had. The new token's digest is committed when this resolves.
  * @throws what the state ref does when it cannot be read or written
  */
-export async function issueToken(committed: CommittedState, id: BotId): Promise<Token> {
+export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
   const token = newToken();
   const digest = tokenDigest(token);
-  await committed.commit(() => changeOf(committed.state, id, digest), `Issue a token to ${id}`);
+  const subject = subjectOf(`Issue a token to ${id}`, by);
+  await committed.commit(() => changeOf(committed.state, id, digest), subject);
   return token;
 }
 
@@ -19,13 +23,20 @@ export async function issueToken(committed: CommittedState, id: BotId): Promise<
  * Revokes a bot's token. Returns whether it had one.
  * @throws what the state ref does when it cannot be read or written
  */
-export async function revokeToken(committed: CommittedState, id: BotId): Promise<boolean> {
+export async function revokeToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<boolean> {
   let had = false;
-  await committed.commit(() => {
-    had = (committed.state.token(id)?.digest ?? null) !== null;
-    return had ? changeOf(committed.state, id, null) : new Map();
-  }, `Revoke the token of ${id}`);
+  await committed.commit(
+    () => {
+      had = (committed.state.token(id)?.digest ?? null) !== null;
+      return had ? changeOf(committed.state, id, null) : new Map();
+    },
+    subjectOf(`Revoke the token of ${id}`, by),
+  );
   return had;
+}
+
+function subjectOf(change: string, by: TokenChanger): string {
+  return `${change}, by ${by.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`;
 }
 
 function changeOf(state: State, id: BotId, digest: TokenDigest | null): StateChange {

@@ -1,5 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import type { Token } from '../bot/token.ts';
+import type { TokenChanger } from './token-changes.ts';
 
 /** The tokens of all bots, of which each has one at most. */
 export interface Tokens {
@@ -19,13 +20,13 @@ export interface Tokens {
    * Issues a new token to a bot and ends the one it had. The token's digest is committed when this resolves.
    * @throws {WritesUnavailableError} when it cannot be committed
    */
-  issueToken(id: BotId): Promise<TokenChange<Token>>;
+  issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>>;
 
   /**
    * Revokes a bot's token. The result is whether it had one.
    * @throws {WritesUnavailableError} when that cannot be committed
    */
-  revokeToken(id: BotId): Promise<TokenChange<boolean>>;
+  revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>>;
 }
 
 /** Whether a token is valid for a bot, is the token of another bot, or of none. */

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request as rawRequest } from 'node:http';
+import { readVersion } from '../../src/version.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
@@ -312,7 +313,7 @@ describe('reads', () => {
 
   describe('probes', () => {
     it('say that the service lives and is ready', async () => {
-      deepStrictEqual((await service.request('/healthz')).json, { ok: true });
+      deepStrictEqual((await service.request('/healthz')).json, { ok: true, ...readVersion() });
       const { status, json } = await service.request('/readyz');
       strictEqual(status, 200);
       strictEqual(json.ready, true);

@@ -139,7 +139,7 @@ describe('a token that is not known here', () => {
     const later = ask();
     await setTimeout(500);
     strictEqual(fetches, 1);
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     deepStrictEqual(new Set(await later), new Set(['unknown']));
     strictEqual(fetches, 2);
@@ -159,8 +159,8 @@ describe('a token of a clone that never had the tokens of all bots', () => {
       pushState: async () => {},
     };
     const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
-    await rejects(tokens.issueToken(homer), { name: 'WritesUnavailableError' });
-    await rejects(tokens.revokeToken(homer), { name: 'WritesUnavailableError' });
+    await rejects(tokens.issueToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
   });
 });
 

@@ -121,7 +121,10 @@ describe('a state without a repository', () => {
     const folder = join(tempFolder(), 'journal');
     const store = await StateStore.open({ folder, ref: null, stateSeconds: 60, log: silentLog });
     await rejects(store.setCount(homer, 1), { name: 'WritesUnavailableError', message: /git init/ });
-    await rejects(store.issueToken(homer), { name: 'WritesUnavailableError', message: /git init/ });
+    await rejects(store.issueToken(homer, 'user marge'), {
+      name: 'WritesUnavailableError',
+      message: /git init/,
+    });
     strictEqual(await store.checkToken(homer, newToken()), 'unknown');
     strictEqual(store.count(homer), undefined);
     await store.close();
@@ -135,7 +138,7 @@ describe("another process's state", () => {
     const [store, other] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
     await store.setCount(homer, 1);
     await other.setCount(marge, 2);
-    const token = await other.issueToken(homer);
+    const token = await other.issueToken(homer, 'user marge');
     await other.checkpoint();
     await store.refresh();
     strictEqual(store.count(marge), 2);

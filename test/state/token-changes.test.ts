@@ -15,49 +15,49 @@ const marge = botId('190519304972663313');
 describe('a token', () => {
   it('is held by its bot alone, and told from one of nobody', async () => {
     const store = await open(newPlace());
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     strictEqual(await store.checkToken(homer, token), 'valid');
     strictEqual(await store.checkToken(marge, token), 'other bot');
     strictEqual(await store.checkToken(homer, newToken()), 'unknown');
-    await store.issueToken(marge);
+    await store.issueToken(marge, 'user marge');
     strictEqual(await store.checkToken(marge, token), 'other bot');
   });
 
   it('ends at once when there is a new one, or none', async () => {
     const store = await open(newPlace());
-    const first = await store.issueToken(homer);
-    const second = await store.issueToken(homer);
+    const first = await store.issueToken(homer, 'user marge');
+    const second = await store.issueToken(homer, 'user marge');
     strictEqual(await store.checkToken(homer, first), 'unknown');
     strictEqual(await store.checkToken(homer, second), 'valid');
-    strictEqual(await store.revokeToken(homer), true);
+    strictEqual(await store.revokeToken(homer, 'user marge'), true);
     strictEqual(await store.checkToken(homer, second), 'unknown');
-    strictEqual(await store.revokeToken(homer), false);
+    strictEqual(await store.revokeToken(homer, 'user marge'), false);
   });
 
   it('is in the state ref before it is given, as a digest', async () => {
     const place = newPlace();
     const store = await open(place);
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     const [commit] = place.ref.history();
-    strictEqual(commit?.subject, `Issue a token to ${homer}`);
+    strictEqual(commit?.subject, `Issue a token to ${homer}, by user marge`);
     ok(!JSON.stringify(commit.files).includes(token));
     strictEqual(await (await open(place)).checkToken(homer, token), 'valid');
-    await store.revokeToken(homer);
-    strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}`);
+    await store.revokeToken(homer, 'user marge');
+    strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
     strictEqual(await (await open(place)).checkToken(homer, token), 'unknown');
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
     const place = newPlace();
     const store = await open(place);
-    const first = await store.issueToken(homer);
+    const first = await store.issueToken(homer, 'user marge');
     strictEqual(await store.checkToken(homer, first), 'valid');
 
-    await revokeToken(otherProcess(place), homer);
+    await revokeToken(otherProcess(place), homer, 'user marge');
     await setTimeout(6);
     strictEqual(await store.checkToken(homer, first), 'unknown');
 
-    const second = await issueToken(otherProcess(place), homer);
+    const second = await issueToken(otherProcess(place), homer, 'user marge');
     await setTimeout(6);
     strictEqual(await store.checkToken(homer, second), 'valid');
   });
@@ -65,9 +65,9 @@ describe('a token', () => {
   it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
     const place = newPlace();
     const store = await open(place);
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     await store.setCount(homer, 5);
-    await revokeToken(otherProcess(place), homer);
+    await revokeToken(otherProcess(place), homer, 'user marge');
     await store.checkpoint();
     strictEqual(await (await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
@@ -76,7 +76,7 @@ describe('a token', () => {
   it('is checked without reading the ref again after a commit of our own', async () => {
     const place = newPlace();
     const store = await open(place);
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     await store.setCount(homer, 5);
     await store.checkpoint();
     await setTimeout(6);
@@ -87,21 +87,21 @@ describe('a token', () => {
   it('remembers when it was issued, and when it was last shown', async () => {
     const store = await open(newPlace());
     const lastUsed = async (): Promise<number | undefined> => (await store.tokenInfo(homer)).lastUsed;
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     ok(((await store.tokenInfo(homer)).issuedAt ?? 0) > 1_700_000_000_000);
     strictEqual(await lastUsed(), undefined);
     await store.checkToken(marge, token);
     strictEqual(await lastUsed(), undefined);
     await store.checkToken(homer, token);
     ok(((await lastUsed()) ?? 0) > 1_700_000_000_000);
-    await store.issueToken(homer);
+    await store.issueToken(homer, 'user marge');
     strictEqual(await lastUsed(), undefined);
   });
 
   it('was last used when it set the count, as far as a restarted service can know', async () => {
     const place = newPlace();
     const store = await open(place);
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     await store.checkToken(homer, token);
     await store.setCount(homer, 5);
     await store.checkpoint();
@@ -109,15 +109,15 @@ describe('a token', () => {
     const { issuedAt = 0, lastUsed = 0 } = await again.tokenInfo(homer);
     ok(lastUsed >= issuedAt && issuedAt > 0);
     await setTimeout(2);
-    await issueToken(otherProcess(place), homer);
+    await issueToken(otherProcess(place), homer, 'user marge');
     await setTimeout(6);
     strictEqual((await again.tokenInfo(homer)).lastUsed, undefined);
   });
 
   it('that has ended has no info', async () => {
     const store = await open(newPlace());
-    await store.issueToken(homer);
-    await store.revokeToken(homer);
+    await store.issueToken(homer, 'user marge');
+    await store.revokeToken(homer, 'user marge');
     deepStrictEqual(await store.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
   });
 
@@ -126,10 +126,13 @@ describe('a token', () => {
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
     const store = await open(place, { ref });
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     ref.broken = true;
-    await rejects(store.issueToken(homer), { name: 'WritesUnavailableError', message: /git is not there/ });
-    await rejects(store.revokeToken(homer), { name: 'WritesUnavailableError' });
+    await rejects(store.issueToken(homer, 'user marge'), {
+      name: 'WritesUnavailableError',
+      message: /git is not there/,
+    });
+    await rejects(store.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
     strictEqual(await store.checkToken(homer, token), 'valid');
   });
 
@@ -138,9 +141,9 @@ describe('a token', () => {
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
     const store = await open(place, { ref });
-    const token = await store.issueToken(homer);
+    const token = await store.issueToken(homer, 'user marge');
     await store.checkToken(homer, token);
-    await revokeToken(otherProcess(place), homer);
+    await revokeToken(otherProcess(place), homer, 'user marge');
     ref.broken = true;
     await setTimeout(6);
     await rejects(store.checkToken(homer, token), { name: 'WritesUnavailableError' });

@@ -15,6 +15,7 @@ export async function issueTestToken(folder: string, id: string): Promise<string
     return await issueToken(
       new CommittedState(createStateRef(repositoryOpener, silentLog), new State(), silentLog),
       botId(id),
+      'the tests',
     );
   } finally {
     repositoryOpener.close();

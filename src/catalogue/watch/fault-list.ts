@@ -28,14 +28,21 @@ export class FaultList {
     return this.#faults.keys();
   }
 
-  /** Replaces the faults of a bot or a path, and logs those that are new. */
-  report(key: string, faults: readonly Fault[]): void {
+  /**
+   * Replaces the faults of a bot or a path, and logs those that are new and the files that have none any more.
+   * @param files the paths that exist, as a file that is gone is not valid again
+   */
+  report(key: string, faults: readonly Fault[], files: readonly string[] = []): void {
     const before = this.#faults.get(key) ?? [];
     if (faults.length > 0) this.#faults.set(key, faults);
     else this.#faults.delete(key);
     for (const fault of faults) {
       if (before.some(({ path, message }) => path === fault.path && message === fault.message)) continue;
       this.#log.warn({ ...fault }, 'a file breaks a rule');
+    }
+    for (const path of new Set(before.map((fault) => fault.path))) {
+      if (files.includes(path) && !faults.some((fault) => fault.path === path))
+        this.#log.info({ path }, `${path} is valid again`);
     }
   }
 }

@@ -208,7 +208,11 @@ export class Scanner {
 
     const files = reads.flatMap(({ file }) => file ?? []);
     const { bot, faults } = files.length > 0 ? readBot(id, files, previous, cachedImages) : nothing;
-    faultList.report(id, faults);
+    faultList.report(
+      id,
+      faults,
+      files.map(({ path }) => path),
+    );
     if (this.#served.replace(id, bot)) this.#options.onChange(id);
     this.#options.onRead(id);
   }

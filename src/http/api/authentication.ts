@@ -6,6 +6,19 @@ import type { Tokens } from '../../state/tokens.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 
+/** Why a token is refused. */
+export type TokenRefusal = 'missing' | 'malformed' | 'unknown' | 'other-bot';
+
+export interface AuthenticationOptions {
+  readonly tokens: Pick<Tokens, 'checkToken'>;
+  /** Limits refused tokens by address. */
+  readonly badTokens: RateLimit;
+  /** Returns how the owner of a bot gets its token, for messages. */
+  readonly tokenAdvice: (id: BotId) => string;
+  /** Called for each token that is refused. */
+  readonly onRefusal: (ctx: Context, id: BotId, reason: TokenRefusal) => void;
+}
+
 /**
  * Checks that the request has the token of the bot. Only refused tokens count against the client's address, so that an
  * owner with a valid token is not limited by others at the same address.
@@ -14,24 +27,25 @@ import type { RateLimit } from '../rate-limits.ts';
 export async function authenticate(
   ctx: Context,
   id: BotId,
-  tokens: Pick<Tokens, 'checkToken'>,
-  badTokens: RateLimit,
-  tokenAdvice: () => string,
+  { tokens, badTokens, tokenAdvice, onRefusal }: AuthenticationOptions,
 ): Promise<void> {
   const text = ctx
     .get('Authorization')
     .trim()
     .replace(/^bearer\s+/i, '');
-  if (text === '')
+  if (text === '') {
+    onRefusal(ctx, id, 'missing');
     throw new ProblemError(
       'no-token',
-      `send the bot's token in the Authorization header: ${tokenAdvice()}`,
+      `send the bot's token in the Authorization header: ${tokenAdvice(id)}`,
       challenge(),
     );
+  }
   const token = parseToken(text);
   const check = token === undefined ? 'unknown' : await tokens.checkToken(id, token);
   if (check === 'valid') return;
 
+  onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
   await badTokens.count(
     ctx,
     addressGroup(ctx.ip),
@@ -42,8 +56,8 @@ export async function authenticate(
   }
   const detail =
     token === undefined
-      ? `this is not a complete token: a token is bsh_ and 49 letters and digits; ${tokenAdvice()}`
-      : `this token is unknown or was revoked: ${tokenAdvice()}`;
+      ? `this is not a complete token: a token is bsh_ and 49 letters and digits; ${tokenAdvice(id)}`
+      : `this token is unknown or was revoked: ${tokenAdvice(id)}`;
   throw new ProblemError('bad-token', detail, challenge('error="invalid_token"'));
 }
 

@@ -1,7 +1,9 @@
 import type { Router } from '@koa/router';
 import type { Fault } from '../../catalogue/page/fault.ts';
+import type { Version } from '../../version.ts';
 
 export interface Health {
+  readonly build: Version;
   /** Each part of the service by name; a fault is a sentence. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
   /** Every fault of every file. */
@@ -9,13 +11,13 @@ export interface Health {
 }
 
 /**
- * `/healthz`: the process responds. `/readyz`: whether every part is ready (else 503), what fails although reads go on,
- * and which files have faults.
+ * `/healthz`: the process responds, with its version. `/readyz`: whether every part is ready (else 503), what fails
+ * although reads go on, and which files have faults.
  */
 export function addHealthRoutes(router: Router, health: Health): void {
   router.get('/healthz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ok: true };
+    ctx.body = { ok: true, ...health.build };
   });
   router.get('/readyz', (ctx) => {
     const parts = health.parts();

@@ -1,27 +1,20 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
-import type { Tokens } from '../../state/tokens.ts';
 import type { Updates } from '../../owners/updates.ts';
-import { authenticate } from './authentication.ts';
+import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { knownBot } from './read-routes.ts';
 import { etagsOf } from '../representation.ts';
 import { type BodyRules, readText } from '../request-body.ts';
 import { parseUpdate } from './update-body.ts';
 
-export interface UpdateRouteOptions {
+export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
   readonly updates: Updates;
-  readonly tokens: Pick<Tokens, 'checkToken'>;
   /** Limits posts by bot. */
   readonly posts: RateLimit;
-  /** Limits refused tokens by address. */
-  readonly badTokens: RateLimit;
-  /** Returns how the owner of a bot gets its token, for messages. */
-  readonly tokenAdvice: (id: BotId) => string;
   /**
    * Resolves when the response may be sent, after the change is durable: true if it is wherever the operator requires,
    * such as on the Git server.
@@ -31,10 +24,10 @@ export interface UpdateRouteOptions {
 
 /** Adds the only write of the API: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
-  const { bots, updates, tokens, posts, badTokens, tokenAdvice, acknowledge } = options;
+  const { bots, updates, posts, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
-    await authenticate(ctx, bot.id, tokens, badTokens, () => tokenAdvice(bot.id));
+    await authenticate(ctx, bot.id, options);
     await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
       await readText(ctx, bodyRules),

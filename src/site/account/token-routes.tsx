@@ -7,6 +7,7 @@ import type { RateLimit } from '../../http/rate-limits.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
+import type { TokenChanger } from '../../state/token-changes.ts';
 import type { Tokens } from '../../state/tokens.ts';
 import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
@@ -59,7 +60,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     );
     sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
   };
-  const onPress = (path: string, act: (id: BotId) => Promise<Done>): void => {
+  const onPress = (path: string, act: (id: BotId, by: TokenChanger) => Promise<Done>): void => {
     router.post(path, refuseCrossSite(baseUrl), async (ctx) => {
       const { id } = knownBot(bots, ctx.params['id'] ?? '');
       const state = await stateOf(ctx, id, true);
@@ -68,7 +69,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
         return;
       }
       await presses.count(ctx, id, 'wait a minute before you press again');
-      const done = await act(id);
+      const done = await act(id, `account ${state.session.id}`);
       const info = await tokens.tokenInfo(id);
       send(ctx, id, { ...state, info, done });
     });
@@ -78,12 +79,12 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const { id } = knownBot(bots, ctx.params['id'] ?? '');
     send(ctx, id, await stateOf(ctx, id, false));
   });
-  onPress('/bots/:id/token', async (id) => {
-    const { result, shared } = await tokens.issueToken(id);
+  onPress('/bots/:id/token', async (id, by) => {
+    const { result, shared } = await tokens.issueToken(id, by);
     return { issued: result, shared };
   });
-  onPress('/bots/:id/token/revoke', async (id) => {
-    const { result, shared } = await tokens.revokeToken(id);
+  onPress('/bots/:id/token/revoke', async (id, by) => {
+    const { result, shared } = await tokens.revokeToken(id, by);
     return { revoked: result, shared };
   });
 }

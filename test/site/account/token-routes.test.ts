@@ -139,7 +139,7 @@ describe('the page of a bot’s token', () => {
       for (const name of ['set-cookie', 'location']) strictEqual(response.headers.get(name), null);
       ok(!site.service.log().includes(token));
       const state = site.repo.git('log', '-p', 'refs/botshelf/state');
-      match(state, new RegExp(`Issue a token to ${id}`));
+      match(state, new RegExp(`Issue a token to ${id}, by account ${author}\\n`));
       ok(!state.includes(token));
     });
 
