@@ -26,15 +26,18 @@ export class SharedTokens implements Tokens {
   readonly #state: StateStore;
   readonly #remote: RemoteState | null;
   readonly #log: Log;
+  readonly #fetchEvery: number;
   #fetching: Promise<void> = Promise.resolve();
   #nextFetch: Promise<void> | undefined;
   #fetchBegan = Number.NEGATIVE_INFINITY;
   #waiting = 0;
 
-  constructor(state: StateStore, remote: RemoteState | null, log: Log) {
+  /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
+  constructor(state: StateStore, remote: RemoteState | null, log: Log, fetchEvery = 5000) {
     this.#state = state;
     this.#remote = remote;
     this.#log = log;
+    this.#fetchEvery = fetchEvery;
   }
 
   /**
@@ -79,7 +82,9 @@ export class SharedTokens implements Tokens {
 
   async #fetchInTime(remote: RemoteState): Promise<void> {
     await this.#fetching;
-    await sleep(Math.max(0, this.#fetchBegan + fetchEvery - performance.now()), undefined, { ref: false });
+    await sleep(Math.max(0, this.#fetchBegan + this.#fetchEvery - performance.now()), undefined, {
+      ref: false,
+    });
     this.#nextFetch = undefined;
     this.#fetchBegan = performance.now();
     this.#fetching = remote.fetchState().catch((error: unknown) => {
@@ -130,9 +135,6 @@ function notFetchedYet(): WritesUnavailableError {
 async function within<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
   return await Promise.race([work, sleep(time, late, { ref: false })]);
 }
-
-/** Milliseconds between the beginnings of two fetches for unknown tokens. */
-const fetchEvery = 5000;
 
 /** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
 const longestCheck = 8000;

@@ -131,13 +131,13 @@ describe('a token that is not known here', () => {
       },
       pushState: async () => {},
     };
-    const tokens = new SharedTokens(store, remote, silentLog);
+    const tokens = new SharedTokens(store, remote, silentLog, 2000);
     const ask = async (): Promise<string[]> =>
       await Promise.all(Array.from({ length: 20 }, async () => await tokens.checkToken(homer, newToken())));
     deepStrictEqual(new Set(await ask()), new Set(['unknown']));
     strictEqual(fetches, 1);
     const later = ask();
-    await setTimeout(500);
+    await setTimeout(300);
     strictEqual(fetches, 1);
     const token = await store.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, token), 'valid');
