@@ -77,7 +77,7 @@ export interface AppOptions {
 
 export interface Application {
   readonly app: Koa;
-  /** Removes the path of the public address from that of a request; undefined where it has none. */
+  /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
 }
 
@@ -159,11 +159,10 @@ export function createApp(options: AppOptions): Application {
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(router.routes());
-  const routers = [programs, probes, router];
-  app.use(handleUnrouted(routers));
+  app.use(handleUnrouted([programs, probes, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const basePath = basePathOf(baseUrl);
-  return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, routers) };
+  return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]) };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

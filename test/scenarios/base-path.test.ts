@@ -142,6 +142,13 @@ describe('a service whose public address has a path', function () {
     strictEqual((await hits()) - before, 1);
   });
 
+  it('has no probes below its path, so that a rule of a proxy for their paths keeps them private', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      strictEqual((await fetch(origin + path)).status, 200, path);
+      strictEqual((await fetch(baseUrl + path)).status, 404, path);
+    }
+  });
+
   it('has cookies for it alone, and leads back to it after logging in and out', async () => {
     const begun = await fetch(`${baseUrl}/login`, {
       redirect: 'manual',

@@ -5,7 +5,7 @@ import type { Router } from '@koa/router';
  * and some do not; it is removed here only where the rest begins with a name that this site has at its top, so that below
  * `/bots` both `/bots/bots/7` and `/bots/7` are the bot.
  * @param basePath such as `/bots`; not empty
- * @param routers all routes of the site
+ * @param routers the routes that are below the public address
  */
 export function withoutBasePath(basePath: string, routers: readonly Router[]): (url: string) => string {
   const names = new Set(routers.flatMap(({ stack }) => stack.map(({ path }) => firstName(String(path)))));
