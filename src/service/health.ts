@@ -19,6 +19,8 @@ export interface Parts {
   readonly sync: Sync | null;
   /** Null where the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
+  /** Why this clone is not in step with its Git host; null where it is or has none. */
+  readonly remoteNotice: string | null;
 }
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
@@ -30,6 +32,7 @@ export function healthOf({
   state,
   sync,
   proxyNotice,
+  remoteNotice,
 }: Parts): Health {
   return {
     build,
@@ -42,6 +45,7 @@ export function healthOf({
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
         }),
+        ...(remoteNotice !== null && { remote: { ready: true, faults: [remoteNotice] } }),
         ...(proxyNotice && {
           address: { ready: true, faults: proxyNotice.fault === null ? [] : [proxyNotice.fault] },
         }),

@@ -7,7 +7,7 @@ import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { Maintenance } from '../git/maintenance.ts';
-import { readOrigin } from '../git/origin.ts';
+import { type Origin, readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
@@ -37,6 +37,7 @@ import { createApp, createProbeApp } from './app.ts';
 import { healthOf, type Parts } from './health.ts';
 import { followPictures, openPictures } from './pictures.ts';
 import { showCommits } from './show-commits.ts';
+import { remoteNotice } from './remote-notice.ts';
 import { addressError, catalogueError, ensureCatalogue, varError } from './start-errors.ts';
 import { logStart, type Started } from './start-line.ts';
 
@@ -158,7 +159,19 @@ async function start(
   onClose(async () => await sync?.pause());
 
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
-  const parts: Parts = { build, catalogue, repositoryOpener, committer, state, sync, proxyNotice };
+  const origin = await readOrigin(repositoryOpener);
+  const notInStep = remoteNotice(config, origin);
+  if (notInStep !== null) log.warn({}, notInStep);
+  const parts: Parts = {
+    build,
+    catalogue,
+    repositoryOpener,
+    committer,
+    state,
+    sync,
+    proxyNotice,
+    remoteNotice: notInStep,
+  };
   const health = healthOf(parts);
   const responses = new ResponseCache();
   const metrics = metricsOf(parts, health, responses);
@@ -192,7 +205,7 @@ async function start(
     metrics,
     responses,
     probesApart: config.probePort !== null,
-    site: await siteOf(config, repositoryOpener, new Languages(log, basePathOf(config.baseUrl))),
+    site: siteOf(config, origin, new Languages(log, basePathOf(config.baseUrl))),
     markdown,
     live,
     hook:
@@ -248,12 +261,7 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function siteOf(
-  { contact, demo, dev, login }: Config,
-  repositoryOpener: RepositoryOpener,
-  languages: Languages,
-): Promise<Site> {
-  const origin = await readOrigin(repositoryOpener);
+function siteOf({ contact, demo, dev, login }: Config, origin: Origin | null, languages: Languages): Site {
   const repository = origin && repositoryLinks(origin);
   return { languages, login: login !== null, repository, contact, live: dev, demo };
 }

@@ -30,6 +30,7 @@ describe('the forms', function () {
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
     root = repository.folder;
     service = await startTestService({}, { root });
+    service.expectLog(/BOTSHELF_REMOTE is not set/);
   });
   afterEach('close the pages', async () => {
     for (const context of contexts.splice(0)) await context.close();

@@ -3,7 +3,7 @@ import { newToken } from '../../src/bot/token.ts';
 import { readVersion } from '../../src/version.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { repositoryIn } from '../support/repository.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -18,10 +18,12 @@ describe('what the log has for an operator', () => {
     lines().filter(({ msg }) => pattern.test(String(msg)));
 
   before(async () => {
-    service = await startTestService(
-      { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage({ category: 'cars' }) },
-      { env: { BOTSHELF_LOG_LEVEL: 'debug', BOTSHELF_ACCESS_LOG: 'on' } },
-    );
+    const files = { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage({ category: 'cars' }) };
+    const repository = testRepository(files);
+    repository.git('remote', 'add', 'origin', 'https://shelf:secret@git.example.org/bots.git');
+    const env = { BOTSHELF_LOG_LEVEL: 'debug', BOTSHELF_ACCESS_LOG: 'on' };
+    service = await startTestService({}, { root: repository.folder, env });
+    service.expectLog(/BOTSHELF_REMOTE is not set/);
     service.expectLog(/8\.en\.md.*a file breaks a rule/);
   });
 
@@ -40,6 +42,13 @@ describe('what the log has for an operator', () => {
       address: service.address,
     });
     ok(String(msg).includes(`serves 1 bot of ${service.root}, no remote, no login; ready at`), String(msg));
+  });
+
+  it('is that the clone has an origin and nothing keeps it in step with it; /readyz has that too', async () => {
+    const [warning, ...more] = find(/BOTSHELF_REMOTE is not set/);
+    deepStrictEqual([warning?.['level'], more], [40, []]);
+    const { json } = await service.request('/readyz');
+    deepStrictEqual(json.parts.remote, { ready: true, faults: [warning?.['msg']] });
   });
 
   it('is each request where that is set, also of the response cache, and never a token or a query', async () => {

@@ -40,6 +40,7 @@ describe('pages', () => {
     const repository = testRepository(files);
     repository.git('remote', 'add', 'origin', 'https://user:secret@github.com/example/catalogue.git');
     service = await startTestService({}, { root: repository.folder });
+    service.expectLog(/BOTSHELF_REMOTE is not set/);
   });
   const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const get = async (

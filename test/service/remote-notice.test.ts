@@ -1,0 +1,22 @@
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { readConfig } from '../../src/config.ts';
+import { remoteNotice } from '../../src/service/remote-notice.ts';
+
+describe('the notice that a clone is not in step with its Git host', () => {
+  const origin = { remote: 'https://shelf:key@git.example.org/bots.git', branch: 'main', prefix: '' };
+
+  it('names the setting and the remote, without its password', () => {
+    const notice = remoteNotice(readConfig({}), origin) ?? '';
+    match(
+      notice,
+      /origin \(https:\/\/git\.example\.org\/bots\.git\), but BOTSHELF_REMOTE is not set: merged/,
+    );
+    ok(!notice.includes('key'));
+  });
+
+  it('is not there with the setting, without an origin, and for somebody who edits the catalogue', () => {
+    strictEqual(remoteNotice(readConfig({ BOTSHELF_REMOTE: 'origin' }), origin), null);
+    strictEqual(remoteNotice(readConfig({}), null), null);
+    strictEqual(remoteNotice(readConfig({ BOTSHELF_DEV: 'on' }), origin), null);
+  });
+});
