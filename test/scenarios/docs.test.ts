@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -36,14 +37,29 @@ function shellBlocks(page: string): Block[] {
   }));
 }
 
-/** npm ci needs a registry, sudo a password and an account: here they do what is left of them. */
+/** The blocks of all pages; those with the same commands are one, with all their places. */
+function distinctBlocks(): Block[] {
+  const distinct = new Map<string, Block>();
+  for (const { place, text } of pages.flatMap(shellBlocks)) {
+    const commands = text.replaceAll(/ +#.*$/gm, '');
+    const same = distinct.get(commands);
+    distinct.set(commands, { place: same ? `${same.place}, ${place}` : place, text });
+  }
+  return [...distinct.values()];
+}
+
+/**
+ * npm ci needs a registry, sudo a password and an account: here they do what is left of them. A build of what is built
+ * is left out, too.
+ */
 const programs = {
-  npm: '#!/bin/sh\n[ "$1" = ci ] || PATH="$REAL_PATH" exec npm "$@"\n',
+  npm: '#!/bin/sh\ncase "$*" in ci|"run build"|"run -s build") ;; *) exec "$REAL_NPM" "$@" ;; esac\n',
   sudo:
     process.getuid?.() === 0
       ? '#!/bin/sh\nshift 2; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"\n'
       : '#!/bin/sh\nshift 2; exec "$@"\n',
 };
+const realNpm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
 
 /** `botshelf check` ends with 1 where it has found faults, which is what it is for. */
 const prelude = `set -e
@@ -60,8 +76,8 @@ async function run(script: string, folder: string): Promise<Ran> {
   const [bin, home] = [join(tempFolder(), 'bin'), tempFolder()];
   mkdirSync(bin);
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(bin, name), text, { mode: 0o755 });
-  const path = process.env['PATH'] ?? '';
-  const env = { PATH: `${bin}:${path}`, REAL_PATH: path, HOME: home, PORT: '0', BOTSHELF_IMAGES: 'off' };
+  const path = `${bin}:${process.env['PATH']}`;
+  const env = { PATH: path, REAL_NPM: realNpm, HOME: home, PORT: '0', BOTSHELF_IMAGES: 'off' };
   const child = spawn('bash', ['-c', prelude + script], {
     cwd: folder,
     env,
@@ -92,9 +108,8 @@ describe('the documents', function () {
   this.timeout(120_000);
   let clone: string;
 
-  before('a clone that is built, beside a bare repository and a clone of a catalogue', () => {
+  before(() => {
     clone = cloneOfPackage();
-    execFileSync('npm', ['run', '-s', 'build'], { cwd: clone, stdio: 'ignore' });
   });
 
   afterEach('take away what a block has made', () => {
@@ -102,11 +117,23 @@ describe('the documents', function () {
     repositoryIn(clone).git('clean', '-ffdqx', '-e', 'node_modules', '-e', 'dist');
   });
 
-  for (const block of pages.flatMap(shellBlocks)) {
+  it('name npx, which says in one line what to do in a clone that is not built', async () => {
+    const { code, output } = await run('npx botshelf token 1 --revoke', clone);
+    strictEqual(code, 2, output);
+    match(output, /^botshelf is not built yet: run "npm ci && npm run build" in its folder first$/m);
+  });
+
+  it('have the command that builds', () => {
+    execFileSync('npm', ['run', '-s', 'build'], { cwd: clone, stdio: 'ignore' });
+    ok(existsSync(join(clone, 'dist/src/main.js')));
+  });
+
+  for (const block of distinctBlocks()) {
     it(`have commands that work when they are copied: ${block.place}`, async () => {
       const place = tempFolder();
       const shared = join(place, 'shared.git');
-      execFileSync('git', ['clone', '-q', '--bare', clone, shared], { stdio: 'pipe' });
+      if (block.text.includes('ADDRESS'))
+        execFileSync('git', ['clone', '-q', '--bare', clone, shared], { stdio: 'pipe' });
       if (block.text.includes('/srv/botshelf')) {
         mkdirSync(join(place, 'catalogue'));
         testRepository({ [pagePath('1')]: mainPage() }, join(place, 'catalogue'));
@@ -126,6 +153,19 @@ describe('the documents', function () {
     });
   }
 
+  it('name npm run dev, which serves pages and does not take the messages of node --watch for answers of git', async () => {
+    const { address, stop } = await startDev(clone);
+    try {
+      const page = await fetch(`${address}/bots/190519304972663312`);
+      strictEqual(page.status, 200);
+      match(await page.text(), /Homer/);
+      const { parts } = (await (await fetch(`${address}/readyz`)).json()) as Health;
+      strictEqual(parts.repository.faults.length, 0, parts.repository.faults.join());
+    } finally {
+      await stop();
+    }
+  });
+
   it('name scripts of package.json only, and give options to none where npm keeps them to itself', () => {
     const { scripts } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Package;
     const wrong = [...pages, 'docs/decisions/007-git-runs-from-a-small-process.md'].flatMap((page) =>
@@ -136,6 +176,45 @@ describe('the documents', function () {
     deepStrictEqual(wrong, []);
   });
 });
+
+/** Runs `npm run dev` until it is ready. */
+async function startDev(
+  folder: string,
+): Promise<{ readonly address: string; readonly stop: () => Promise<void> }> {
+  // A group of its own, so that npm, the watching node and the service end together.
+  const npm = spawn('npm', ['run', 'dev'], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', BOTSHELF_IMAGES: 'off' },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const gone = once(npm, 'exit');
+  const stop = async (): Promise<void> => {
+    if (npm.exitCode === null) process.kill(-Number(npm.pid), 'SIGTERM');
+    await gone;
+  };
+  const lines: string[] = [];
+  const ready = new Promise<string>((resolve, reject) => {
+    createInterface({ input: npm.stderr }).on('line', (line) => {
+      lines.push(line);
+      const address = /ready at (http:\/\/[^"\s]+)/.exec(line)?.[1];
+      if (address !== undefined) resolve(address);
+      // Node ends a report of a crash with its version; the watching node then waits for an edit.
+      if (line.startsWith('Node.js v')) reject(new Error(lines.join('\n')));
+    });
+    void gone.then(() => reject(new Error(`npm run dev ended: ${lines.join('\n')}`)));
+  });
+  try {
+    return { address: await ready, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Health {
+  readonly parts: { readonly repository: { readonly faults: readonly string[] } };
+}
 
 interface Package {
   readonly scripts: Readonly<Record<string, string>>;
@@ -154,13 +233,5 @@ describe('what botshelf init prints', function () {
       strictEqual(code, 0, output);
     }
     ok(readdirSync(join(cwd, "it's mine/bots/678")).includes('123456789012345678.en.md'));
-  });
-});
-
-describe('npx botshelf in a clone that is not built', () => {
-  it('says what to do, in one line', async () => {
-    const { code, output } = await run('npx botshelf token 1 --revoke', cloneOfPackage());
-    strictEqual(code, 2, output);
-    match(output, /^botshelf is not built yet: run "npm ci && npm run build" in its folder first$/m);
   });
 });
