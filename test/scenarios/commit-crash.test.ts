@@ -40,10 +40,10 @@ describe('after a crash', () => {
     this.timeout(40_000);
     const repository = testRepository(files);
     const all: number[] = [];
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 5; round++) {
       const { answered, process } = start(repository.folder, '', round * 1000);
       while (answered.length === 0 && process.exitCode === null) await sleep(5);
-      await sleep(Math.random() * 80);
+      await sleep(round * 16);
       process.kill('SIGKILL');
       if (process.exitCode === null) await once(process, 'close');
       all.push(...answered);
@@ -58,7 +58,7 @@ describe('after a crash', () => {
     repository.write('bots/001/1.en.md', 'name: First\n');
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
-    const committer = committerOn(repository.folder, log);
+    const committer = committerOn(repository.folder, { log });
     await committer.recover();
     strictEqual(repository.read('bots/001/1.en.md'), 'name: First\n');
     strictEqual(repository.status(), 'M bots/001/1.en.md');

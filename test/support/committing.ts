@@ -1,16 +1,20 @@
 import { join } from 'node:path';
-import { Committer } from '../../src/git/commit/committer.ts';
+import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { type Log, silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/log.ts';
 
 /** A committer on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
   catalogue: string,
-  log: Log = silentLog,
-  varFolder = join(catalogue, 'var'),
+  options: Partial<Pick<CommitterOptions, 'log' | 'lockPatience'>> = {},
 ): Committer {
   const repositoryOpener = new RepositoryOpener(catalogue);
-  const committer = new Committer({ repositoryOpener, var: varFolder, log });
+  const committer = new Committer({
+    repositoryOpener,
+    var: join(catalogue, 'var'),
+    log: silentLog,
+    ...options,
+  });
   closing.push(async () => {
     await committer.close();
     repositoryOpener.close();

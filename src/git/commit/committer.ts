@@ -19,6 +19,8 @@ export interface CommitterOptions {
   /** The folder for what is not in Git; commits of others never write to it. Absolute. */
   readonly var: string;
   readonly log: Log;
+  /** Milliseconds to wait for a person's git to release index.lock; 5000 where left out. */
+  readonly lockPatience?: number;
   /** Where each commit is published. */
   readonly commits?: CommitEvents;
 }
@@ -30,6 +32,7 @@ export interface CommitterOptions {
  */
 export class Committer {
   readonly #options: CommitterOptions;
+  readonly #lockPatience: number;
   readonly #queue = new SerialQueue();
   readonly #reasons = new LogThrottle();
   #waiting: QueuedEdit[] = [];
@@ -41,6 +44,7 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#lockPatience = options.lockPatience ?? 5000;
   }
 
   /** Returns the paths at which index or work tree are behind the branch, each with the reason. */
@@ -145,7 +149,7 @@ export class Committer {
     // A rebase needs the lock itself and must not meet ours for an edit that is refused anyway.
     repository.branch();
     try {
-      return await withIndexLock(repository, lockPatience, async () => {
+      return await withIndexLock(repository, this.#lockPatience, async () => {
         for (let attempt = 1; ; attempt++) {
           try {
             return await work(writer);
@@ -182,7 +186,7 @@ export class Committer {
     writer.outdated.add(left, 'was left by a crash');
     this.#writer = writer;
     try {
-      await withIndexLock(repository, lockPatience, async () => await writer.outdated.finish(true));
+      await withIndexLock(repository, this.#lockPatience, async () => await writer.outdated.finish(true));
     } catch (error) {
       log.warn(
         { err: error },
@@ -244,9 +248,6 @@ function finishBatch(batch: readonly QueuedEdit[], { outcomes, commit, durabilit
 
 /** Edits in one commit, at most. */
 const batchSize = 1000;
-
-/** Milliseconds to wait for a person's git to release index.lock. */
-const lockPatience = 5000;
 
 /** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
 const attempts = 30;

@@ -205,7 +205,7 @@ describe('a move of the branch', () => {
     const evil = [other, '.git/hooks/x', 'var/lock', 'bots/002/a\nb.md'];
     const tree = treeOf(repository, [...evil, path], blob);
     const commit = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'By a stranger');
-    const committer = committerOn(repository.folder, log);
+    const committer = committerOn(repository.folder, { log });
     await moveTo(committer, commit);
     for (const name of ['1.en.md', 'lock', 'x']) strictEqual(existsSync(join(outside, name)), false);
     strictEqual(existsSync(join(repository.folder, '.git/hooks/x')), false);
