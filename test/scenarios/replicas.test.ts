@@ -11,7 +11,10 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { issueTestToken } from '../support/token.ts';
 
-const seconds = Number(process.env['REPLICA_SECONDS'] ?? 6);
+/** The short form has two rounds: a replica that is cut off, and one that is refused. The long one is `npm run replicas`. */
+const isLong = process.env['REPLICA_SECONDS'] !== undefined;
+const seconds = Number(process.env['REPLICA_SECONDS'] ?? 0);
+const leastRounds = 2;
 
 /** Bot 10 is written to by all replicas, each of the others by one. */
 const bots = ['10', '1', '2', '3'];
@@ -24,7 +27,7 @@ interface Replica {
   service: ServiceProcess;
 }
 
-describe(`three replicas that take posts for ${seconds} s while pull requests are merged`, () => {
+describe('three replicas that take posts while pull requests are merged', () => {
   let shared: SharedRepository;
   const history = new History();
   const tokens = new Map<string, string>();
@@ -89,17 +92,17 @@ describe(`three replicas that take posts for ${seconds} s while pull requests ar
     if (killed === undefined || cut === undefined) throw new Error('there are not three replicas');
     cut.service.expectLog(/not in step with the remote/);
     const end = performance.now() + seconds * 1000;
-    for (let round = 1; performance.now() < end; round++) {
+    for (let round = 1; round <= leastRounds || performance.now() < end; round++) {
       cut.server.mode = round % 2 === 1 ? 'cut' : 'refuse';
       pullRequest(round);
-      await rest(seconds > 20 ? 1500 : 700);
+      await rest(isLong ? 1500 : 500);
       await killed.service.end('SIGKILL');
       pullRequest(round);
-      await rest(300);
+      await rest(isLong ? 300 : 100);
       killed.service = await start(killed.clone);
-      await rest(700);
+      await rest(isLong ? 700 : 300);
       cut.server.mode = 'serve';
-      await rest(seconds > 20 ? 3000 : 1000);
+      await rest(isLong ? 3000 : 500);
     }
   }
 
@@ -133,7 +136,7 @@ describe(`three replicas that take posts for ${seconds} s while pull requests ar
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
       }
-      await rest(40 + Math.random() * 60);
+      await rest(isLong ? 40 + Math.random() * 60 : 200);
     }
   }
 
