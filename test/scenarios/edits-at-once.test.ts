@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { testRepository } from '../support/repository.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { issueTestTokens } from '../support/token.ts';
@@ -7,15 +7,21 @@ import { issueTestTokens } from '../support/token.ts';
 describe('many edits at once', function () {
   this.timeout(60_000);
 
+  const ids = Array.from({ length: 256 }, (_, i) => String(i + 1));
+  let repository: TestRepository;
+  let tokens: Map<string, string>;
+  let address: string;
+  before(async () => {
+    repository = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
+    tokens = await issueTestTokens(repository.folder, ids);
+    ({ address } = await startTestService({}, { root: repository.folder }));
+  });
+
   for (const many of [4, 40, 256]) {
     it(`${many}: each can be read as soon as it is answered, and the clone is clean after the last answer`, async () => {
-      const ids = Array.from({ length: many }, (_, i) => String(i + 1));
-      const repository = testRepository(Object.fromEntries(ids.map((id) => [pagePath(id), mainPage()])));
-      const tokens = await issueTestTokens(repository.folder, ids);
-      const { address } = await startTestService({}, { root: repository.folder });
       await Promise.all(
-        ids.map(async (id) => {
-          const website = `https://example.org/${id}`;
+        ids.slice(0, many).map(async (id) => {
+          const website = `https://example.org/${many}/${id}`;
           const answer = await fetch(`${address}/api/v2/bots/${id}`, {
             method: 'POST',
             headers: { authorization: tokens.get(id) ?? '', 'content-type': 'application/json' },

@@ -249,11 +249,14 @@ describe('POST /api/v2/bots/:id', () => {
 
 describe('a bot that vanishes while a post for it is under way', () => {
   it('is a 404, with If-Match and without, and no 412 with an empty ETag', async () => {
-    for (const headers of [{}, { 'If-Match': '"x"' }]) {
-      const repo = testRepository({ [pagePath(homer)]: mainPage() });
-      const service = await startTestService({}, { root: repo.folder });
-      const authorization = await issueTestToken(repo.folder, homer);
-      const call = request(`${service.address}/api/v2/bots/${homer}`, {
+    const repo = testRepository({ [pagePath(homer)]: mainPage(), [pagePath(marge)]: mainPage() });
+    const service = await startTestService({}, { root: repo.folder });
+    for (const [id, headers] of [
+      [homer, {}],
+      [marge, { 'If-Match': '"x"' }],
+    ] as const) {
+      const authorization = await issueTestToken(repo.folder, id);
+      const call = request(`${service.address}/api/v2/bots/${id}`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json', ...headers },
       });
@@ -261,8 +264,8 @@ describe('a bot that vanishes while a post for it is under way', () => {
       call.write('{"bot": ');
       // The token is checked before the body is read: what follows is after that.
       await setTimeout(200);
-      rmSync(join(repo.folder, pagePath(homer)));
-      await eventually(async () => strictEqual((await service.request(`/api/v2/bots/${homer}`)).status, 404));
+      rmSync(join(repo.folder, pagePath(id)));
+      await eventually(async () => strictEqual((await service.request(`/api/v2/bots/${id}`)).status, 404));
       call.end('{"nsfw": true}}');
       const [response] = (await answered) as [IncomingMessage];
       const chunks: Buffer[] = await response.toArray();
