@@ -203,7 +203,8 @@ async function openAll(count: number, open: () => Promise<Socket>): Promise<Sock
 
 /**
  * What a stranger's request costs the service, as a ratio to what a plain one costs it on the same machine at the same time:
- * CPU and memory of its process, the CPU of the best of several rounds, so that other work on the machine does not matter.
+ * CPU and memory of its process. A round that seems to cost too much is repeated, and the best one counts, so that other
+ * work on the machine does not matter.
  */
 describe('a hostile request costs less than twenty plain ones:', () => {
   let service: ServiceProcess;
@@ -222,7 +223,7 @@ describe('a hostile request costs less than twenty plain ones:', () => {
       BOTSHELF_BAD_TOKEN_LIMIT: '0',
       BOTSHELF_TRUST_PROXY: 'on',
     });
-    plain = await measure(plainRound);
+    plain = await measure(plainRound, 3);
   });
   after(() => agent.destroy());
 
@@ -252,10 +253,12 @@ describe('a hostile request costs less than twenty plain ones:', () => {
 
   /** Compares a round with plain requests; where it seems to cost too much, with plain ones of the same moment. */
   async function compare(round: (round: number) => Promise<number>): Promise<void> {
-    let cost = await measure(round);
+    let cost = await measure(round, 1);
+    // What a first round costs may be the compiler's.
+    if (cost.cpu >= 20 * plain.cpu) cost = await measure(round, 2);
     for (let again = 0; again < 2 && cost.cpu >= 20 * plain.cpu; again++) {
-      plain = await measure(plainRound);
-      cost = { ...(await measure(round)), memory: cost.memory };
+      plain = await measure(plainRound, 3);
+      cost = { ...(await measure(round, 3)), memory: cost.memory };
     }
     const { cpu, memory } = cost;
     ok(cpu < 20 * plain.cpu, `CPU: ${cpu.toFixed(2)} ms, ${plain.cpu.toFixed(2)} ms for a plain request`);
@@ -263,8 +266,8 @@ describe('a hostile request costs less than twenty plain ones:', () => {
     ok(memory < most, `memory: grew by ${memory} bytes, by ${plain.memory} with plain requests`);
   }
 
-  /** The CPU of a request in the round that took least of it, and by how much memory grew. @param round resolves with how many requests it made */
-  async function measure(round: (round: number) => Promise<number>): Promise<Cost> {
+  /** The CPU of a request in the round that took least of it, and by how much memory grew most. @param round resolves with how many requests it made */
+  async function measure(round: (round: number) => Promise<number>, rounds: number): Promise<Cost> {
     const costs: Cost[] = [];
     for (let i = 0; i < rounds; i++) {
       let count = 0;
@@ -290,8 +293,6 @@ describe('a hostile request costs less than twenty plain ones:', () => {
     await once(response, 'end');
   }
 });
-
-const rounds = 3;
 
 /** Bytes; the garbage of plain requests is about that much, and differs from round to round. */
 const leastMemory = 5 * 1024 * 1024;
