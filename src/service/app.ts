@@ -131,8 +131,8 @@ export function createApp(options: AppOptions): Application {
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
-  const { standard: messages, locales } = site.languages;
-  addDiscoverRoutes(router, { bots, lists, baseUrl, messages, locales, securityContact });
+  const { languages } = site;
+  addDiscoverRoutes(router, { bots, lists, baseUrl, languages, securityContact });
   addSiteRoutes(router, {
     site,
     bots,

@@ -53,6 +53,26 @@ describe('a crawler', () => {
     await eventually(async () => (await titles())[0] === 'Nine');
   });
 
+  it('reads feeds, manifest and search in the language of the page that links to them', async () => {
+    const head = await text('/categories/music?locale=de');
+    const links = [...head.matchAll(/<link rel="(?:manifest|search|alternate)"[^>]*href="(\/[^"]+)"/g)];
+    const [manifest = '', search = '', newBots = '', category = ''] = links.map(([, href]) => href);
+    const { lang, description, start_url } = JSON.parse(await text(manifest)) as Record<string, unknown>;
+    deepStrictEqual(
+      [lang, description, start_url],
+      ['de', 'Finde einen Bot für deinen Server', '/?locale=de'],
+    );
+    const [{ attributes } = { attributes: {} }] = childrenOf(parseXml(await text(search)), 'Url');
+    deepStrictEqual(attributes, { type: 'text/html', template: `${baseUrl}/?q={searchTerms}&locale=de` });
+    for (const path of [newBots, category]) {
+      const feed = parseXml(await text(path));
+      strictEqual(feed.attributes['xml:lang'], 'de', path);
+      deepStrictEqual(textsOf(feed, 'id'), [baseUrl + path]);
+    }
+    match(await text('/categories/music'), /<link rel="manifest" href="\/site\.webmanifest"/);
+    strictEqual(parseXml(await text('/feeds/new.atom?locale=xx')).attributes['xml:lang'], 'en');
+  });
+
   it('gets a problem for a category that does not exist, and a person gets a page', async () => {
     const path = '/feeds/category/nothing.atom';
     strictEqual((await get(path)).headers.get('content-type'), 'application/problem+json');

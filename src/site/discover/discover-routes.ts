@@ -1,9 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { Locale } from '../../bot/locale.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../head/addresses.ts';
+import type { Languages } from '../language/languages.ts';
+import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
 import type { SiteDocument } from './document.ts';
 import { Feeds, type FeedsOptions } from './feeds.ts';
@@ -11,25 +12,25 @@ import { SitemapCache } from './sitemap.ts';
 import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
 
 export interface DiscoverOptions extends FeedsOptions {
-  /** The languages of the interface. */
-  readonly locales: readonly Locale[];
+  /** Of the interface. */
+  readonly languages: Pick<Languages, 'askedBy' | 'locales'>;
   /** A URI to which people report vulnerabilities; null where none is configured. */
   readonly securityContact: string | null;
 }
 
 /** Adds what search engines, feed readers and browsers read beside the pages. */
 export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
-  const { baseUrl, securityContact, messages } = options;
+  const { baseUrl, securityContact, languages } = options;
   const feeds = new Feeds(options);
-  router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots()));
+  router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots(languages.askedBy(ctx))));
   router.get('/feeds/category/:name.atom', async (ctx) => {
-    await send(ctx, await feeds.category(ctx.params['name'] ?? ''));
+    await send(ctx, await feeds.category(ctx.params['name'] ?? '', languages.askedBy(ctx)));
   });
   router.get('/feeds/author/:id.atom', async (ctx) => {
-    await send(ctx, await feeds.author(ctx.params['id'] ?? ''));
+    await send(ctx, await feeds.author(ctx.params['id'] ?? '', languages.askedBy(ctx)));
   });
 
-  const sitemap = new SitemapCache(options);
+  const sitemap = new SitemapCache({ ...options, locales: languages.locales });
   router.get('/sitemap.xml', async (ctx) => {
     const { main, current } = await sitemap.get();
     await send(ctx, { ...main, current });
@@ -46,13 +47,15 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, { ...part, current });
   });
 
-  const files: Readonly<Record<string, SiteDocument>> = {
-    '/robots.txt': robotsFile(baseUrl),
-    [sitePaths.manifest]: manifestFile(baseUrl, messages),
-    [sitePaths.openSearch]: openSearchFile(baseUrl, messages),
+  const files: Readonly<Record<string, (messages: Messages) => SiteDocument>> = {
+    '/robots.txt': () => robotsFile(baseUrl),
+    [sitePaths.manifest]: (messages) => manifestFile(baseUrl, messages),
+    [sitePaths.openSearch]: (messages) => openSearchFile(baseUrl, messages),
   };
-  for (const [path, file] of Object.entries(files))
-    router.get(path, async (ctx) => await send(ctx, { ...file, current: () => true }));
+  for (const [path, fileIn] of Object.entries(files))
+    router.get(path, async (ctx) => {
+      await send(ctx, { ...fileIn(languages.askedBy(ctx)), current: () => true });
+    });
   const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
   for (const [path, { type, body, digest }] of Object.entries(icons)) {
     const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };

@@ -4,7 +4,7 @@ import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { authorFeed, categoryFeed, sitePaths } from '../head/addresses.ts';
+import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { productName } from '../page/product-name.ts';
 import type { SmallDocument } from './document.ts';
@@ -15,18 +15,20 @@ export interface FeedsOptions {
   readonly lists: BotLists;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
-  /** The language of titles; the bots are in their own. */
-  readonly messages: Messages;
 }
 
 interface FeedRecipe {
+  readonly messages: Messages;
   readonly title: string;
   readonly path: string;
   readonly page: string;
   readonly selection: Selection;
 }
 
-/** The feeds, each made when it is first requested and kept while it is current. */
+/**
+ * The feeds: titles in a language of the interface, bots in their own. Each is made when it is first requested and kept
+ * while it is current.
+ */
 export class Feeds {
   readonly #options: FeedsOptions;
   readonly #kept = new CurrentCache<SmallDocument>(
@@ -40,9 +42,10 @@ export class Feeds {
   }
 
   /** Returns the feed of all new bots, without those for adults. */
-  async newBots(): Promise<SmallDocument & Current> {
+  async newBots(messages: Messages): Promise<SmallDocument & Current> {
     return await this.#get({
-      title: this.#options.messages.text('feed.newBots'),
+      messages,
+      title: messages.text('feed.newBots'),
       path: sitePaths.newBots,
       page: '/?sort=newest',
       selection: { nsfw: false },
@@ -53,8 +56,8 @@ export class Feeds {
    * Returns the feed of the new bots in a category, without those for adults.
    * @throws {ProblemError} not-found
    */
-  async category(name: string): Promise<SmallDocument & Current> {
-    const { text } = this.#options.messages;
+  async category(name: string, messages: Messages): Promise<SmallDocument & Current> {
+    const { text } = messages;
     const category = categories.find((known) => known === name);
     if (category === undefined) {
       const known = categories.join(', ');
@@ -64,6 +67,7 @@ export class Feeds {
       );
     }
     return await this.#get({
+      messages,
       title: text('feed.newInCategory', { category: text(`category.${category}`) }),
       path: categoryFeed(category),
       page: `/categories/${category}?sort=newest`,
@@ -75,19 +79,21 @@ export class Feeds {
    * Returns the feed of all bots of an author.
    * @throws {ProblemError} not-found for an author without a bot
    */
-  async author(author: string): Promise<SmallDocument & Current> {
+  async author(author: string, messages: Messages): Promise<SmallDocument & Current> {
     return await this.#get({
-      title: this.#options.messages.text('feed.byAuthor', { author }),
+      messages,
+      title: messages.text('feed.byAuthor', { author }),
       path: authorFeed(author),
       page: '/',
       selection: { author },
     });
   }
 
-  async #get({ selection, title, ...paths }: FeedRecipe): Promise<SmallDocument & Current> {
-    const { bots, lists, baseUrl, messages } = this.#options;
+  async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<SmallDocument & Current> {
+    const { bots, lists, baseUrl } = this.#options;
+    const key = pathInLanguage(path, messages.locale);
     const read = (): object => ({ bots: bots.version });
-    return await this.#kept.get(paths.path, read, async () => {
+    return await this.#kept.get(key, read, async () => {
       const newest: Selection = { ...selection, sort: { key: 'created', descending: true }, limit: entries };
       const selected = await lists.select(newest);
       if (selection.author !== undefined && selected.total === 0)
@@ -96,7 +102,8 @@ export class Feeds {
           `there is no bot by ${JSON.stringify(selection.author.slice(0, 60))}`,
         );
       return makeFeed({
-        ...paths,
+        path: key,
+        page: pathInLanguage(page, messages.locale),
         title: `${title} · ${productName}`,
         bots: selected.bots,
         baseUrl,

@@ -1,5 +1,5 @@
 import { basePathOf, originOf } from '../../base-url.ts';
-import { sitePaths } from '../head/addresses.ts';
+import { pathInLanguage, sitePaths } from '../head/addresses.ts';
 import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
 import { productName } from '../page/product-name.ts';
@@ -41,7 +41,8 @@ export function manifestFile(baseUrl: string, { locale, dir, text }: Messages): 
     description: text('front.title'),
     lang: locale,
     dir,
-    start_url: `${basePath}/`,
+    id: `${basePath}/`,
+    start_url: basePath + pathInLanguage('/', locale),
     scope: `${basePath}/`,
     display: 'minimal-ui',
     background_color: '#f8f8f6',
@@ -56,7 +57,7 @@ export function manifestFile(baseUrl: string, { locale, dir, text }: Messages): 
 }
 
 /** Makes the description of the search, with which a browser offers it in its address bar. */
-export function openSearchFile(baseUrl: string, { text }: Messages): SiteDocument {
+export function openSearchFile(baseUrl: string, { locale, text }: Messages): SiteDocument {
   const description = element(
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
@@ -68,11 +69,11 @@ export function openSearchFile(baseUrl: string, { text }: Messages): SiteDocumen
       height: '16',
       type: 'image/x-icon',
     }),
-    element('Url', { type: 'text/html', template: `${baseUrl}/?q={searchTerms}` }),
+    element('Url', { type: 'text/html', template: baseUrl + pathInLanguage('/?q={searchTerms}', locale) }),
     element('Url', {
       type: 'application/opensearchdescription+xml',
       rel: 'self',
-      template: `${baseUrl}${sitePaths.openSearch}`,
+      template: baseUrl + pathInLanguage(sitePaths.openSearch, locale),
     }),
   );
   return siteDocument('application/opensearchdescription+xml', xmlDocument(description));

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { sitePaths } from './addresses.ts';
+import { pathInLanguage, sitePaths } from './addresses.ts';
 import { printData } from './json-ld.ts';
 import type { PageMeta } from './page-meta.ts';
 
@@ -12,12 +12,15 @@ export interface HeadProps {
   readonly icon: string;
   /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
+  /** The language of the interface. */
+  readonly locale: string;
   /** Returns where the public address has a path of this site. */
   readonly publicPath: (path: string) => string;
 }
 
 /** What the head of a page has besides its title, styles and scripts. */
-export function Head({ product, newBots, icon, meta, publicPath }: HeadProps): VNode {
+export function Head({ product, newBots, icon, meta, locale, publicPath }: HeadProps): VNode {
+  const inLanguage = (path: string): string => publicPath(pathInLanguage(path, locale));
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
@@ -25,29 +28,30 @@ export function Head({ product, newBots, icon, meta, publicPath }: HeadProps): V
       <link rel="icon" href={publicPath(sitePaths.favicon)} sizes="32x32" />
       <link rel="icon" type="image/svg+xml" href={publicPath(icon)} />
       <link rel="apple-touch-icon" href={publicPath(sitePaths.touchIcon)} />
-      <link rel="manifest" href={publicPath(sitePaths.manifest)} />
+      <link rel="manifest" href={inLanguage(sitePaths.manifest)} />
       <link
         rel="search"
         type="application/opensearchdescription+xml"
         title={product}
-        href={publicPath(sitePaths.openSearch)}
+        href={inLanguage(sitePaths.openSearch)}
       />
       <link
         rel="alternate"
         type="application/atom+xml"
         title={newBots}
-        href={publicPath(sitePaths.newBots)}
+        href={inLanguage(sitePaths.newBots)}
       />
-      {meta && <Meta {...{ product, meta, publicPath }} />}
+      {meta && <Meta {...{ product, meta, inLanguage }} />}
     </>
   );
 }
 
-interface MetaProps extends Pick<HeadProps, 'product' | 'publicPath'> {
+interface MetaProps extends Pick<HeadProps, 'product'> {
   readonly meta: PageMeta;
+  readonly inLanguage: (path: string) => string;
 }
 
-function Meta({ product, meta, publicPath }: MetaProps): VNode {
+function Meta({ product, meta, inLanguage }: MetaProps): VNode {
   const { address, title, description, languages, picture, feed, data } = meta;
   return (
     <>
@@ -59,7 +63,7 @@ function Meta({ product, meta, publicPath }: MetaProps): VNode {
         <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />
       ))}
       {feed && (
-        <link rel="alternate" type="application/atom+xml" title={feed.title} href={publicPath(feed.path)} />
+        <link rel="alternate" type="application/atom+xml" title={feed.title} href={inLanguage(feed.path)} />
       )}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={product} />

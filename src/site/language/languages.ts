@@ -35,8 +35,12 @@ export class Languages {
    * languages of the interface, else the default.
    */
   of(ctx: Context): PageLanguage {
-    const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
-    return this.choose(canonicalLocale(tag), ctx.get('Accept-Language'));
+    return this.choose(askedLocale(ctx), ctx.get('Accept-Language'));
+  }
+
+  /** Returns the messages for the language in the address alone, else the default: for what programs read. */
+  askedBy(ctx: Context): Messages {
+    return this.choose(askedLocale(ctx), '');
   }
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
@@ -52,11 +56,6 @@ export class Languages {
       href: (path) =>
         publicPath(asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`),
     };
-  }
-
-  /** The messages of the default language, for what is the same for everyone. */
-  get standard(): Messages {
-    return this.messages(english);
   }
 
   /** Returns the messages of one of `locales`. Parses them at first use, and logs what is wrong with them. */
@@ -77,6 +76,11 @@ export class Languages {
 
 /** The folder of the files of the interface. */
 export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
+
+function askedLocale(ctx: Context): Locale | undefined {
+  const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
+  return canonicalLocale(tag);
+}
 
 /** The language that is complete, and the default. */
 const english = 'en' as Locale;

@@ -78,6 +78,7 @@ export function Layout(props: LayoutProps): VNode {
           newBots={text('feed.newBots')}
           icon={assets.icon.path}
           meta={meta}
+          locale={locale}
           publicPath={publicPath}
         />
         {script !== undefined && <script type="module" src={publicPath(script)} />}

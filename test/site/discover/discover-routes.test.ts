@@ -36,8 +36,7 @@ describe('what programs read beside the pages', () => {
       lists,
       baseUrl,
       securityContact,
-      messages: testLanguages.standard,
-      locales: [],
+      languages: testLanguages,
     });
     const app = new Koa();
     app.silent = true;

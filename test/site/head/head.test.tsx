@@ -55,7 +55,7 @@ interface Tag {
 
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
-  const props = { product: 'Botshelf', newBots: 'New bots', icon: '/icon.svg', meta };
+  const props = { product: 'Botshelf', newBots: 'New bots', icon: '/icon.svg', locale: 'en', meta };
   const head = renderToString(<Head {...props} publicPath={(path) => path} />);
   const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
   const html = document.childNodes.find(
