@@ -35,8 +35,7 @@ async function check() {
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   // A response that comes after a later one, or an error page.
   if (request !== sent || page.getElementById('outcome') === null) return;
-  for (const fault of form.querySelectorAll('.fault'))
-    showFault(fault, page.getElementById(fault.id).textContent);
+  for (const fault of form.querySelectorAll('.fault')) showFault(fault, page.getElementById(fault.id));
   const done = page.getElementById('progress').textContent;
   if (said !== done && progress.textContent !== done) progress.textContent = done;
   said = done;
@@ -45,10 +44,11 @@ async function check() {
 }
 
 /** While one types in a field, an old fault goes once it is mended, and a new one waits until one leaves. */
-function showFault(fault, text) {
+function showFault(fault, found) {
+  const text = found.textContent;
   const field = form.elements.namedItem(fault.dataset.field);
   if (text !== '' && !left.has(field.name)) return;
-  fault.textContent = text;
+  fault.replaceChildren(...found.childNodes);
   if (text === '') field.removeAttribute('aria-invalid');
   else field.setAttribute('aria-invalid', 'true');
 }

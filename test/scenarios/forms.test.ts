@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
@@ -23,12 +23,14 @@ describe('the forms', function () {
   let browser: Browser;
   let service: TestService;
   let root: string;
+  let git: (...args: string[]) => string;
   const contexts: BrowserContext[] = [];
   before(async () => {
     browser = await testBrowser();
     const repository = testRepository(files);
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
     root = repository.folder;
+    git = repository.git;
     service = await startTestService({}, { root });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
   });
@@ -78,7 +80,12 @@ describe('the forms', function () {
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     strictEqual(copied, canonicalForm(copied));
     writeFiles(root, { [pagePath(homer)]: copied });
-    for (const args of [['check'], ['format', '--check']]) strictEqual((await botshelf(root, args)).code, 0);
+    const change = git('stash', 'create');
+    for (const args of [['check'], ['check', '--base', 'HEAD', '--head', change], ['format', '--check']]) {
+      const { code, stdout } = await botshelf(root, args);
+      strictEqual(code, 0, stdout);
+      if (args.length > 1) doesNotMatch(stdout, /warning|notice/);
+    }
     writeFiles(root, files);
   });
 
@@ -145,6 +152,19 @@ describe('the forms', function () {
     strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
     strictEqual(await page.locator('#errors li').count(), 5);
     strictEqual(await page.getByRole('status').count(), 1);
+  });
+
+  it('a bot that is listed already is linked to, whether the form is sent or checked while typing', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await open('/add?locale=de', { javaScriptEnabled });
+      await page.locator('#id').fill(homer);
+      if (javaScriptEnabled) await page.locator('#name').focus();
+      else await page.locator('.progress button').click();
+      const link = page.locator('#fault-id a');
+      await link.waitFor();
+      strictEqual(await link.getAttribute('href'), `/bots/${homer}?locale=de`);
+      strictEqual(await link.textContent(), 'Homer');
+    }
   });
 
   it('a bot or a language that is not there has no form', async () => {

@@ -1,11 +1,12 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { originOf } from '../../base-url.ts';
+import type { Locale } from '../../bot/locale.ts';
 import { type Cookie, cookieOf, readCookie, setCookie } from '../../http/cookies.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import { queryOf } from '../../http/query.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
-import type { Login } from '../../login/login.ts';
+import { type Login, returnPath } from '../../login/login.ts';
 import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
@@ -26,7 +27,7 @@ export interface LoginRoutesOptions {
 
 /**
  * Logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led there, and
- * with `account=other` asks it for another account.
+ * with `account=other` asks it for another account. `locale=` is kept.
  * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
  * provider.
  */
@@ -45,8 +46,9 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     await limit(ctx);
     const query = queryOf(ctx);
     try {
+      const to = query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(
-        query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl),
+        inLanguage(returnPath(to, login.basePath), site.languages.of(ctx).asked),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
@@ -76,6 +78,12 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
 /** Returns the public path of an address of this site: the page that the link to the login was on. */
 function pathOf(address: string, baseUrl: string): string | undefined {
   return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
+}
+
+/** Returns a path with a language, unless it has one. */
+function inLanguage(path: string, locale: Locale | undefined): string {
+  if (locale === undefined || /[?&]locale=/.test(path)) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
 /** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */

@@ -8,6 +8,8 @@ import type { AddField, FieldName } from './add-fields.ts';
 export interface FieldFault {
   readonly key: Extract<MessageKey, `fault.${string}`>;
   readonly values?: Readonly<Record<string, string | number>>;
+  /** The page that its values link to. */
+  readonly path?: string;
 }
 
 /** The first fault of each field that has one. */

@@ -42,10 +42,22 @@ export function Field({ field, text, fault }: FieldProps): VNode {
         </p>
       )}
       <p class="fault" id={`fault-${name}`} data-field={name}>
-        {fault && t(fault.key, fault.values)}
+        {fault && <FaultText fault={fault} />}
       </p>
     </div>
   );
+}
+
+function FaultText({ fault: { key, values = {}, path } }: { readonly fault: FieldFault }): VNode {
+  const { t, href } = useLanguage();
+  if (path === undefined) return <>{t(key, values)}</>;
+  const links = Object.entries(values).map(([name, text]) => [
+    name,
+    <a key={name} href={href(path)}>
+      {text}
+    </a>,
+  ]);
+  return <>{t(key, Object.fromEntries(links))}</>;
 }
 
 interface ControlProps {

@@ -6,6 +6,7 @@ import { type PagePlace, pathOf } from '../../catalogue/page/layout.ts';
 import { cutPage, editPage, parsePage } from '../../catalogue/page/page.ts';
 import { type AddField, fieldsOfForm, type FieldTexts, type FormKind } from './add-fields.ts';
 import { type FieldFaults, faultsOfFile } from './field-faults.ts';
+import { withoutBidiControls } from '../page/bidi.ts';
 import { textOf, valueOf } from './field-values.ts';
 
 /** The file that a form makes, as `botshelf format` writes it. */
@@ -27,14 +28,21 @@ type Data = Readonly<Record<string, unknown>>;
 /**
  * Makes the main page of a new bot.
  * @param now when the bot is listed, milliseconds since the epoch
- * @param isListed whether the bot is in the catalogue
+ * @param nameOf returns the name of a bot that is listed
  */
-export function newBotEntry(texts: FieldTexts, now: number, isListed: (id: BotId) => boolean): FormEntry {
+export function newBotEntry(
+  texts: FieldTexts,
+  now: number,
+  nameOf: (id: BotId) => string | undefined,
+): FormEntry {
   const id = parseBotId(texts.id?.trim() ?? '');
   const locale = localeOf(texts);
+  const listed = id && nameOf(id);
   return newEntry('add', texts, { created: now }, id, locale, {
     ...(id === undefined && { id: { key: 'fault.id' } }),
-    ...(id !== undefined && isListed(id) && { id: { key: 'fault.listed' } }),
+    ...(listed !== undefined && {
+      id: { key: 'fault.listed', values: { bot: withoutBidiControls(listed) }, path: `/bots/${id}` },
+    }),
     ...(locale === undefined && { locale: { key: 'fault.locale' } }),
   });
 }

@@ -47,7 +47,7 @@ export function newBotForm(bots: BotIndex, viewer: Viewer | null): Form {
     base: '',
     texts: { locale: 'en', ...(viewer && { authors: viewer.id }) },
     before: null,
-    entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id) !== undefined),
+    entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
   };
 }
 

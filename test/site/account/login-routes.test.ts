@@ -20,12 +20,20 @@ describe('the login', () => {
     match(page.text, new RegExp(`Person ${author}`));
   });
 
-  it('leads back to the page that its link was on', async () => {
-    const path = '/?q=homer';
-    const visitor = new Visitor();
-    const headers = { referer: site.baseUrl + path };
-    const page = await visitor.logIn(await visitor.go(`${site.baseUrl}/login`, { headers }), author);
-    strictEqual(page.url.href, site.baseUrl + path);
+  it('leads back to the page that its link was on, in its language', async () => {
+    for (const [link, path, back] of [
+      ['/login', '/?q=homer', '/?q=homer'],
+      ['/login?locale=de', '/?q=homer&locale=de', '/?q=homer&locale=de'],
+      ['/login?locale=de', `/bots/${homer}/edit?locale=de`, `/bots/${homer}/edit?locale=de`],
+      ['/login?locale=de', '/nothing?locale=de', '/?locale=de'],
+      ['/login?to=/my-bots&locale=de', '/', '/my-bots?locale=de'],
+      ['/login?locale=//x', '/', '/'],
+    ] as const) {
+      const visitor = new Visitor();
+      const headers = { referer: site.baseUrl + path };
+      const page = await visitor.logIn(await visitor.go(site.baseUrl + link, { headers }), author);
+      strictEqual(page.url.href, site.baseUrl + back);
+    }
   });
 
   it('shows on every page who is logged in, and to nobody else', async () => {

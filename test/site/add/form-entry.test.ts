@@ -28,7 +28,8 @@ const whole: FieldTexts = {
   page: '\r\n# Bookworm\r\n\r\nText.\r\n',
 };
 
-const entryOf = (texts: FieldTexts): FormEntry => newBotEntry(texts, 1_700_000_000_000, (id) => id === '7');
+const entryOf = (texts: FieldTexts): FormEntry =>
+  newBotEntry(texts, 1_700_000_000_000, (id) => (id === '7' ? 'Seven' : undefined));
 
 describe('the form for a new bot', () => {
   it('makes a file that keeps every rule, at its path, as the formatter writes it', () => {
@@ -85,7 +86,9 @@ describe('the form for a new bot', () => {
     strictEqual(entryOf({ ...whole, locale: 'EN-gb' }).path, 'bots/678/123456789012345678.en-GB.md'));
 
   it('knows the bots that are listed', () =>
-    deepStrictEqual(entryOf({ ...whole, id: '7' }).faults, { id: { key: 'fault.listed' } }));
+    deepStrictEqual(entryOf({ ...whole, id: '7' }).faults, {
+      id: { key: 'fault.listed', values: { bot: 'Seven' }, path: '/bots/7' },
+    }));
 
   it('takes any text without making another file of it', () => {
     for (const page of ['---js\nx', '---\n{}\n---', '\u0000', '<<<<<<< a', '"\\ud800"', '`'.repeat(20_000)]) {
