@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import type { TokenInfo } from '../../state/tokens.ts';
+import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath } from '../page/edit-paths.ts';
@@ -25,13 +26,17 @@ export interface MyBotsPageProps {
   readonly viewer: Viewer | null;
   /** The provider's display name. */
   readonly provider: string;
+  /** Those of this page. */
   readonly bots: readonly OwnBot[];
+  readonly page: number;
+  readonly pages: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /** The bots of who is logged in: their counts, tokens and faults in one place. */
-export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProps): VNode {
+export function MyBotsPage(props: MyBotsPageProps): VNode {
+  const { site, viewer, provider, bots, page, pages, now } = props;
   const { t, text, href, publicPath } = useLanguage();
   return (
     <Layout site={site} viewer={viewer} title={text('myBots.title')} current={myBotsPath}>
@@ -64,6 +69,7 @@ export function MyBotsPage({ site, viewer, provider, bots, now }: MyBotsPageProp
             ))}
           </ul>
         )}
+        <PageLinks {...{ page, pages }} pathOf={(number) => href(`${myBotsPath}?page=${number}`)} />
       </div>
     </Layout>
   );

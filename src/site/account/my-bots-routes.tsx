@@ -3,6 +3,8 @@ import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { queryOf } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
 import type { Tokens } from '../../state/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
@@ -24,10 +26,13 @@ export interface MyBotsOptions {
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
   const { site, lists, counts, login, tokens, faultsOf } = options;
-  const botsOf = async (author: string): Promise<OwnBot[]> => {
-    const { bots } = await lists.select({ author, limit: mostBots });
-    return await Promise.all(
-      bots.map(async ({ id, facts: { name } }) => ({
+  const botsOf = async (author: string, page: number): Promise<{ bots: OwnBot[]; pages: number }> => {
+    const { bots, total } = await lists.select({ author });
+    const pages = Math.max(1, Math.ceil(total / pageSize));
+    if (!(page >= 1 && page <= pages))
+      throw new ProblemError('not-found', `your bots have ${pages} pages, there is no page ${page}`);
+    const shown = await Promise.all(
+      bots.slice((page - 1) * pageSize, page * pageSize).map(async ({ id, facts: { name } }) => ({
         id,
         name,
         count: counts.count(id),
@@ -36,15 +41,16 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
         faults: faultsOf(id),
       })),
     );
+    return { bots: shown, pages };
   };
   router.get(myBotsPath, async (ctx) => {
     const session = await visitorOf(ctx, login);
     const viewer = session === undefined ? null : viewerIn(session);
-    const bots = session === undefined ? [] : await botsOf(session.id);
-    const page = <MyBotsPage {...{ site, viewer, bots }} provider={login.provider} now={Date.now()} />;
-    sendOnce(ctx, page, site.languages.of(ctx));
+    const page = Math.trunc(Number(queryOf(ctx).get('page') ?? 1));
+    const own = session === undefined ? { bots: [], pages: 1 } : await botsOf(session.id, page);
+    const props = { site, viewer, ...own, page, provider: login.provider, now: Date.now() };
+    sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }
 
-/** The page shows no more. */
-const mostBots = 100;
+const pageSize = 50;

@@ -4,7 +4,7 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, frontPath } from './front-query.ts';
+import { type FrontQuery, frontPath, sortOf } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';
 import { metaOf } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
@@ -34,6 +34,7 @@ export function ListPage(props: ListPageProps): VNode {
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
   const meta = metaOf({ query, title, description, baseUrl, language });
+  const pathOf = (page: number): string => publicPath(frontPath({ ...query, sort: sortOf(query), page }));
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (
     <Layout {...{ site, viewer, title, meta, pathIn, q }}>
@@ -55,7 +56,7 @@ export function ListPage(props: ListPageProps): VNode {
       ) : (
         <Cards bots={bots} today={today} heading="h2" atOnce={cardsAtOnce} />
       )}
-      <PageLinks query={query} pages={pages} />
+      <PageLinks page={query.page} pages={pages} pathOf={pathOf} />
     </Layout>
   );
 }

@@ -1,19 +1,18 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { type FrontQuery, frontPath, sortOf } from './front-query.ts';
 
 export interface PageLinksProps {
-  readonly query: FrontQuery;
+  /** The number of this page. */
+  readonly page: number;
   readonly pages: number;
+  /** Returns the public path of a page. */
+  readonly pathOf: (number: number) => string;
 }
 
 /** Leads to the other pages of a list by their numbers. */
-export function PageLinks({ query, pages }: PageLinksProps): VNode | null {
-  const { t, text, integer, publicPath } = useLanguage();
-  const { page } = query;
+export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null {
+  const { t, text, integer } = useLanguage();
   if (pages <= 1) return null;
-  const pathOf = (number: number): string =>
-    publicPath(frontPath({ ...query, sort: sortOf(query), page: number }));
   return (
     <nav class="pages" aria-label={text('list.pages')}>
       {page > 1 && (

@@ -1,6 +1,8 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { author, homer, type LoginSite, openLoginSite, stranger } from '../../support/login-site.ts';
+import { testBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
+import { axeViolations, excessWidth } from '../../support/page-checks.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
@@ -8,7 +10,8 @@ import { Visitor } from '../../support/visitor.ts';
 describe('my bots', () => {
   let site: LoginSite;
   before(async () => {
-    site = await openLoginSite({ bots: [homer, '1001'] });
+    const many = Array.from({ length: 60 }, (_, i) => `19051930497267${1000 + i}`);
+    site = await openLoginSite({ bots: [homer, '1001', ...many] });
   });
 
   it('lead a visitor to log in, and back', async () => {
@@ -40,6 +43,40 @@ describe('my bots', () => {
       match(headers.get('cache-control') ?? '', /no-store/);
     });
     ok((await visitor.go(`${site.baseUrl}/`)).text.includes('href="/my-bots"'));
+  });
+
+  it('are all there, 50 on a page', async () => {
+    const { visitor, page: first } = await site.loggedIn(author, '/my-bots');
+    const second = await visitor.go(`${site.baseUrl}/my-bots?page=2`);
+    const idsOf = ({ text }: { readonly text: string }): string[] =>
+      [...text.matchAll(/<h2><a href="\/bots\/(\d+)"/g)].map(([, id = '']) => id);
+    strictEqual(idsOf(first).length, 50);
+    strictEqual(new Set([...idsOf(first), ...idsOf(second)]).size, 62);
+    match(first.text, /rel="next" href="\/my-bots\?page=2"/);
+    for (const page of ['0', '3', 'x', '1e99', '-1'])
+      strictEqual((await visitor.go(`${site.baseUrl}/my-bots?page=${page}`)).status, 404, page);
+  });
+
+  it('have no violation that axe finds, and nothing wider than the page', async () => {
+    const { visitor } = await site.loggedIn(author, '/my-bots');
+    const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
+    const cookies = own.map(([name, value]) => {
+      return { name, value, domain: 'localhost', path: '/', secure: true };
+    });
+    const browser = await testBrowser();
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [320, 'dark'],
+    ] as const) {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+      await context.addCookies(cookies);
+      const page = await context.newPage();
+      await page.goto(`${site.baseUrl}/my-bots`);
+      ok((await page.locator('.own-bots > li').count()) > 0);
+      deepStrictEqual(await axeViolations(page), []);
+      ok((await excessWidth(page)) <= 0, `${width}`);
+      await context.close();
+    }
   });
 
   it('are none for an account that is no author', async () => {
