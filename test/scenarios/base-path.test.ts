@@ -10,7 +10,7 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
-import { actionOf, Visitor } from '../support/visitor.ts';
+import { actionOf, type Page, Visitor } from '../support/visitor.ts';
 
 const images = {
   avatar: 'https://pictures.example.org/avatar.png',
@@ -58,25 +58,30 @@ describe('a service whose public address has a path', function () {
     return visitor;
   };
 
+  /** Returns what a page refers to in the service, and checks that all of it is below the path. */
+  const referencesOf = ({ url, headers, text }: Page): URL[] => {
+    const links = [...(headers.get('link') ?? '').matchAll(/<([^>]+)>/g)].map(([, link = '']) => link);
+    const addresses = [...links, ...addressesIn(text, headers.get('content-type') ?? '', origin)];
+    const targets = addresses
+      .filter((address) => !address.startsWith('#') && URL.canParse(address, url))
+      .map((address) => new URL(address, url))
+      .filter((target) => target.origin === origin && target.pathname !== '/.well-known/security.txt');
+    for (const { pathname, href } of targets)
+      ok(`${pathname}/`.startsWith('/shelf/'), `${url.href} refers to ${href}`);
+    return targets;
+  };
+
   /** Visits one page of each kind that can be reached from these. Returns their paths with * for names and numbers, and a parameter. */
-  const crawl = async (visitor: Visitor, starts: readonly string[]): Promise<string[]> => {
+  const crawl = async (starts: readonly string[]): Promise<string[]> => {
     const kinds = new Set<string>();
     const waiting = starts.map((path) => new URL(baseUrl + path));
     for (let url = waiting.shift(); url; url = waiting.shift()) {
       const kind = kindOf(url);
       if (kinds.has(kind) || isNoPage.test(url.href)) continue;
       kinds.add(kind);
-      const page = await visitor.go(url, { headers: { Accept: 'text/html,*/*' } });
+      const page = await new Visitor().go(url, { headers: { Accept: 'text/html,*/*' } });
       ok(page.status === 200 || url.pathname.includes('nothing'), `${url.href}: ${page.status}`);
-      const links = [...(page.headers.get('link') ?? '').matchAll(/<([^>]+)>/g)].map(([, link = '']) => link);
-      const type = page.headers.get('content-type') ?? '';
-      for (const address of [...links, ...addressesIn(page.text, type, origin)]) {
-        if (/^(?:#|mailto:|data:)/.test(address) || !URL.canParse(address, url)) continue;
-        const target = new URL(address, url);
-        if (target.origin !== origin || target.pathname === '/.well-known/security.txt') continue;
-        ok(`${target.pathname}/`.startsWith('/shelf/'), `${url.href} refers to ${address}`);
-        waiting.push(target);
-      }
+      waiting.push(...referencesOf(page));
     }
     return [...kinds];
   };
@@ -91,7 +96,7 @@ describe('a service whose public address has a path', function () {
   it('refers to no address outside of it, on any page or in any file', async () => {
     const starts = ['/', '/?nsfw=true&sort=name', '/?page=2', '/bots/8', '/bots/7?locale=fr', '/nothing'];
     const files = ['/robots.txt', '/sitemap.xml', '/.well-known/security.txt', '/api/v2/bots?limit=2'];
-    const kinds = await crawl(new Visitor(), [...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
+    const kinds = await crawl([...starts, ...files, '/api/v2/bots/7', '/api/nothing']);
     const expected =
       '/ /add /api/openapi.json /api/v2/bots/* /appdata/*.webp /appdata/*.128.webp /apple-touch-icon.png /assets/add.*.js /assets/copy.*.js /assets/icon-512.*.png /assets/icon.*.svg /assets/site.*.css /bots/* /bots/*/badge.svg /bots/*/edit /bots/*/token /bots/*/translate /categories/* /docs /favicon.ico /feeds/category/*.atom /feeds/new.atom /opensearch.xml /site.webmanifest';
     for (const path of expected.split(' ')) ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
@@ -100,9 +105,11 @@ describe('a service whose public address has a path', function () {
 
   it('refers to no other address on the pages of who is logged in, on a form that was sent and with a new token', async () => {
     const visitor = await loggedIn();
-    const kinds = await crawl(visitor, ['/my-bots', '/bots/7']);
-    for (const path of ['/my-bots', '/bots/*/token', '/bots/*/edit'])
-      ok(kinds.includes(`/shelf${path}`), `${path} was not visited`);
+    for (const path of ['/', '/bots/7', '/bots/7/edit', '/bots/7/token', '/my-bots']) {
+      const page = await visitor.go(baseUrl + path);
+      match(page.text, /action="\/shelf\/logout"/, path);
+      ok(referencesOf(page).length > 0, path);
+    }
     const form = await visitor.go(`${baseUrl}/add?locale=de`);
     strictEqual(
       /<form class="add" method="post" action="([^"]*)"/.exec(form.text)?.[1],
@@ -112,9 +119,7 @@ describe('a service whose public address has a path', function () {
     const issued = await visitor.press(await visitor.go(`${baseUrl}/bots/7/token`), '/shelf/bots/7/token');
     ok(issued.text.includes(`curl ${baseUrl}/api/v2/bots/7 `));
     match(issued.text, /value="bsh_/);
-    for (const { text } of [sent, issued])
-      for (const address of addressesIn(text, 'html', origin).filter((one) => one.startsWith('/')))
-        ok(address.startsWith('/shelf/'), address);
+    for (const page of [sent, issued]) ok(referencesOf(page).length > 0);
   });
 
   it('has the same bytes where the proxy has removed the path, and no page twice in the response cache', async () => {
