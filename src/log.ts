@@ -1,5 +1,4 @@
-import { pino, stdSerializers, stdTimeFunctions } from 'pino';
-import { build as pretty } from 'pino-pretty';
+import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { WritesUnavailableError } from './bot/errors.ts';
 import { GitError } from './git/process/git-error.ts';
 import { codeOf, messageOf } from './system-error.ts';
@@ -21,21 +20,25 @@ export interface LogSettings {
 }
 
 /** Creates a log on standard error. Times are in UTC, as in `2027-01-31T12:00:00.000Z`. */
-export function createLog({ level, format }: LogSettings = { level: 'info', format: null }): Log {
+export async function createLog(
+  { level, format }: LogSettings = { level: 'info', format: null },
+): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
   const readable = format === null ? process.stderr.isTTY : format === 'pretty';
-  return readable
-    ? pino(
-        options,
-        pretty({
-          destination: 2,
-          sync: true,
-          translateTime: false,
-          ignore: 'pid,hostname',
-          colorize: process.stderr.isTTY,
-        }),
-      )
-    : pino(options, pino.destination({ dest: 2, sync: true }));
+  const log: Log = pino(options, readable ? await prettyStream() : pino.destination({ dest: 2, sync: true }));
+  return log;
+}
+
+/** Imports its library here only: a service seldom writes to a terminal. */
+async function prettyStream(): Promise<DestinationStream> {
+  const { build } = await import('pino-pretty');
+  return build({
+    destination: 2,
+    sync: true,
+    translateTime: false,
+    ignore: 'pid,hostname',
+    colorize: process.stderr.isTTY,
+  });
 }
 
 const serializers = { err: describe };

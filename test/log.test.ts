@@ -21,7 +21,7 @@ describe('the log', () => {
 
   before(async () => {
     lines = await linesOf(`
-      const json = createLog({ level: 'warn', format: 'json' });
+      const json = await createLog({ level: 'warn', format: 'json' });
       json.info({}, 'too low');
       const git = new GitError(['fetch'], 128, 'fatal: no such remote');
       json.warn({ err: git }, 'git');
@@ -29,7 +29,7 @@ describe('the log', () => {
       json.warn({ err: new WritesUnavailableError('the disk is full') }, 'writes');
       json.warn({ err: Object.assign(new Error('EACCES: no'), { code: 'EACCES' }) }, 'system');
       json.warn({ err: new TypeError('a bug') }, 'bug');
-      const pretty = createLog({ level: 'debug', format: 'pretty' });
+      const pretty = await createLog({ level: 'debug', format: 'pretty' });
       pretty.debug({ bot: '7' }, 'low');
     `);
   });

@@ -104,7 +104,11 @@ describe('the libraries', () => {
   it('are imported by the files that ARCHITECTURE.md names, and by no other', () => {
     const others = files.flatMap((file) => {
       const text = readFileSync(join(src, file), 'utf8');
-      return [...text.matchAll(/^(?:import|export|\} from) .*?'((?:@[\w-]+\/)?[\w.-]+)[^']*';$/gm)]
+      return [
+        ...text.matchAll(
+          /^(?:(?:import|export|\} from) | +.*\bimport\().*?'((?:@[\w-]+\/)?[\w.-]+)[^']*'\)?;$/gm,
+        ),
+      ]
         .map(([, name = '']) => name)
         .filter((name) => owners.get(name)?.every((path) => file !== path && !file.startsWith(path)))
         .map((name) => `${file} imports ${name}`);

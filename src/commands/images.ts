@@ -17,7 +17,7 @@ export async function images(): Promise<void> {
     throw new UserError('BOTSHELF_IMAGES is off, so no pictures are cached: set it to on to fetch them');
   }
   const lock = await takeInstanceLock(config.var);
-  const log = process.stderr.isTTY ? silentLog : createLog(config.log);
+  const log = process.stderr.isTTY ? silentLog : await createLog(config.log);
   const pictures = await openPictures(config, log);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const hash = await repositoryOpener.hash();

@@ -14,7 +14,7 @@ export async function serve(): Promise<void> {
     import('../log.ts'),
     import('../service/service.ts'),
   ]);
-  const log = createLog(config.log);
+  const log = await createLog(config.log);
   for (const sentence of config.unknown) log.warn({}, sentence);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

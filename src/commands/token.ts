@@ -23,7 +23,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const end = new AbortController();
   try {
-    const log = createLog(config.log);
+    const log = await createLog(config.log);
     const committed = new CommittedState(createStateRef(repositoryOpener, log), new State(), log);
     const remote =
       config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));

@@ -20,7 +20,7 @@ export async function demo(): Promise<void> {
     import('../../service/service.ts'),
     makeDemo(folder),
   ]);
-  const log = createLog();
+  const log = await createLog();
   const service = await startService(config, {
     ...silentLog,
     warn: (fields, message) => log.warn(fields, message),

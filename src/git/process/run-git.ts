@@ -1,4 +1,3 @@
-import { simpleGit } from 'simple-git';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, gitSettings } from './settings.ts';
 import { streamGit } from './spawn-git.ts';
@@ -57,6 +56,8 @@ export async function runGit(command: GitCommand, options: RunOptions = {}): Pro
 
 async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitCommand): Promise<string> {
   if (input?.length === 0) throw new RangeError('an empty input leaves git waiting for more');
+  // Imported here only: git-runner.ts runs the ordinary commands of the service.
+  const { simpleGit } = await import('simple-git');
   // simple-git wraps the error that this function returns, so the error itself is kept here.
   let failure: GitError | undefined;
   const git = simpleGit({
