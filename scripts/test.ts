@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import chromium from '@sparticuz/chromium';
 
 /*
  * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so there
- * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are the totals of all.
+ * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are the five slowest
+ * mochas and the totals of all.
  */
 const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
@@ -20,6 +22,11 @@ const chunks = [
   ...files.filter(isLong).map((name) => [name]),
   ...inFours(files.filter((name) => !isLong(name))),
 ];
+// The longest of the last run first; one that was not in it may take any time.
+const timesFile = `${top}../node_modules/.cache/botshelf/test-seconds.json`;
+const lastSeconds = readSeconds();
+chunks.sort((a, b) => secondsOf(b) - secondsOf(a));
+const seconds: Record<string, number> = {};
 const totals = new Map<string, number>([
   ['passing', 0],
   ['failing', 0],
@@ -32,13 +39,31 @@ const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath()
 await Promise.all(Array.from({ length: availableParallelism() * 2 }, runChunks));
 
 const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+mkdirSync(dirname(timesFile), { recursive: true });
+writeFileSync(timesFile, JSON.stringify({ ...lastSeconds, ...seconds }));
 process.stdout.write('\n');
+const slowest = Object.entries(seconds).toSorted(([, a], [, b]) => b - a);
+for (const [names, taken] of slowest.slice(0, 5))
+  process.stdout.write(`  ${taken.toFixed(1).padStart(5)} s  ${names}\n`);
 for (const [what, many] of totals)
   if (many > 0 || what === 'passing')
     process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
 
 function inFours(names: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(names.length / 4) }, (_, i) => names.slice(i * 4, i * 4 + 4));
+}
+
+/** Returns the seconds of each mocha in the last run, by its files; none when there was no run. */
+function readSeconds(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(timesFile, 'utf8')) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+function secondsOf(names: readonly string[]): number {
+  return lastSeconds[names.join(' ')] ?? Number.MAX_VALUE;
 }
 
 async function runChunks(): Promise<void> {
@@ -53,9 +78,11 @@ async function runChunk(names: readonly string[]): Promise<void> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, CHROMIUM_PATH: browser },
   });
+  const begun = performance.now();
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (printed += String(piece)));
   await once(child, 'close');
+  seconds[names.join(' ')] = (performance.now() - begun) / 1000;
   process.stdout.write(printed);
   for (const [, many, what] of printed.matchAll(/^ {2}(\d+) (passing|failing|pending)\b.*$/gm))
     if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
