@@ -1,12 +1,14 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, cpSync, existsSync, lstatSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { repositoryIn, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { sharedRepository } from '../support/shared-repository.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 
 const homer = pagePath('312');
@@ -14,33 +16,40 @@ const marge = pagePath('7');
 const page = mainPage({ website: null });
 
 describe('after a crash in a merge from the remote', () => {
+  let shared: SharedRepository;
+  let clone: TestRepository;
+  let theirs: string;
+
+  before('a clone with a post that was not pushed, and a pull request that it has not fetched', async () => {
+    shared = sharedRepository({ [homer]: page, 'run.sh': 'true\n', 'docs/old': '' });
+    clone = shared.clone();
+    const token = await issueTestToken(clone.folder, '312');
+    const service = await startServiceProcess(clone.folder, {
+      BOTSHELF_REMOTE: 'origin',
+      BOTSHELF_PUSH_SECONDS: '3600',
+    });
+    const { status } = await fetch(`${service.address}/api/v2/bots/312`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: '{"bot":{"category":"music"}}',
+    });
+    strictEqual(status, 200);
+    await eventually(() => strictEqual(clone.status(), ''));
+    await service.end('SIGKILL');
+    theirs = shared.mergePullRequest((person) => {
+      person.write(homer, page.replace('The page.', 'A better page.'));
+      person.write(marge, mainPage({ name: 'Marge' }));
+      person.git('rm', '-q', 'docs/old');
+      chmodSync(join(person.folder, 'run.sh'), 0o755);
+    });
+  });
+
   for (const failpoint of ['advance.before-branch', 'advance.after-branch', 'checkout.before-index']) {
     it(`at ${failpoint}, both sides are there and everything is clean`, async () => {
-      const shared = sharedRepository({ [homer]: page, 'run.sh': 'true\n', 'docs/old': '' });
-      const clone = shared.clone();
-      const token = await issueTestToken(clone.folder, '312');
-      const first = await startServiceProcess(clone.folder, {
-        BOTSHELF_REMOTE: 'origin',
-        BOTSHELF_PUSH_SECONDS: '3600',
-      });
-      const { status } = await fetch(`${first.address}/api/v2/bots/312`, {
-        method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json' },
-        body: '{"bot":{"category":"music"}}',
-      });
-      strictEqual(status, 200);
-      await eventually(() => strictEqual(clone.status(), ''));
-      await first.end('SIGKILL');
-      const theirs = shared.mergePullRequest((person) => {
-        person.write(homer, page.replace('The page.', 'A better page.'));
-        person.write(marge, mainPage({ name: 'Marge' }));
-        person.git('rm', '-q', 'docs/old');
-        chmodSync(join(person.folder, 'run.sh'), 0o755);
-      });
+      const [remote, crashed] = copies();
+      match(await lastWordsAt(crashed.folder, failpoint), /SIGKILL/);
 
-      match(await lastWordsAt(clone.folder, failpoint), /SIGKILL/);
-
-      const again = await startServiceProcess(clone.folder, {
+      const again = await startServiceProcess(crashed.folder, {
         BOTSHELF_REMOTE: 'origin',
         BOTSHELF_PUSH_SECONDS: '0',
       });
@@ -51,14 +60,29 @@ describe('after a crash in a merge from the remote', () => {
         strictEqual(category, 'music');
         match(contents.en.page, /A better page/);
       });
-      await eventually(() => strictEqual(clone.status(), ''));
-      strictEqual(existsSync(join(clone.folder, 'docs')), false);
-      strictEqual(statSync(join(clone.folder, 'run.sh')).mode & 0o111, 0o111);
-      clone.git('merge-base', '--is-ancestor', theirs, 'HEAD');
-      await eventually(() => match(shared.git('show', `main:${homer}`), /"music"/));
+      await eventually(() => strictEqual(crashed.status(), ''));
+      strictEqual(existsSync(join(crashed.folder, 'docs')), false);
+      strictEqual(statSync(join(crashed.folder, 'run.sh')).mode & 0o111, 0o111);
+      crashed.git('merge-base', '--is-ancestor', theirs, 'HEAD');
+      await eventually(() => match(remote.git('show', `main:${homer}`), /"music"/));
       strictEqual(await again.end('SIGTERM'), 0);
-      strictEqual(clone.git('fsck', '--strict', '--no-dangling'), '');
+      strictEqual(crashed.git('fsck', '--strict', '--no-dangling'), '');
     });
+  }
+
+  /** Copies of the shared repository and of the clone, which has the copy as its remote. */
+  function copies(): [remote: TestRepository, clone: TestRepository] {
+    const root = tempFolder();
+    // The lock of the killed service is a socket, which cannot be copied.
+    const filter = (path: string): boolean => !lstatSync(path).isSocket();
+    const [remote, copy] = [shared, clone].map(({ folder }) => {
+      const to = join(root, basename(folder));
+      cpSync(folder, to, { recursive: true, preserveTimestamps: true, filter });
+      return repositoryIn(to);
+    }) as [TestRepository, TestRepository];
+    copy.git('remote', 'set-url', 'origin', `file://${remote.folder}`);
+    strictEqual(copy.status(), '');
+    return [remote, copy];
   }
 });
 
