@@ -5,13 +5,10 @@ import { type DemoProcess, startDemo } from '../support/demo.ts';
 import type { BotListElement } from '../../src/bot/schema-types.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Run in the page: scrolls to its end, so that lazy pictures load, and lists the pictures that did not. */
+/** Run in the page: has it load its lazy pictures as if it were scrolled to its end, and lists the pictures that do not load. */
 const brokenPictures = `(async () => {
-  for (let y = 0; y < document.body.scrollHeight; y += 400) {
-    scrollTo(0, y);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
   const pictures = [...document.images].filter((picture) => picture.checkVisibility());
+  for (const picture of pictures) picture.loading = 'eager';
   await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
   return pictures.filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src);
 })()`;
@@ -53,10 +50,10 @@ describe('the demo in a browser', function () {
 
   it('shows a list of 24 cards with their pictures in at most 120 KB on a phone', async () => {
     const { page, bytes, others } = await open('/?sort=popular');
+    ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');
     deepStrictEqual(await page.evaluate(brokenPictures), []);
     strictEqual(await page.locator('.card').count(), 24);
     strictEqual(await page.locator('.card .avatar img').count(), 24);
-    ok((await page.locator('.card img[loading=lazy]').count()) >= 12, 'those below the fold are lazy');
     const total = await bytes();
     ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
     deepStrictEqual(others, []);
