@@ -16,11 +16,11 @@ const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
 const files = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.js'))
   .toSorted();
-// What takes long begins first and has a mocha of its own, so that no core is idle at the end.
-const isLong = (name: string): boolean => /^(?:scenarios|commands|site\/account|state|sync)\//.test(name);
+// What takes long begins first and has a mocha of its own, so that no core is idle at the end. The others are ten to a
+// mocha, because each mocha takes a second to load what it tests.
 const chunks = [
   ...files.filter(isLong).map((name) => [name]),
-  ...inFours(files.filter((name) => !isLong(name))),
+  ...inTens(files.filter((name) => !isLong(name))),
 ];
 // The longest of the last run first; one that was not in it may take any time.
 const timesFile = `${top}../node_modules/.cache/botshelf/test-seconds.json`;
@@ -49,8 +49,15 @@ for (const [what, many] of totals)
   if (many > 0 || what === 'passing')
     process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
 
-function inFours(names: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(names.length / 4) }, (_, i) => names.slice(i * 4, i * 4 + 4));
+/** Whether the file's tests start services or a browser, or are of the commands. */
+function isLong(name: string): boolean {
+  if (/^(?:scenarios|commands)\//.test(name)) return true;
+  const imports = /from '[^']*\/support\/(?:browser|login-site|service|service-process)\.js'/;
+  return imports.test(readFileSync(`${top}test/${name}`, 'utf8'));
+}
+
+function inTens(names: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(names.length / 10) }, (_, i) => names.slice(i * 10, i * 10 + 10));
 }
 
 /** Returns the seconds of each mocha in the last run, by its files; none when there was no run. */

@@ -32,9 +32,15 @@ export function testRepository(
 
 /** The person in a repository that is there already. */
 export function repositoryIn(folder: string): TestRepository {
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'commit.gpgSign=false'];
+  const settings = [
+    'user.name=Ada',
+    'user.email=ada@example.org',
+    'commit.gpgSign=false',
+    // Or each commit, merge and fetch starts a process that finds nothing to clean up.
+    'maintenance.auto=false',
+  ].flatMap((setting) => ['-c', setting]);
   const git = (...args: string[]): string =>
-    execFileSync('git', [...identity, ...args], {
+    execFileSync('git', [...settings, ...args], {
       cwd: folder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -48,7 +54,7 @@ export function repositoryIn(folder: string): TestRepository {
     folder,
     git,
     tryGit: (...args) =>
-      spawnSync('git', [...identity, ...args], { cwd: folder, stdio: 'ignore' }).status ?? -1,
+      spawnSync('git', [...settings, ...args], { cwd: folder, stdio: 'ignore' }).status ?? -1,
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     write,
     commit: (files, message = 'Edit by hand') => {
