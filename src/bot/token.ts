@@ -31,8 +31,13 @@ export function tokenDigest(token: Token): TokenDigest {
 
 /** Whether two digests are the same, in constant time. */
 export function sameDigest(a: TokenDigest, b: TokenDigest): boolean {
-  return timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+  left.write(a, 'latin1');
+  right.write(b, 'latin1');
+  return timingSafeEqual(left, right);
 }
+
+/** Two digests that are compared. */
+const [left, right] = [Buffer.alloc(71), Buffer.alloc(71)];
 
 const prefix = 'bsh_';
 const bodyLength = 43;
@@ -40,7 +45,10 @@ const checksumLength = 6;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 function checksum(body: string): string {
-  return base62(BigInt(crc32(body)), checksumLength);
+  let text = '';
+  for (let rest = crc32(body); text.length < checksumLength; rest = Math.floor(rest / digits.length))
+    text = digits.charAt(rest % digits.length) + text;
+  return text;
 }
 
 function base62(value: bigint, length: number): string {

@@ -23,7 +23,7 @@ export class RateLimit {
    * Counts one for `key` and sets response headers that say what is left.
    * @throws {ProblemError} too-many-requests
    */
-  async count(ctx: Context, key: string, advice: string): Promise<void> {
+  count(ctx: Context, key: string, advice: string): void {
     if (this.#limit === 0) return;
     const counted = this.#counted.get(key) ?? { times: 0 };
     if (counted.times === 0) this.#counted.set(key, counted);

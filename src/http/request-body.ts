@@ -21,8 +21,7 @@ export async function readText(ctx: Context, { type, limit, whenTooLarge }: Body
     throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
   }
   const [mediaType, name] = type;
-  const charset = ctx.request.charset.toLowerCase();
-  if (ctx.is(mediaType) === false || !['', 'utf-8', 'utf8'].includes(charset)) {
+  if (ctx.get('Content-Type') !== mediaType && !isUtf8Text(ctx, mediaType)) {
     throw new ProblemError(
       'unsupported-type',
       `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,
@@ -31,6 +30,11 @@ export async function readText(ctx: Context, { type, limit, whenTooLarge }: Body
   const bytes = await readBytes(ctx, limit, whenTooLarge);
   if (!isUtf8(bytes)) throw new ProblemError('bad-json', 'the body is not UTF-8: send it as UTF-8');
   return bytes.toString();
+}
+
+/** Whether the Content-Type is the media type, in UTF-8, in any spelling. */
+function isUtf8Text(ctx: Context, mediaType: string): boolean {
+  return ctx.is(mediaType) !== false && ['', 'utf-8', 'utf8'].includes(ctx.request.charset.toLowerCase());
 }
 
 /**

@@ -92,13 +92,14 @@ export class ResponseCache {
 
 /** Fills a cache with the responses that the application marked as repeatable. */
 export function storeResponses(cache: ResponseCache): (ctx: Context, next: Next) => Promise<void> {
-  return async (ctx, next) => {
+  const storeAfter = async (ctx: Context, next: Next): Promise<void> => {
     await next();
     const { req, res, status, body } = ctx;
     const current = repeatableWhile(ctx);
     if (current && status === 304) cache.store(req, res, null, current);
     else if (current && status === 200 && Buffer.isBuffer(body)) cache.store(req, res, body, current);
   };
+  return (ctx, next) => (ctx.method === 'GET' ? storeAfter(ctx, next) : next());
 }
 
 /** Returns which response a condition selects; undefined where the application has to decide. */

@@ -39,13 +39,17 @@ export async function listen(
 ): Promise<ListeningServer> {
   let closing = false;
   const unfinished = new Set<ServerResponse>();
+  // One function for all responses: a closure for each costs the most frequent requests a microsecond.
+  const forget = function (this: ServerResponse): void {
+    unfinished.delete(this);
+  };
   const compute = app.callback();
   const respond: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
     if (rewrite) request.url = rewrite(request.url ?? '');
     if (cache?.respond(request, response)) return;
     unfinished.add(response);
-    response.once('close', () => unfinished.delete(response));
+    response.on('close', forget);
     void compute(request, response);
   };
   const handle = accessLog ? logAccess(respond, log) : respond;

@@ -19,6 +19,58 @@ export const deepest = 8;
  * Returns all duplicate keys at once, up to a hundred; of any other kind only the first finding.
  */
 export function readStrictJson(text: string): StrictJson {
+  return readFaultless(text) ?? readWithFindings(text);
+}
+
+/** Reads a text without findings in a fifth of the time that a visit takes; undefined where there may be findings. */
+function readFaultless(text: string): StrictJson | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
+  const { levels, members } = measure(text);
+  // A key that is there twice is one key of the value.
+  return levels <= deepest && members === countKeys(data)
+    ? { data: data as Record<string, unknown> }
+    : undefined;
+}
+
+/** Counts the levels and the keys of a text that is JSON, without a look at what the keys are. */
+function measure(text: string): { readonly levels: number; readonly members: number } {
+  let [level, levels, members] = [0, 0, 0];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) i = endOfString(text, i);
+    else if (code === colon) members++;
+    else if (code === openBrace || code === openBracket) levels = Math.max(levels, ++level);
+    else if (code === closeBrace || code === closeBracket) level--;
+  }
+  return { levels, members };
+}
+
+/** Returns where the string ends that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (text.charCodeAt(i) !== quote) i += text.charCodeAt(i) === backslash ? 2 : 1;
+  return i;
+}
+
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return children.reduce<number>(
+    (count, child) => count + countKeys(child),
+    Array.isArray(value) ? 0 : children.length,
+  );
+}
+
+function readWithFindings(text: string): StrictJson {
   const { error, duplicates } = inspect(text);
   if (error) return { findings: [error] };
   let data: unknown;

@@ -41,7 +41,7 @@ import { RateLimit } from '../http/rate-limits.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
-import { addUpdateRoute } from '../http/api/update-route.ts';
+import { addUpdateRoute, type UpdateRouteOptions } from '../http/api/update-route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -69,8 +69,8 @@ export interface AppOptions {
   readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
   /** Null where the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
-  /** Resolves when the response to a post may be sent: false where the remote does not have the change yet. */
-  readonly acknowledge: () => Promise<boolean>;
+  /** As `UpdateRouteOptions.acknowledge`. */
+  readonly acknowledge: UpdateRouteOptions['acknowledge'];
   readonly config: Pick<Config, 'baseUrl' | 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
   readonly log: Log;
 }
@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): Application {
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', config.rateLimit);
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
-  // A router of their own, before that of the pages: a router matches a path against all of its routes.
+  // Routers of their own, the busiest first: a router matches a path against all of its routes.
   const programs = new Router();
   addReadRoutes(programs, bots, lists, baseUrl);
   addCountsRoute(programs, bots, options.timeline);
@@ -105,7 +105,8 @@ export function createApp(options: AppOptions): Application {
     options.metrics.tokenRefused(reason);
     log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
   };
-  addUpdateRoute(programs, {
+  const posted = new Router();
+  addUpdateRoute(posted, {
     bots,
     updates,
     tokens,
@@ -156,10 +157,11 @@ export function createApp(options: AppOptions): Application {
   app.use(protect);
   app.use(showErrorPages(site, viewerOf, report));
   app.use(waitFor(catalogue, probes));
+  app.use(posted.routes());
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(router.routes());
-  app.use(handleUnrouted([programs, probes, router]));
+  app.use(handleUnrouted([posted, programs, probes, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const basePath = basePathOf(baseUrl);
   return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]) };
@@ -183,13 +185,14 @@ function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>
   return probes;
 }
 
-async function protect(ctx: Context, next: Next): Promise<void> {
+function protect(ctx: Context, next: Next): Promise<void> {
   ctx.set('X-Content-Type-Options', 'nosniff');
-  for (const name of ['Accept', 'Accept-Encoding']) {
-    if (ctx.get(name).length > longestAccept)
-      throw new ProblemError('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+  const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
+  if (accept.length > longestAccept || encoding.length > longestAccept) {
+    const name = accept.length > longestAccept ? 'Accept' : 'Accept-Encoding';
+    throw new ProblemError('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
   }
-  await next();
+  return next();
 }
 
 /** Characters. Parsing these headers takes time that grows with the square of their length. */
@@ -197,12 +200,12 @@ const longestAccept = 2000;
 
 /** Responds 503 to all but probes until the catalogue is loaded. */
 function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (!catalogue.status.ready && probes.match(ctx.path, ctx.method).path.length === 0) {
       throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });
     }
-    await next();
+    return next();
   };
 }

@@ -213,7 +213,7 @@ async function start(
         ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
         : null,
     proxyNotice,
-    acknowledge: async () => (remote?.ack === 'remote' && sync ? await sync.waitForPush() : true),
+    acknowledge: remote?.ack === 'remote' && sync ? async () => await sync.waitForPush() : null,
     config,
     log,
   });

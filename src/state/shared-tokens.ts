@@ -44,13 +44,9 @@ export class SharedTokens implements Tokens {
    * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
    * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
    */
-  async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
-    const check = await this.#state.checkToken(id, token);
-    if (check !== 'unknown' || this.#remote === null) return check;
-    await this.#waitForFetch(this.#remote);
-    const again = await this.#state.checkToken(id, token);
-    if (again === 'unknown' && !this.#remote.stateFetched) throw notFetchedYet();
-    return again;
+  checkToken(id: BotId, token: Token): Promise<TokenCheck> {
+    const check = this.#state.checkToken(id, token);
+    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, check);
   }
 
   async tokenInfo(id: BotId): Promise<TokenInfo> {
@@ -63,6 +59,20 @@ export class SharedTokens implements Tokens {
 
   async revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>> {
     return await changeToken(this.#remote, this.#log, async () => await this.#state.revokeToken(id, by));
+  }
+
+  async #checkAgain(
+    remote: RemoteState,
+    id: BotId,
+    token: Token,
+    check: Promise<TokenCheck>,
+  ): Promise<TokenCheck> {
+    const first = await check;
+    if (first !== 'unknown') return first;
+    await this.#waitForFetch(remote);
+    const again = await this.#state.checkToken(id, token);
+    if (again === 'unknown' && !remote.stateFetched) throw notFetchedYet();
+    return again;
   }
 
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */

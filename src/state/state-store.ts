@@ -144,7 +144,8 @@ export class StateStore implements CurrentCounts {
 
   /** As `Tokens.checkToken`, as any process had committed it 5 ms ago. */
   async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
-    await this.#follow();
+    const reading = this.#follow();
+    if (reading !== undefined) await reading;
     const digest = tokenDigest(token);
     const current = this.#state.token(id)?.digest ?? null;
     if (current !== null && sameDigest(current, digest)) {
@@ -194,7 +195,7 @@ export class StateStore implements CurrentCounts {
   }
 
   async #load(): Promise<void> {
-    await this.#follow().catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+    await this.#follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
     await this.#journal.replay(({ id, count, countedAt }) => {
       if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
     });
@@ -213,12 +214,10 @@ export class StateStore implements CurrentCounts {
     if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
   }
 
-  async #follow(): Promise<void> {
-    try {
-      await this.#committed.follow();
-    } catch (error) {
+  #follow(): Promise<void> | undefined {
+    return this.#committed.follow()?.catch((error: unknown) => {
       throw unavailable(`the state ref cannot be read: ${messageOf(error)}`, error);
-    }
+    });
   }
 
   async #write<T>(work: () => Promise<T>): Promise<T> {

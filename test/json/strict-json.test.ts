@@ -1,5 +1,6 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { visit } from 'jsonc-parser';
 import { readStrictJson } from '../../src/json/strict-json.ts';
 
 /** The findings of a text as `offset kind`, with the key of a duplicate; `ok` where it has none. */
@@ -71,6 +72,54 @@ describe('strict JSON', () => {
     );
   });
 
+  it('has the findings of a visitor that looks at every token', () => {
+    const mostly = (usual: readonly string[], rare: readonly string[]): fc.Arbitrary<string> =>
+      fc.oneof(
+        { weight: 20, arbitrary: fc.constantFrom(...usual) },
+        { weight: 1, arbitrary: fc.constantFrom(...rare) },
+      );
+    const key = mostly(['"a"', '"b"', '"\\u0061"', '"a:{"', '"\\"["', '"__proto__"'], ['"', 'a']);
+    const space = mostly(['', ' ', '\n\t'], ['\u00a0', '/**/']);
+    const scalar = mostly(
+      ['1', '-0', '1e5', 'true', '":,]}"', '"\u2028"', '"\\\\"'],
+      ['01', 'nul', '"\\x"', '"\n"'],
+    );
+    const colon = mostly([':'], ['', ',']);
+    const end = mostly([''], [',']);
+    const join = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+      fc.tuple(...parts).map((texts) => texts.join(''));
+    const deep = fc
+      .integer({ min: 5, max: 9 })
+      .map((levels) => `${'{"a":'.repeat(levels)}[]${'}'.repeat(levels)}`);
+    const { value } = fc.letrec<{ value: string }>((tie) => {
+      const listed = (entry: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+        join(
+          fc.array(entry, { maxLength: 3 }).map((entries) => entries.join(',')),
+          end,
+        );
+      return {
+        value: fc.oneof(
+          { maxDepth: 3 },
+          scalar,
+          deep,
+          listed(join(space, tie('value'))).map((text) => `[${text}]`),
+          listed(join(space, key, space, colon, space, tie('value'), space)).map((text) => `{${text}}`),
+        ),
+      };
+    });
+    const met = { ok: 0, 'too-deep': 0, 'duplicate-key': 0, syntax: 0, 'not-an-object': 0 };
+    fc.assert(
+      fc.property(value, (text) => {
+        const read = readStrictJson(text);
+        const kind = 'data' in read ? 'ok' : read.findings[0].kind;
+        met[kind]++;
+        strictEqual(kind, kindByVisit(text));
+      }),
+      { numRuns: 3000 },
+    );
+    for (const [kind, times] of Object.entries(met)) ok(times > 0, kind);
+  });
+
   it('is every object without duplicate keys that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 })), (value) => {
@@ -80,3 +129,33 @@ describe('strict JSON', () => {
     );
   });
 });
+
+/** The kind of the first finding of a text, by its tokens; `ok` where it has none. */
+function kindByVisit(text: string): string {
+  const levels: Set<string>[] = [];
+  let first: string | undefined;
+  let isDuplicate = false;
+  const open = (): void => {
+    if (levels.length === 8) first ??= 'too-deep';
+    levels.push(new Set());
+  };
+  const close = (): void => void levels.pop();
+  visit(
+    text,
+    {
+      onObjectBegin: open,
+      onObjectEnd: close,
+      onArrayBegin: open,
+      onArrayEnd: close,
+      onObjectProperty: (key) => {
+        isDuplicate ||= levels.at(-1)?.has(key) ?? false;
+        levels.at(-1)?.add(key);
+      },
+      onError: () => (first ??= 'syntax'),
+    },
+    { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false },
+  );
+  if (first !== undefined) return first;
+  if (!text.trim().startsWith('{')) return 'not-an-object';
+  return isDuplicate ? 'duplicate-key' : 'ok';
+}

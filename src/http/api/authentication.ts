@@ -46,7 +46,7 @@ export async function authenticate(
   if (check === 'valid') return;
 
   onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
-  await badTokens.count(
+  badTokens.count(
     ctx,
     addressGroup(ctx.ip),
     'too many invalid tokens come from your address, check what sends them',

@@ -27,7 +27,7 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
     const body = await readBytes(ctx, maxBody, 'the next regular fetch finds the push');
     const proof = proofOf(ctx, secret, body);
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
-      await refused.count(ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
+      refused.count(ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
       throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });

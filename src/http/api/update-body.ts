@@ -62,10 +62,12 @@ const protectedKeys = new Set([
 export const writableKeys = Object.keys(propertiesOf(propertiesOf(readSchema('update'))['bot'] ?? {}));
 
 /** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
-function unflattened(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const entries = Object.entries(body);
-  if (entries.length === 0 || !entries.every(([key]) => key.startsWith('bot.'))) return { ...body };
-  return { bot: Object.fromEntries(entries.map(([key, value]) => [key.slice('bot.'.length), value])) };
+function unflattened(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const keys = Object.keys(body);
+  if (keys.length === 0 || !keys.every((key) => key.startsWith('bot.'))) return body;
+  return {
+    bot: Object.fromEntries(Object.entries(body).map(([key, value]) => [key.slice('bot.'.length), value])),
+  };
 }
 
 /** Returns a message for a common mistake; undefined where the schema's message is good enough. */

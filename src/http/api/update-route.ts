@@ -16,10 +16,10 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
   /** Limits posts by bot. */
   readonly posts: RateLimit;
   /**
-   * Resolves when the response may be sent, after the change is durable: true if it is wherever the operator requires,
-   * such as on the Git server.
+   * Resolves when the response may be sent, after the change is durable: true if the Git server has it. Null where the
+   * operator does not require that.
    */
-  readonly acknowledge: () => Promise<boolean>;
+  readonly acknowledge: (() => Promise<boolean>) | null;
 }
 
 /** Adds the only write of the API: an owner posts a count or changes top-level keys. */
@@ -28,13 +28,13 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
     await authenticate(ctx, bot.id, options);
-    await posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
+    posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
       await readText(ctx, bodyRules),
       () => `edit ${mainPathOf(bot)} by pull request`,
     );
     const commit = await updates.apply(bot.id, values, expectation(ctx));
-    const isAcknowledged = await acknowledge();
+    const isAcknowledged = acknowledge === null || (await acknowledge());
     ctx.set('Cache-Control', 'no-store');
     ctx.status = isAcknowledged ? 200 : 202;
     ctx.body = { bot: values, commit, ...(!isAcknowledged && { note: savedHere }) };

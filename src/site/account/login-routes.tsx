@@ -35,7 +35,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
   const loginCookie = cookieOf('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
   const limit = async (ctx: Context): Promise<void> =>
-    await attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
+    attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
     if (error.kind === 'away') ctx.set('Retry-After', '60');

@@ -68,7 +68,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
         send(ctx, id, state);
         return;
       }
-      await presses.count(ctx, id, 'wait a minute before you press again');
+      presses.count(ctx, id, 'wait a minute before you press again');
       const done = await act(id, `account ${state.session.id}`);
       const info = await tokens.tokenInfo(id);
       send(ctx, id, { ...state, info, done });

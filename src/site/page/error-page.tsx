@@ -14,11 +14,11 @@ export function showErrorPages(
   viewerOf: (ctx: Context) => Promise<Viewer | null>,
   report: ReportError,
 ): (ctx: Context, next: Next) => Promise<void> {
-  return async (ctx, next) => {
+  const showErrorPage = async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
-      if (!wantsPage(ctx)) throw error;
+      if (ctx.accepts('application/problem+json', 'text/html') !== 'text/html') throw error;
       const problem = report(ctx, error);
       // What failed may be the reading of the session.
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
@@ -29,15 +29,13 @@ export function showErrorPages(
         ctx.set('Refresh', problem.headers['Retry-After'] ?? reloadSeconds);
     }
   };
+  return (ctx, next) => (pathsOfPrograms.test(ctx.path) ? next() : showErrorPage(ctx, next));
 }
+
+const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 
 /** When a page that is not available reloads itself. */
 const reloadSeconds = '5';
-
-function wantsPage(ctx: Context): boolean {
-  if (/^\/(api|appdata|hooks)\//.test(ctx.path)) return false;
-  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
-}
 
 interface ErrorPageProps {
   readonly site: Site;

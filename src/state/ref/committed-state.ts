@@ -36,20 +36,12 @@ export class CommittedState {
   }
 
   /**
-   * Resolves when memory has everything that any process had committed 5 ms ago. Mostly that takes no time, or one peek.
+   * Resolves when memory has everything that any process had committed 5 ms ago; undefined where it has that already, as
+   * mostly, so that a check of a token does not wait.
    * @throws what the ref does when it cannot be read
    */
-  async follow(): Promise<void> {
-    for (;;) {
-      const now = performance.now();
-      if (now - this.#peekedAt < peekInterval) return;
-      if (this.#ref.peek() === this.#peeked) {
-        this.#peekedAt = now;
-        return;
-      }
-      this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-      await this.#reading;
-    }
+  follow(): Promise<void> | undefined {
+    return this.#isCurrent() ? undefined : this.#readUntilCurrent();
   }
 
   /**
@@ -59,6 +51,22 @@ export class CommittedState {
   async refresh(): Promise<void> {
     this.#peekedAt = Number.NEGATIVE_INFINITY;
     await this.follow();
+  }
+
+  /** Whether memory has what was committed 5 ms ago: by the time, or by one peek. */
+  #isCurrent(): boolean {
+    const now = performance.now();
+    if (now - this.#peekedAt < peekInterval) return true;
+    if (this.#ref.peek() !== this.#peeked) return false;
+    this.#peekedAt = now;
+    return true;
+  }
+
+  async #readUntilCurrent(): Promise<void> {
+    while (!this.#isCurrent()) {
+      this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+      await this.#reading;
+    }
   }
 
   async #merge(files: ReadonlyMap<string, string>): Promise<void> {
@@ -104,14 +112,9 @@ export class CommittedState {
     }
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
     for (const [path, text] of files) this.#merged.set(path, text);
-    await this.#peekAfterCommit();
+    // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
+    await this.refresh().catch(() => {});
     return true;
-  }
-
-  /** Peeks after an own commit, so that the next check of a token need not read the ref. That check reports what fails here. */
-  async #peekAfterCommit(): Promise<void> {
-    this.#peekedAt = Number.NEGATIVE_INFINITY;
-    await this.follow().catch(() => {});
   }
 
   async #filesWith(change: StateChange): Promise<Map<string, string>> {
