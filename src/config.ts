@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
 import type { LogSettings } from './log.ts';
 import { readSecretFiles, secretSettings } from './secret-files.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config {
@@ -262,22 +263,7 @@ function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): st
   return Object.keys(env)
     .filter((name) => name.startsWith('BOTSHELF_') && !known.has(name))
     .map((name) => {
-      const [nearest = ''] = [...known].toSorted((a, b) => distance(name, a) - distance(name, b));
+      const nearest = nearestName(name, known) ?? '';
       return `${name} is set, but there is no such setting: did you mean ${nearest}?`;
     });
-}
-
-/** Returns the edit distance of two texts: how many characters have to be added, removed or replaced. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (const [i, character] of Array.from(from).entries()) {
-    let last = i + 1;
-    const next = [last];
-    for (let j = 1; j <= to.length; j++) {
-      last = Math.min((row[j - 1] ?? 0) + Number(character !== to[j - 1]), (row[j] ?? 0) + 1, last + 1);
-      next.push(last);
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -325,3 +325,47 @@ export interface Problem {
     detail: string;
   }[];
 }
+/**
+ * botshelf.json: the settings of a catalogue, beside bots/. Every key can be left out.
+ */
+export interface SettingsFile {
+  /**
+   * What the site is called.
+   */
+  name?: string;
+  /**
+   * What the site is for, in a sentence: the heading of the front page.
+   */
+  tagline?: string;
+  /**
+   * News for every visitor, at the top of every page.
+   */
+  notice?: string;
+  /**
+   * How to reach the people who run the site: a mail address, a link or a text.
+   */
+  contact?: string;
+  /**
+   * Links at the foot of every page.
+   */
+  links?: {
+    terms?: string;
+    privacy?: string;
+    report?: string;
+  };
+  /**
+   * The colour of links and buttons, on light and on dark pages.
+   */
+  accent?: {
+    light?: string;
+    dark?: string;
+  };
+  /**
+   * The path of a square PNG, WebP or JPEG in the catalogue's repository, relative to botshelf.json.
+   */
+  logo?: string;
+  /**
+   * A BCP 47 tag in canonical case, such as en, en-GB or zh-CN.
+   */
+  language?: string;
+}

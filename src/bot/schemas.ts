@@ -12,6 +12,7 @@ export const schemaNames = [
   'update',
   'update-answer',
   'problem',
+  'settings',
 ] as const;
 
 export type SchemaName = (typeof schemaNames)[number];

@@ -18,6 +18,8 @@ import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
+import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { isInScope, type Scope, scopeOf } from './scope.ts';
 import { folderSource } from './source.ts';
 import { searchOnDisk, tokenRule } from './token-search.ts';
@@ -40,7 +42,7 @@ export async function checkChanges(
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
-    ? changesInWorkTree(root, range, botsFolder)
+    ? changesInWorkTree(root, range, [botsFolder, settingsName])
     : changesInTrees(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > maxFiles) {
@@ -67,7 +69,7 @@ export async function checkChanges(
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
 }
 
-/** Checks the bots of the changed files as they are after the change, each as a whole. */
+/** Checks the bots of the changed files as they are after the change, each as a whole, and the settings if they changed. */
 async function checkBots(
   root: string,
   after: string | null,
@@ -85,7 +87,10 @@ async function checkBots(
   const seen = new Set<string>();
   const newcomers: Newcomer[] = [];
   const source = after === null ? folderSource(root) : await openCommitSource(root, after, bots);
+  const settings = await readSettings(source.readFile);
+  const decides = [settingsName, settings.logoPath].some((path) => path !== null && changed.has(path));
   const report = await checkCatalogue(source, bots, {
+    settings,
     rulesOfBot: (id, files) => {
       seen.add(id);
       const main = changedMainPage(files, changed);
@@ -98,6 +103,7 @@ async function checkBots(
   }).finally(() => source.close?.());
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
+    ...(decides ? settings.faults.map(asError) : []),
     ...report.findings,
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
     ...(await findingsOfDuplicates(root, after, newcomers)),

@@ -4,6 +4,7 @@ import { groupByBot } from '../catalogue/load/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles } from '../catalogue/page/rules.ts';
+import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
@@ -25,13 +26,15 @@ export interface CheckReport {
 export interface CheckOptions {
   /** More rules; called once for each bot with all of its files. */
   readonly rulesOfBot?: (id: BotId, files: readonly PageFile[]) => readonly Finding[];
+  /** The settings of the catalogue, with their faults; read from the source where left out. */
+  readonly settings?: SettingsReading;
   /** Receives the number of files that are checked so far. */
   readonly onProgress?: (files: number) => void;
 }
 
 /**
  * Checks every file of a part of a catalogue against every rule. A bot is checked as a whole when one of its files is in
- * the part, as some rules are about its files together.
+ * the part, as some rules are about its files together. The settings are checked with all of a catalogue.
  * @throws when `bots/` or a folder in it cannot be read
  */
 export async function checkCatalogue(
@@ -41,6 +44,11 @@ export async function checkCatalogue(
 ): Promise<CheckReport> {
   const findings: Finding[] = [];
   let files = 0;
+  const settings = options.settings ?? (await readSettings(source.readFile));
+  if (scope === 'everything') {
+    files += Number(settings.found);
+    findings.push(...settings.faults.map(asError));
+  }
   for (const top of source.listTop()) {
     const names = namesInScope(scope, top);
     if (names === undefined) continue;

@@ -1,4 +1,4 @@
-import { kindOfMode } from '../git/objects/tree.ts';
+import { kindOfMode, parseTree } from '../git/objects/tree.ts';
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
 import { UserError } from '../user-error.ts';
@@ -6,6 +6,7 @@ import { fileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, isFolderName, keeper, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
 import { notAFile, type PageFile, pageFileOf, refusedPageFile } from '../catalogue/page/page-file.ts';
+import type { FileReading } from '../catalogue/settings/read-settings.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
@@ -39,6 +40,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
       );
       return files.filter((file) => file !== undefined);
     },
+    readFile: async (path) => await readFileOf(objects, commit, path),
     close: () => objects.close(),
   };
 }
@@ -55,6 +57,19 @@ async function readPage(
   if (size > maxFileSize) return refusedPageFile(place, sizeFault(path));
   const object = await objects.readOne(id);
   return pageFileOf(place, object?.content ?? Buffer.alloc(0));
+}
+
+/** Reads a file of a commit by its path, which is relative to the catalogue's folder. */
+async function readFileOf(objects: ObjectReader, commit: string, path: string): Promise<FileReading> {
+  const slash = path.lastIndexOf('/') + 1;
+  const folder = await objects.readOne(`${commit}:./${path.slice(0, slash)}`);
+  if (folder?.type !== 'tree') return undefined;
+  const entry = parseTree(folder.content, folder.id.length === 64 ? 'sha256' : 'sha1').get(path.slice(slash));
+  if (entry === undefined) return undefined;
+  const kind = kindOfMode(entry.mode);
+  if (kind !== 'file') return notAFile[kind];
+  // A file that is too large to be read is too large for its rules, too.
+  return (await objects.readOne(entry.id))?.content ?? Buffer.alloc(maxFileSize + 1);
 }
 
 function isKeeper({ path, mode, size }: ListedEntry): boolean {

@@ -1,15 +1,18 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalForm } from '../catalogue/page/canonical-form.ts';
+import { canonicalForm, canonicalSettings } from '../catalogue/page/canonical-form.ts';
 import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
 import { groupByBot, listNames, listTop } from '../catalogue/load/folder.ts';
 import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
+import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
+import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
 import { writeAtomically } from '../disk/atomic-write.ts';
 import { namesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {
-  /** The number of page files that were read. */
+  /** The number of files that were read. */
   readonly files: number;
   /** The paths of files that were not in canonical form, in order. */
   readonly changed: readonly string[];
@@ -18,8 +21,8 @@ export interface FormatReport {
 }
 
 /**
- * Brings the page files in a part of the catalogue into canonical form. A file that cannot be parsed or has no place in the
- * catalogue is left as it is.
+ * Brings the page files in a part of the catalogue into canonical form, and with all of it the settings. A file that cannot
+ * be parsed or has no place in the catalogue is left as it is.
  * @param write whether files are written; if not, this only finds which would change
  * @throws when `bots/` or a folder in it cannot be read, or a file cannot be written
  */
@@ -32,6 +35,23 @@ export async function formatCatalogue(
   const changed: string[] = [];
   const faults: Fault[] = [];
   let files = 0;
+  const rewrite = async (path: string, canonicalOf: (text: string) => string): Promise<void> => {
+    const absolute = join(root, path);
+    const text = await readFile(absolute, 'utf8');
+    const canonical = canonicalOf(text);
+    if (canonical === text) return;
+    if (write) {
+      const mode = (await lstat(absolute)).mode & 0o7777;
+      await writeAtomically(absolute, canonical, { fsync: 'content', mode });
+    }
+    changed.push(path);
+  };
+  const settings = scope === 'everything' ? await readSettings(filesOnDisk(root)) : undefined;
+  if (settings?.found) {
+    files += 1;
+    if (settings.settings) await rewrite(settingsName, canonicalSettings);
+    else faults.push(...settings.faults);
+  }
   for (const top of listTop(root).filter(isFolderName)) {
     const names = namesInScope(scope, top);
     if (names === undefined) continue;
@@ -48,15 +68,7 @@ export async function formatCatalogue(
         faults.push(...file.faults);
         continue;
       }
-      const absolute = join(root, file.path);
-      const text = await readFile(absolute, 'utf8');
-      const canonical = canonicalForm(text);
-      if (canonical === text) continue;
-      if (write) {
-        const mode = (await lstat(absolute)).mode & 0o7777;
-        await writeAtomically(absolute, canonical, { fsync: 'content', mode });
-      }
-      changed.push(file.path);
+      await rewrite(file.path, canonicalForm);
     }
     onProgress(files);
   }

@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os';
 import { listTop } from '../catalogue/load/folder.ts';
 import { partsOf, WorkerPool } from '../concurrency/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
-import { checkCatalogue, type CheckReport } from './check.ts';
+import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
+import { asError, checkCatalogue, type CheckReport } from './check.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import { folderSource } from './source.ts';
 
@@ -22,7 +24,9 @@ export async function checkInThreads(
 
   const module = new URL(import.meta.url);
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
-  let files = 0;
+  const settings = await readSettings(filesOnDisk(root));
+  let files = scope === 'everything' ? Number(settings.found) : 0;
+  const faults = scope === 'everything' ? settings.faults.map(asError) : [];
   try {
     const reports = await Promise.all(
       partsOf(tops, foldersPerTask).map(async (part) => {
@@ -32,7 +36,8 @@ export async function checkInThreads(
         return report;
       }),
     );
-    return { files, findings: reports.flatMap(({ findings }) => findings).toSorted(compareFaults) };
+    const findings = [...faults, ...reports.flatMap((report) => report.findings)];
+    return { files, findings: findings.toSorted(compareFaults) };
   } finally {
     await pool.close();
   }

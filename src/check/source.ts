@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { listNames, listTop } from '../catalogue/load/folder.ts';
 import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
+import type { FileReader } from '../catalogue/settings/read-settings.ts';
+import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
 
 /** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
@@ -17,6 +19,8 @@ export interface CatalogueSource {
   kindOf(path: string): EntryKind | undefined;
   /** Reads the page files at these places. A file that does not exist is left out. */
   readPages(places: readonly PagePlace[]): Promise<PageFile[]>;
+  /** Reads a file outside `bots/`. */
+  readonly readFile: FileReader;
   /** Releases what reading needed. */
   close?(): void;
 }
@@ -28,6 +32,7 @@ export function folderSource(root: string): CatalogueSource {
     kindOf: (path) => kindOnDisk(join(root, path)),
     // oxlint-disable-next-line typescript/require-await -- synchronous reads of one small file after the other are faster
     readPages: async (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
+    readFile: filesOnDisk(root),
   };
 }
 

@@ -1,11 +1,13 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { type Scope, scopeOf } from '../check/scope.ts';
 import { UserError } from '../user-error.ts';
 
 /**
- * Returns the part of the catalogue below `root` that the paths of a command line name; everything when there are none.
+ * Returns the part of the catalogue below `root` that the paths of a command line name; everything when there are none, or
+ * the settings are among them, whose rules are about every bot.
  * @param paths absolute, or relative to the current folder
  * @throws {UserError} when a path does not exist or is not in the catalogue, or when there is no catalogue
  */
@@ -29,7 +31,7 @@ function inCatalogue(root: string, path: string): string {
     sep,
     '/',
   );
-  if (below === '') return botsFolder;
+  if (below === '' || below === settingsName) return botsFolder;
   if (below === botsFolder || below.startsWith(`${botsFolder}/`)) return below;
   throw new UserError(
     `${JSON.stringify(path)} is not in the catalogue: pass a path below ${join(root, botsFolder)}`,

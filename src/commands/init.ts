@@ -1,7 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SettingsFile } from '../bot/schema-types.ts';
 import { botsFolder, keeper } from '../catalogue/page/layout.ts';
+import { validate } from '../catalogue/page/schema.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError } from '../user-error.ts';
@@ -20,6 +23,7 @@ export async function init(name: string, { samples = false, branch }: InitOption
   const folder = resolve(name);
   makeRoom(folder, name);
   copyTemplate(folder, samples);
+  writeFileSync(join(folder, settingsName), newSettings(basename(folder)));
   try {
     await commitAll(folder, branch);
   } catch (error) {
@@ -54,6 +58,13 @@ export function copyTemplate(folder: string, samples: boolean): void {
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
   else writeFileSync(join(folder, botsFolder, keeper), '');
+}
+
+/** Returns the text of settings for a new catalogue: only a name, that of its folder. */
+function newSettings(folder: string): string {
+  const named: SettingsFile = { name: folder };
+  const settings = validate('settings', named).length === 0 ? named : { name: 'Our bots' };
+  return `${JSON.stringify(settings, null, 2)}\n`;
 }
 
 /** Makes a folder a repository with one commit. @throws {GitError} */

@@ -48,6 +48,18 @@ describe('botshelf check --base', () => {
     deepStrictEqual(await check(root), { code: 0, files: 2, found: [] });
   });
 
+  it('checks the settings where they change', async () => {
+    const root = repository();
+    writeFiles(root, { 'botshelf.json': '{"name": "Homers"}' });
+    deepStrictEqual((await check(root)).found, ['botshelf.json outside-bots notice']);
+    commitAll(root, 'Name the site');
+    writeFiles(root, { 'botshelf.json': '{"nmae": "Homers"}' });
+    deepStrictEqual((await check(root)).found, ['botshelf.json additionalProperties error']);
+    commitAll(root, 'Break the settings');
+    writeFiles(root, { [pagePath(homer)]: mainPage({ nsfw: true }) });
+    deepStrictEqual((await check(root)).found, []);
+  });
+
   it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {
     const root = repository();
     git(root, 'checkout', '--quiet', '-b', 'more');

@@ -41,6 +41,18 @@ describe('botshelf check', () => {
     strictEqual(lines.length, 4);
   });
 
+  it('checks the settings with the whole catalogue, and where they are named', async () => {
+    const root = catalogue({ ...good, 'botshelf.json': '{\n  "nmae": "Homers",\n  "language": "eo"\n}\n' });
+    const fault = './botshelf.json:2:3 additionalProperties nmae: "nmae" is not a key: write "name"';
+    for (const paths of [[], [join(root, 'botshelf.json')]]) {
+      const { code, stdout } = await botshelf(root, ['check', ...paths]);
+      deepStrictEqual([code, stdout], [1, `${fault}\n3 files, 1 fault\n`]);
+    }
+    strictEqual((await botshelf(root, ['check', join(root, 'bots')])).code, 1);
+    const { stdout } = await botshelf(root, ['check', '--format=github']);
+    match(stdout, /^::error file=botshelf\.json,line=2,col=3,title=additionalProperties::nmae: /);
+  });
+
   it('names what only several files together, or their names, do wrong', async () => {
     const root = catalogue({
       'bots/001/1.en.md': mainPage(),

@@ -30,6 +30,15 @@ describe('botshelf format', () => {
     strictEqual((await botshelf(root, ['format'])).stdout, '2 files, 0 formatted\n');
   });
 
+  it('brings the settings into canonical form', async () => {
+    const root = catalogue();
+    const settings = '{"language": "de", "name": "A"}';
+    writeFiles(root, { 'bots/001/1.en.md': canonical, 'botshelf.json': settings });
+    strictEqual((await botshelf(root, ['format', 'bots'])).stdout, 'botshelf.json\n3 files, 1 formatted\n');
+    const written = readFileSync(join(root, 'botshelf.json'), 'utf8');
+    strictEqual(written, '{\n  "name": "A",\n  "language": "de"\n}\n');
+  });
+
   it('with --check writes nothing and names what would change', async () => {
     const root = catalogue();
     const { code, stdout } = await botshelf(root, ['format', '--check']);

@@ -30,9 +30,10 @@ describe('botshelf init', () => {
       '.gitignore',
       'README.md',
       'bots/.gitkeep',
+      'botshelf.json',
     ]);
     strictEqual(repo.status(), '');
-    strictEqual((await botshelf(folder, ['check'])).stdout, '0 files, 0 faults\n');
+    strictEqual((await botshelf(folder, ['check'])).stdout, '1 file, 0 faults\n');
 
     const service = await startServiceProcess(folder);
     try {
@@ -90,6 +91,6 @@ describe('botshelf init', () => {
       readFileSync(join(folder, 'README.md'), 'utf8'),
     )?.[1];
     writeFiles(folder, { [pagePath(id)]: (indented ?? '').replaceAll(/^ {3}/gm, '') });
-    deepStrictEqual(await checkCatalogue(folderSource(folder), 'everything'), { files: 1, findings: [] });
+    deepStrictEqual(await checkCatalogue(folderSource(folder), 'everything'), { files: 2, findings: [] });
   });
 });

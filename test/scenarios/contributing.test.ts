@@ -5,6 +5,7 @@ import { readSchema } from '../../src/bot/schemas.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
+import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
 import { folderSource } from '../../src/check/source.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { pagePath, writeFiles } from '../support/sample.ts';
@@ -33,6 +34,13 @@ describe('CONTRIBUTING.md', () => {
     const printed = printReport(report, 'text').trim().split('\n');
     strictEqual(printed.length, shown.length);
     for (const [i, line] of shown.entries()) ok(printed[i]?.startsWith(line.replace(/…$/, '')), printed[i]);
+  });
+
+  it('explains every key of the settings, with an example that keeps every rule', async () => {
+    for (const key of Object.keys(readSchema('settings')['properties'] as object))
+      ok(text.includes(`- \`${key}\`: `), key);
+    const example = /^```json\n(\{\n[^]*?)^```$/m.exec(text)?.[1] ?? '';
+    deepStrictEqual((await parseSettings(Buffer.from(example), async () => undefined)).faults, []);
   });
 
   it('explains every key and every category', () => {

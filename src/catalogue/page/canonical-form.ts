@@ -12,6 +12,11 @@ export function canonicalForm(text: string): string {
   return rewriteFrontMatter(text, (json) => printJson(json, mainPageOrder));
 }
 
+/** Returns the text of a file with settings in canonical form, as canonicalForm does. @throws {Error} when it is not JSON */
+export function canonicalSettings(text: string): string {
+  return `${printJson(text, orderOf(readSchema('settings')))}\n`;
+}
+
 const mainPageOrder = orderOf(readSchema('main-page'));
 
 function orderOf(schema: SchemaDocument): KeyOrder {

@@ -12,23 +12,26 @@ export type FrontMatter =
   | { readonly data: Record<string, unknown> }
   | { readonly faults: readonly TextFault[] };
 
-/** Reads front matter as strict JSON. Finds duplicate keys all at once, up to a hundred. */
-export function parseFrontMatter(text: string): FrontMatter {
+/**
+ * Reads front matter, or a whole file, as strict JSON. Finds duplicate keys all at once, up to a hundred.
+ * @param what what the text is called in messages
+ */
+export function parseFrontMatter(text: string, what = 'the front matter'): FrontMatter {
   const read = readStrictJson(text);
-  return 'data' in read ? read : { faults: read.findings.map(faultOf) };
+  return 'data' in read ? read : { faults: read.findings.map((finding) => faultOf(finding, what)) };
 }
 
-function faultOf(finding: JsonFinding): TextFault {
+function faultOf(finding: JsonFinding, what: string): TextFault {
   const { offset } = finding;
   switch (finding.kind) {
     case 'syntax':
       return { offset, rule: 'json', message: finding.message };
     case 'too-deep': {
-      const message = `the front matter is nested more than ${deepest} levels deep: no key needs that, make it flat`;
+      const message = `${what} is nested more than ${deepest} levels deep: no key needs that, make it flat`;
       return { offset, rule: 'nesting', message };
     }
     case 'not-an-object':
-      return { offset, rule: 'object', message: 'the front matter is not an object: put the keys in { }' };
+      return { offset, rule: 'object', message: `${what} is not an object: put the keys in { }` };
     case 'duplicate-key': {
       const message = `the key ${quoted(finding.key)} is here twice: keep one of them`;
       return { offset, rule: 'duplicate-key', message };

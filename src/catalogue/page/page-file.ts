@@ -61,10 +61,10 @@ export function refusedPageFile(place: PagePlace, fault: Fault): PageFile {
 
 /** The message for what is in the place of a page and is not a regular file. */
 export const notAFile = {
-  folder: 'this is a folder: put the page itself here',
-  symlink: 'this is a symbolic link: put the page itself here',
-  submodule: 'this is a submodule: put the page itself here',
-  other: 'this is not a regular file: put the page itself here',
+  folder: 'this is a folder: put the file itself here',
+  symlink: 'this is a symbolic link: put the file itself here',
+  submodule: 'this is a submodule: put the file itself here',
+  other: 'this is not a regular file: put the file itself here',
 } as const;
 
 const tailSize = 64;
@@ -72,8 +72,11 @@ const tailSize = 64;
 /** One byte more than allowed is enough to see that a file is too large. Reused for every file. */
 const buffer = Buffer.allocUnsafeSlow(maxFileSize + 1);
 
-/** Returns the file's bytes, valid until the next call; a message when it cannot be read; undefined when it is gone. */
-function readRegularFile(absolute: string): Buffer | string | undefined {
+/**
+ * Returns the file's bytes, at most one more than maxFileSize and valid until the next call; a message when it cannot be
+ * read; undefined when it is gone.
+ */
+export function readRegularFile(absolute: string): Buffer | string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -28,7 +28,7 @@ export type ParsedPage =
  * run, guess or ignore is refused before.
  */
 export function parsePage(path: string, bytes: Buffer): ParsedPage {
-  const refused = refusal(path, bytes);
+  const refused = bytes.length > maxFileSize ? sizeFault(path) : encodingFault(path, bytes);
   if (refused) return { page: undefined, faults: [refused] };
 
   const text = bytes.toString('utf8');
@@ -102,8 +102,8 @@ export function sizeFault(path: string): Fault {
 const { engines } = matter as unknown as { engines: Record<string, unknown> };
 for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
 
-function refusal(path: string, bytes: Buffer): Fault | undefined {
-  if (bytes.length > maxFileSize) return sizeFault(path);
+/** Returns the fault of a file that is not plain UTF-8. */
+export function encodingFault(path: string, bytes: Buffer): Fault | undefined {
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
     const message = 'the file begins with a byte order mark: save it as UTF-8 without BOM';
     return fileFault(path, 'byte-order-mark', message);

@@ -85,8 +85,8 @@ function requiredKeys(schema: SchemaName): string[] {
 const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated, ensureNoPlaceholders];
 
 function ensureKeysFit({ page }: ReadablePage, main: boolean): Fault[] {
-  return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, message }) =>
-    page.faultAt(place, keyword, `${label(place)}${message}`, keyword === 'additionalProperties'),
+  return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, atKey, message }) =>
+    page.faultAt(place, keyword, `${label(place)}${message}`, atKey),
   );
 }
 
@@ -124,7 +124,7 @@ function valuesOf(data: Page['data']): [place: (string | number)[], value: unkno
 }
 
 /** Returns `images.preview[3]: `, the beginning of a message about that value. */
-function label(place: readonly (string | number)[]): string {
+export function label(place: readonly (string | number)[]): string {
   const name = place.reduce<string>((path, part) => {
     if (typeof part === 'number') return `${path}[${part}]`;
     const key = /^[\w-]{1,40}$/.test(part) ? part : quoted(part);

@@ -1,4 +1,5 @@
 import type { SchemaDocument } from '../../bot/schemas.ts';
+import { nearestName } from '../../nearest-name.ts';
 import { quoted } from './fault.ts';
 
 /** The part of a validator's error that messages need. */
@@ -9,6 +10,8 @@ export interface SchemaError {
   readonly message?: string;
   /** The value itself. */
   readonly data?: unknown;
+  /** The key that breaks a rule about keys. */
+  readonly propertyName?: string;
   /** The schema that has the keyword. */
   readonly parentSchema?: ParentSchema;
 }
@@ -68,24 +71,15 @@ function missing(key: string, { properties = {} }: ParentSchema): string {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const near = known.find((candidate) => isNear(key, candidate));
+  const near = nearestName(key, known, mostDifferences(key));
   if (near !== undefined) return `${quoted(key)} is not a key: write "${near}"`;
   return `${quoted(key)} is not a key here: remove it; the keys are ${listed(known)}`;
 }
 
-/** Whether two keys differ only in case, punctuation, one letter, or two letters that are swapped. */
-function isNear(a: string, b: string): boolean {
-  const [x, y] = [a, b].map((text) => text.toLowerCase().replace(/[^a-z]/g, '')) as [string, string];
-  if (x === y) return true;
-  let start = 0;
-  while (start < x.length && x[start] === y[start]) start++;
-  const rests = [
-    x.slice(start + 1) === y.slice(start + 1),
-    x.slice(start + 1) === y.slice(start),
-    x.slice(start) === y.slice(start + 1),
-    x[start] === y[start + 1] && x[start + 1] === y[start] && x.slice(start + 2) === y.slice(start + 2),
-  ];
-  return x.length > 3 && rests.includes(true);
+/** How many letters of a key may be wrong. */
+function mostDifferences(key: string): number {
+  const { length } = key.replaceAll(/[^A-Za-z]/g, '');
+  return length > 5 ? 2 : length > 3 ? 1 : 0;
 }
 
 function kindOf(value: unknown): string {

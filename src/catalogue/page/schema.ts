@@ -10,6 +10,8 @@ export interface SchemaFault {
   readonly place: readonly (string | number)[];
   /** The schema's keyword: `required`, `type`, `enum` … */
   readonly keyword: string;
+  /** Whether the fault is in a key, and not in its value. */
+  readonly atKey: boolean;
   /** What is wrong, a colon, and the fix. */
   readonly message: string;
 }
@@ -24,6 +26,7 @@ export function validate(schema: SchemaName | 'page', value: unknown): SchemaFau
     .map((error) => ({
       place: placeOf(error),
       keyword: error.keyword,
+      atKey: error.keyword === 'additionalProperties' || error.propertyName !== undefined,
       message: schemaMessage(error, errors),
     }));
 }
@@ -83,7 +86,7 @@ function uniqueItems(wanted: boolean, list: readonly unknown[]): boolean {
 
 /** "A text or null" is written as anyOf, which has several errors; only the helpful one is kept. */
 function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean {
-  if (error.keyword === 'anyOf') return true;
+  if (error.keyword === 'anyOf' || error.keyword === 'propertyNames') return true;
   if (error.keyword === 'type' && error.params['type'] === 'null') return true;
   // For a value of the wrong length the pattern is not worth a message.
   if (!['pattern', 'format'].includes(error.keyword)) return false;
@@ -96,12 +99,13 @@ function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean
   );
 }
 
-function placeOf({ instancePath, params, keyword, data }: SchemaError): (string | number)[] {
+function placeOf({ instancePath, params, keyword, data, propertyName }: SchemaError): (string | number)[] {
   const place: (string | number)[] = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  if (propertyName !== undefined) place.push(propertyName);
   if (keyword === 'additionalProperties') place.push(String(params['additionalProperty']));
   if (keyword === 'uniqueItems' && Array.isArray(data)) place.push(Number(params['i']));
   return place;

@@ -20,17 +20,17 @@ export interface ChangedFile {
 
 /**
  * Returns what differs below `folder` between what a range is compared with and the work tree, committed or not; below
- * `watched`, a folder in it, also files that are not tracked. A file counts as moved when four fifths of it are the
+ * `watched`, files and folders in it, also files that are not tracked. A file counts as moved when four fifths of it are the
  * same.
  */
 export async function changesInWorkTree(
   folder: string,
   { before }: RevisionRange,
-  watched: string,
+  watched: readonly string[],
 ): Promise<ChangedFile[]> {
   const [diff, untracked] = await Promise.all([
     runCommandLineGit(folder, ['diff', ...diffOptions, before, '--']),
-    runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', watched]),
+    runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', ...watched]),
   ]);
   const files = changesIn(diff);
   for (const path of untracked.split('\0')) {

@@ -71,7 +71,7 @@ describe('the file of a page', () => {
         writeFileSync(join(root, 'page.md'), mainPage());
         symlinkSync(join(root, 'page.md'), absolute);
       });
-      strictEqual(message, `${path} regular-file this is a symbolic link: put the page itself here`);
+      strictEqual(message, `${path} regular-file this is a symbolic link: put the file itself here`);
     });
 
     it('when it is a symbolic link that leads nowhere or to itself', () => {

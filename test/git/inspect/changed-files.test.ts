@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 const long = Array.from({ length: 50 }, (_, i) => `line ${String(i)}\n`).join('');
 
 async function changes(folder: string): Promise<Record<string, unknown[]>> {
-  const files = await changesInWorkTree(folder, await revisionRange(folder, 'HEAD'), 'bots');
+  const files = await changesInWorkTree(folder, await revisionRange(folder, 'HEAD'), ['bots']);
   const blobs = await readObjects(
     folder,
     files.flatMap(({ previousBlob }) => previousBlob ?? []),
