@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { silentLog } from '../src/log.ts';
-import { Languages, localesFolder } from '../src/site/language/languages.ts';
+import { localesFolder } from '../src/catalogue/settings/interface-locales.ts';
+import { settingsOf } from '../src/catalogue/settings/settings.ts';
+import { Languages } from '../src/site/language/languages.ts';
 import { type MessageTexts, parseMessages } from '../src/site/language/message-file.ts';
 
 /** Prints what is wrong with each file of `locales/`, and the texts that it lacks, in English. */
 const read = (tag: string): MessageTexts =>
   JSON.parse(readFileSync(`${localesFolder}/${tag}.json`, 'utf8')) as MessageTexts;
 const english = read('en');
-for (const locale of new Languages(silentLog).locales) {
+for (const locale of new Languages(silentLog, () => settingsOf()).locales) {
   const { faults, missing } = parseMessages(locale, read(locale), english);
   const lacks = missing.map(
     (key) => `locales/${locale}.json lacks "${key}": ${JSON.stringify(english[key])}`,

@@ -15,7 +15,9 @@ import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/l
 import { readPageText } from './page/page-file.ts';
 import { readFingerprints, readFolders } from './load/folder-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
+import { WatchedSettings } from './watch/watched-settings.ts';
 import { type Watch, watchFolders } from './watch/watcher.ts';
+import { type CatalogueSettings, settingsName } from './settings/settings.ts';
 
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */
@@ -25,6 +27,8 @@ export interface CatalogueOptions {
   readonly log: Log;
   /** The file that keeps the index between runs; null for none. */
   readonly snapshot: string | null;
+  /** The file that keeps the last valid settings between runs; none by default. */
+  readonly settingsCopy?: string;
   readonly cachedImages?: ImageLookup;
   /** The time for a round over all folders while the watcher works; a tenth of it while it does not. */
   readonly roundSeconds?: number;
@@ -48,6 +52,7 @@ export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #faults: FaultList;
   readonly #scanner: Scanner;
+  readonly #settings: WatchedSettings;
   readonly #listeners: ((id: BotId) => void)[] = [];
   readonly #readListeners: ((id: BotId) => void)[] = [];
   readonly #closing = new AbortController();
@@ -62,6 +67,13 @@ export class Catalogue {
   constructor(options: CatalogueOptions) {
     this.#options = options;
     this.#faults = new FaultList(options.log);
+    this.#settings = new WatchedSettings({
+      root: options.root,
+      copy: options.settingsCopy ?? null,
+      log: options.log,
+      onFaults: (faults) => this.#faults.report(settingsName, faults),
+      onChange: () => options.log.info({}, `${settingsName} has changed and is in force`),
+    });
     this.#scanner = new Scanner({
       root: options.root,
       hash: options.hash ?? 'sha1',
@@ -79,6 +91,11 @@ export class Catalogue {
 
   get bots(): BotIndex {
     return this.#scanner.bots;
+  }
+
+  /** The settings in force: those of the last valid version of their file. */
+  get settings(): CatalogueSettings {
+    return this.#settings.current;
   }
 
   get status(): CatalogueStatus {
@@ -116,6 +133,7 @@ export class Catalogue {
    */
   async load(): Promise<void> {
     listTop(this.#options.root);
+    await this.#settings.load();
     if (!(await this.#restore())) await this.#readAll();
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
@@ -148,6 +166,11 @@ export class Catalogue {
     this.#scanner.read(places);
   }
 
+  /** Reads the settings at once, where they differ: for a caller that has written their file, or the logo, whole. */
+  async readSettings(): Promise<void> {
+    await this.#settings.read();
+  }
+
   /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     this.#scanner.put(files);
@@ -158,6 +181,7 @@ export class Catalogue {
     this.#closing.abort();
     this.#scanner.close();
     await this.#watch?.close();
+    await this.#settings.close();
     if (this.#ready && this.#snapshotIsStale) await this.saveSnapshot();
   }
 

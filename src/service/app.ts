@@ -132,8 +132,7 @@ export function createApp(options: AppOptions): Application {
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
-  const { languages } = site;
-  addDiscoverRoutes(router, { bots, lists, baseUrl, languages, securityContact });
+  addDiscoverRoutes(router, { bots, lists, baseUrl, site, securityContact });
   addSiteRoutes(router, {
     site,
     bots,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { basePathOf } from '../base-url.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Config } from '../config.ts';
 import { CommitEvents } from '../git/commit-events.ts';
@@ -116,6 +117,7 @@ async function start(
     hash: await repositoryOpener.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
+    settingsCopy: join(config.var, settingsName),
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
   onClose(async () => await catalogue.close());
@@ -205,7 +207,12 @@ async function start(
     metrics,
     responses,
     probesApart: config.probePort !== null,
-    site: siteOf(config, origin, new Languages(log, basePathOf(config.baseUrl))),
+    site: siteOf(
+      config,
+      origin,
+      catalogue,
+      new Languages(log, () => catalogue.settings, basePathOf(config.baseUrl)),
+    ),
     markdown,
     live,
     hook:
@@ -261,9 +268,26 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function siteOf({ contact, demo, dev, login }: Config, origin: Origin | null, languages: Languages): Site {
+function siteOf(
+  { contact, demo, dev, login }: Config,
+  origin: Origin | null,
+  catalogue: Pick<Catalogue, 'settings'>,
+  languages: Languages,
+): Site {
   const repository = origin && repositoryLinks(origin);
-  return { languages, login: login !== null, repository, contact, live: dev, demo };
+  return {
+    languages,
+    login: login !== null,
+    repository,
+    live: dev,
+    demo,
+    get settings() {
+      return catalogue.settings;
+    },
+    get contact() {
+      return contact ?? catalogue.settings.contact;
+    },
+  };
 }
 
 async function openLogin(config: Config, log: Log): Promise<Login | null> {

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { type PagePlace, placeAt } from '../catalogue/page/layout.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { CommitListener } from '../git/commit-events.ts';
@@ -8,7 +9,10 @@ import type { CommitListener } from '../git/commit-events.ts';
  * once, as its response waits for it; the files of a merge, which may be thousands, some at a time.
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
-export function showCommits(catalogue: Pick<Catalogue, 'put' | 'read'>, prefix: string): CommitListener {
+export function showCommits(
+  catalogue: Pick<Catalogue, 'put' | 'read' | 'readSettings'>,
+  prefix: string,
+): CommitListener {
   const waiting: PagePlace[] = [];
   let isReading = false;
   const readWaiting = async (): Promise<void> => {
@@ -31,6 +35,7 @@ export function showCommits(catalogue: Pick<Catalogue, 'put' | 'read'>, prefix: 
       catalogue.put(new Map(pages));
       return;
     }
+    if (changes.some(({ path }) => path === prefix + settingsName)) void catalogue.readSettings();
     waiting.push(...changes.flatMap(({ path }) => placeAt(path, prefix) ?? []));
     if (!isReading) void readWaiting();
   };

@@ -11,6 +11,7 @@ import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes } from './add/add-routes.tsx';
 import type { PageReader } from './add/forms.ts';
 import { addAssetRoutes } from './page/assets.ts';
+import { addOwnAssetRoute } from './page/own-assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
@@ -33,6 +34,7 @@ export interface SiteOptions extends BotRecipeOptions {
 /** The pages that anyone can read: front page, categories, bots, API; the forms; the assets. */
 export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAssetRoutes(router);
+  addOwnAssetRoute(router, options.site);
   addAddRoutes(router, options);
   const pages = new PageCache(options);
   const { bots, counts, baseUrl } = options;
@@ -62,7 +64,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
     if (!sendFaults(ctx, options, parseBotId(id)))
       await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
   });
-  addBadgeRoute(router, { bots, counts, languages: options.site.languages });
+  addBadgeRoute(router, { bots, counts, site: options.site });
 }
 
 /** @throws {ProblemError} not-found */

@@ -8,6 +8,7 @@ import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
+import { type CatalogueSettings, settingsOf } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Site, Viewer } from '../../src/site/page/layout.tsx';
 import { type RepositoryLinks, repositoryLinks } from '../../src/site/page/repository-links.ts';
@@ -27,6 +28,7 @@ describe('the pages of the site', () => {
   const markdown = new Markdown();
   let server: ListeningServer;
   let bots: MutableBotIndex;
+  let settings: CatalogueSettings;
   let timeline: { -readonly [K in keyof CountTimeline]: CountTimeline[K] };
   let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
   let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
@@ -48,7 +50,11 @@ describe('the pages of the site', () => {
         return 'https://github.com/o/r';
       },
     } as RepositoryLinks;
+    settings = settingsOf();
     const site: Site = {
+      get settings() {
+        return settings;
+      },
       languages: testLanguages,
       login: true,
       contact: null,
@@ -125,6 +131,7 @@ describe('the pages of the site', () => {
 
   /** What every page depends on, as a change of it. */
   const ofAll: Readonly<Record<string, () => void>> = {
+    'the settings': () => (settings = settingsOf({ name: 'Robotek' })),
     'the contact': () => (options.site = { ...options.site, contact: 'help@example.org' }),
     'the repository': () => (options.site = { ...options.site, repository: null }),
     'the login': () => (options.site = { ...options.site, login: false }),

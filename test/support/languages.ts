@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
+import { settingsOf } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/log.ts';
 import { Languages } from '../../src/site/language/languages.ts';
 import { inLanguage } from '../../src/site/language/page-language.tsx';
 
 /** The languages of the interface as they are shipped. */
-export const testLanguages = new Languages(silentLog);
+export const testLanguages = new Languages(silentLog, () => settingsOf());
 
 /** A component as a visitor sees it who reads English. */
 export function inEnglish(component: VNode): VNode {

@@ -19,7 +19,9 @@ export type FileReader = (path: string) => Promise<FileReading>;
 export interface SettingsReading {
   /** Whether there is a file with settings. */
   readonly found: boolean;
-  /** The settings, without a logo that has a fault; undefined where the file does not fit the schema. */
+  /** The text of the file; null where there is none, or it is no text. */
+  readonly text: string | null;
+  /** The settings, without values that have a fault; undefined where the file does not fit the schema. */
   readonly settings: CatalogueSettings | undefined;
   readonly faults: readonly Fault[];
   /** The path of the logo; null where the file names none. */
@@ -35,7 +37,8 @@ export const maxSettingsSize = 64 * 1024;
  */
 export async function readSettings(readFile: FileReader): Promise<SettingsReading> {
   const bytes = await readFile(settingsName);
-  if (bytes === undefined) return { found: false, settings: settingsOf(), faults: [], logoPath: null };
+  if (bytes === undefined)
+    return { found: false, text: null, settings: settingsOf(), faults: [], logoPath: null };
   if (typeof bytes === 'string') return refused([fileFault(settingsName, 'regular-file', bytes)]);
   return await parseSettings(Buffer.from(bytes), readFile);
 }
@@ -61,14 +64,18 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
   if (misfits.length > 0) return refused(misfits);
   const file: SettingsFile = read.data;
   const logo = file.logo === undefined ? null : await readLogo(file.logo, readFile);
+  const faults = [
+    ...faultsOfAccent(file, faultAt),
+    ...faultsOfLanguage(file, faultAt),
+    ...(typeof logo === 'string' ? [faultAt(['logo'], 'logo', logo)] : []),
+  ];
+  const faulty = new Set(faults.map(({ rule }) => rule));
+  const usable = Object.entries(file).filter(([key]) => !faulty.has(key));
   return {
     found: true,
-    settings: settingsOf(file, typeof logo === 'string' ? null : logo),
-    faults: [
-      ...faultsOfAccent(file, faultAt),
-      ...faultsOfLanguage(file, faultAt),
-      ...(typeof logo === 'string' ? [faultAt(['logo'], 'logo', logo)] : []),
-    ],
+    text,
+    settings: settingsOf(Object.fromEntries(usable), typeof logo === 'string' ? null : logo),
+    faults,
     logoPath: file.logo ?? null,
   };
 }
@@ -82,7 +89,7 @@ const sizeFault = fileFault(
 );
 
 function refused(faults: readonly Fault[]): SettingsReading {
-  return { found: true, settings: undefined, faults, logoPath: null };
+  return { found: true, text: null, settings: undefined, faults, logoPath: null };
 }
 
 async function readLogo(path: string, readFile: FileReader): Promise<Logo | string> {
@@ -100,7 +107,7 @@ function faultsOfAccent({ accent = {} }: SettingsFile, faultAt: FaultAt): Fault[
     const shown = (Math.floor(ratio * 100) / 100).toFixed(2);
     const fix = scheme === 'light' ? 'a darker one' : 'a lighter one';
     const message = `${colour} has a contrast of ${shown} to 1 with the background ${background}, and text needs ${leastContrast}: choose ${fix}`;
-    return [faultAt(['accent', scheme], 'contrast', message)];
+    return [faultAt(['accent', scheme], 'accent', message)];
   });
 }
 

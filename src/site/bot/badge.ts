@@ -4,31 +4,31 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { send } from '../../http/representation.ts';
-import type { Languages } from '../language/languages.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { productName } from '../page/product-name.ts';
+import type { Site } from '../page/layout.tsx';
 
 export interface BadgeOptions {
   readonly bots: BotIndex;
   readonly counts: ReadonlyCounts;
-  readonly languages: Languages;
+  readonly site: Pick<Site, 'languages' | 'settings'>;
 }
 
 /** `/bots/:id/badge.svg`: a small picture for a bot's own site, with its count or, without one, its name. In English. */
-export function addBadgeRoute(router: Router, { bots, counts, languages }: BadgeOptions): void {
-  const { text } = languages.choose(undefined, 'en');
+export function addBadgeRoute(router: Router, { bots, counts, site }: BadgeOptions): void {
+  const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
     const count = counts.count(bot.id);
+    const { settings } = site;
     const label =
       count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
-    const body = Buffer.from(badge(productName, label));
+    const body = Buffer.from(badge(settings.name, label));
     await send(ctx, {
       type: 'image/svg+xml; charset=utf-8',
       digest: createHash('sha1').update(body).digest('base64url'),
       body,
       headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
-      current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count,
+      current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings,
     });
   });
 }

@@ -12,7 +12,6 @@ import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
-import { productName } from '../page/product-name.ts';
 import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
@@ -54,7 +53,7 @@ export function BotPage(props: BotPageProps): VNode {
   const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
   const category = text('list.category', { category: text(`category.${bot.category}`) });
-  const crumbs = { front: productName, category };
+  const crumbs = { front: site.settings.name, category };
   return (
     <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
       <Breadcrumb bot={bot} />

@@ -84,7 +84,8 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
   const { t, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
   const language = locale === defaultLocale(bot) ? undefined : locale;
-  const report = site.contact === null ? undefined : contactAddress(site.contact);
+  const report =
+    site.settings.links.report ?? (site.contact === null ? undefined : contactAddress(site.contact));
   return (
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>

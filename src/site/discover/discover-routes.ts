@@ -1,9 +1,9 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../head/addresses.ts';
-import type { Languages } from '../language/languages.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
 import type { SiteDocument } from './document.ts';
@@ -12,15 +12,14 @@ import { SitemapCache } from './sitemap.ts';
 import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
 
 export interface DiscoverOptions extends FeedsOptions {
-  /** Of the interface. */
-  readonly languages: Pick<Languages, 'askedBy' | 'locales'>;
   /** A URI to which people report vulnerabilities; null where none is configured. */
   readonly securityContact: string | null;
 }
 
 /** Adds what search engines, feed readers and browsers read beside the pages. */
 export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
-  const { baseUrl, securityContact, languages } = options;
+  const { baseUrl, securityContact, site } = options;
+  const { languages } = site;
   const feeds = new Feeds(options);
   router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots(languages.askedBy(ctx))));
   router.get('/feeds/category/:name.atom', async (ctx) => {
@@ -47,14 +46,16 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, { ...part, current });
   });
 
-  const files: Readonly<Record<string, (messages: Messages) => SiteDocument>> = {
+  const files: Readonly<Record<string, (messages: Messages, settings: CatalogueSettings) => SiteDocument>> = {
     '/robots.txt': () => robotsFile(baseUrl),
-    [sitePaths.manifest]: (messages) => manifestFile(baseUrl, messages),
-    [sitePaths.openSearch]: (messages) => openSearchFile(baseUrl, messages),
+    [sitePaths.manifest]: (messages, settings) => manifestFile(baseUrl, messages, settings),
+    [sitePaths.openSearch]: (messages, settings) => openSearchFile(baseUrl, messages, settings),
   };
   for (const [path, fileIn] of Object.entries(files))
     router.get(path, async (ctx) => {
-      await send(ctx, { ...fileIn(languages.askedBy(ctx)), current: () => true });
+      const { settings } = site;
+      const current = (): boolean => site.settings === settings;
+      await send(ctx, { ...fileIn(languages.askedBy(ctx), settings), current });
     });
   const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
   for (const [path, { type, body, digest }] of Object.entries(icons)) {

@@ -4,11 +4,12 @@ import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { Messages } from '../language/messages.tsx';
-import { productName } from '../page/product-name.ts';
 import { siteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDocument } from './xml.ts';
 
 export interface FeedOptions {
+  /** What the site is called. */
+  readonly name: string;
   readonly title: string;
   /** The path of the feed itself. */
   readonly path: string;
@@ -22,16 +23,16 @@ export interface FeedOptions {
 }
 
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
-export function makeFeed({ title, path, page, bots, baseUrl, messages }: FeedOptions): SmallDocument {
+export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: FeedOptions): SmallDocument {
   const self = `${baseUrl}${path}`;
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
   const root = element(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
     textElement('id', self),
-    textElement('title', title),
+    textElement('title', `${title} · ${name}`),
     textElement('updated', isoDate(updated)),
-    element('author', {}, textElement('name', productName), textElement('uri', `${baseUrl}/`)),
+    element('author', {}, textElement('name', name), textElement('uri', `${baseUrl}/`)),
     textElement('icon', `${baseUrl}/favicon.ico`),
     element('link', { rel: 'self', type: feedType, href: self }),
     element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),

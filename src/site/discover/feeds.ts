@@ -2,11 +2,12 @@ import { categories } from '../../bot/schemas.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
-import { productName } from '../page/product-name.ts';
+import type { Site } from '../page/layout.tsx';
 import type { SmallDocument } from './document.ts';
 import { makeFeed } from './feed.ts';
 
@@ -15,6 +16,14 @@ export interface FeedsOptions {
   readonly lists: BotLists;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  readonly site: Pick<Site, 'languages' | 'settings'>;
+}
+
+/** What a feed depends on. */
+interface FeedInputs {
+  /** The version of the index. */
+  readonly bots: number;
+  readonly settings: CatalogueSettings;
 }
 
 interface FeedRecipe {
@@ -90,10 +99,10 @@ export class Feeds {
   }
 
   async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<SmallDocument & Current> {
-    const { bots, lists, baseUrl } = this.#options;
-    const key = pathInLanguage(path, messages.locale);
-    const read = (): object => ({ bots: bots.version });
-    return await this.#kept.get(key, read, async () => {
+    const { bots, lists, baseUrl, site } = this.#options;
+    const { locale } = messages;
+    const read = (): FeedInputs => ({ bots: bots.version, settings: site.settings });
+    return await this.#kept.get(`${path} ${locale}`, read, async ({ settings }) => {
       const newest: Selection = { ...selection, sort: { key: 'created', descending: true }, limit: entries };
       const selected = await lists.select(newest);
       if (selection.author !== undefined && selected.total === 0)
@@ -102,9 +111,10 @@ export class Feeds {
           `there is no bot by ${JSON.stringify(selection.author.slice(0, 60))}`,
         );
       return makeFeed({
-        path: key,
-        page: pathInLanguage(page, messages.locale),
-        title: `${title} · ${productName}`,
+        name: settings.name,
+        path: pathInLanguage(path, locale, settings.language),
+        page: pathInLanguage(page, locale, settings.language),
+        title,
         bots: selected.bots,
         baseUrl,
         messages,

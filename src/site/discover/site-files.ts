@@ -2,7 +2,8 @@ import { basePathOf, originOf } from '../../base-url.ts';
 import { pathInLanguage, sitePaths } from '../head/addresses.ts';
 import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
-import { productName } from '../page/product-name.ts';
+import { ownAssets } from '../page/own-assets.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { siteDocument, type SiteDocument } from './document.ts';
 import { element, textElement, xmlDocument } from './xml.ts';
 
@@ -33,47 +34,61 @@ export function robotsFile(baseUrl: string): SiteDocument {
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
-export function manifestFile(baseUrl: string, { locale, dir, text }: Messages): SiteDocument {
+export function manifestFile(
+  baseUrl: string,
+  { locale, dir, text }: Messages,
+  settings: CatalogueSettings,
+): SiteDocument {
+  const { logo } = ownAssets(settings);
   const basePath = basePathOf(baseUrl);
   const manifest = {
-    name: productName,
-    short_name: productName,
-    description: text('front.title'),
+    name: settings.name,
+    short_name: settings.name,
+    description: settings.tagline ?? text('front.title'),
     lang: locale,
     dir,
     id: `${basePath}/`,
-    start_url: basePath + pathInLanguage('/', locale),
+    start_url: basePath + pathInLanguage('/', locale, settings.language),
     scope: `${basePath}/`,
     display: 'minimal-ui',
     background_color: '#f8f8f6',
     theme_color: '#ffffff',
-    icons: [
-      { src: basePath + assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
-      { src: basePath + assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
-      { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
-    ],
+    icons: logo
+      ? [{ src: basePath + logo.path, sizes: 'any', type: logo.type }]
+      : [
+          { src: basePath + assets.icon.path, sizes: 'any', type: 'image/svg+xml' },
+          { src: basePath + assets.touchIcon.path, sizes: '180x180', type: 'image/png' },
+          { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
+        ],
   };
   return siteDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
 }
 
 /** Makes the description of the search, with which a browser offers it in its address bar. */
-export function openSearchFile(baseUrl: string, { locale, text }: Messages): SiteDocument {
+export function openSearchFile(
+  baseUrl: string,
+  { locale, text }: Messages,
+  { name, tagline, language }: CatalogueSettings,
+): SiteDocument {
   const description = element(
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
-    textElement('ShortName', productName.slice(0, 16)),
-    textElement('Description', text('front.title')),
+    textElement('ShortName', name.slice(0, 16)),
+    textElement('Description', tagline ?? text('front.title')),
     textElement('InputEncoding', 'UTF-8'),
     textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
       width: '16',
       height: '16',
       type: 'image/x-icon',
     }),
-    element('Url', { type: 'text/html', template: baseUrl + pathInLanguage('/?q={searchTerms}', locale) }),
+    element('Url', {
+      type: 'text/html',
+      template: baseUrl + pathInLanguage('/?q={searchTerms}', locale, language),
+    }),
     element('Url', {
       type: 'application/opensearchdescription+xml',
       rel: 'self',
-      template: baseUrl + pathInLanguage(sitePaths.openSearch, locale),
+      template: baseUrl + pathInLanguage(sitePaths.openSearch, locale, language),
     }),
   );
   return siteDocument('application/opensearchdescription+xml', xmlDocument(description));

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
+import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 import { SearchForm } from '../page/search-form.tsx';
@@ -32,11 +33,18 @@ export function FrontPage(props: FrontPageProps): VNode {
   const { site, viewer, query, total, locales, shelves, today, baseUrl } = props;
   const language = useLanguage();
   const { t, publicPath } = language;
+  const { tagline, language: standard } = site.settings;
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (
-    <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(baseUrl, language) }}>
+    <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(site, baseUrl, language) }}>
       <div class="hero">
-        <h1>{t('front.title')}</h1>
+        {tagline === null ? (
+          <h1>{t('front.title')}</h1>
+        ) : (
+          <h1 lang={standard} dir={directionOf(standard)}>
+            {tagline}
+          </h1>
+        )}
         <p>{t('front.line', { count: total, languages: locales.size })}</p>
         <SearchForm q="" />
         <Examples {...props} />

@@ -1,15 +1,17 @@
 import type { Locale } from '../../bot/locale.ts';
 import { listMeta, type PageMeta } from '../head/page-meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import { productName } from '../page/product-name.ts';
+import type { Site } from '../page/layout.tsx';
 import { type FrontQuery, frontPath, noQuery, preferredQuery } from './front-query.ts';
 
 /** Describes the front page. */
-export function frontMeta(baseUrl: string, language: PageLanguage): PageMeta {
+export function frontMeta(site: Site, baseUrl: string, language: PageLanguage): PageMeta {
+  const { name, tagline } = site.settings;
   return metaOf({
+    site,
     query: noQuery,
-    title: productName,
-    description: language.text('front.title'),
+    title: name,
+    description: tagline ?? language.text('front.title'),
     baseUrl,
     language,
   });
@@ -17,13 +19,14 @@ export function frontMeta(baseUrl: string, language: PageLanguage): PageMeta {
 
 /** Describes a list of bots. @param title that of the page */
 export function metaOf(options: {
+  readonly site: Site;
   readonly query: FrontQuery;
   readonly title: string;
   readonly description: string;
   readonly baseUrl: string;
   readonly language: PageLanguage;
 }): PageMeta {
-  const { query, title, description, baseUrl } = options;
+  const { site, query, title, description, baseUrl } = options;
   const { text, locale, locales, asked } = options.language;
   const { q, category, filters } = query;
   const preferred = preferredQuery(query);
@@ -39,7 +42,7 @@ export function metaOf(options: {
     isSearch: q !== '',
     isAdult: filters.includes('adult'),
     baseUrl,
-    product: productName,
+    product: site.settings.name,
     locale,
     languages: [
       ...locales.map((language) => ({ language, address: baseUrl + pathIn(language) })),

@@ -33,7 +33,7 @@ export function ListPage(props: ListPageProps): VNode {
   const title = headingOf(query, total, language);
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
-  const meta = metaOf({ query, title, description, baseUrl, language });
+  const meta = metaOf({ site, query, title, description, baseUrl, language });
   const pathOf = (page: number): string => publicPath(frontPath({ ...query, sort: sortOf(query), page }));
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (

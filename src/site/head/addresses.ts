@@ -9,9 +9,9 @@ export const sitePaths = {
   touchIcon: '/apple-touch-icon.png',
 } as const;
 
-/** Returns a path of what programs read with a language of the interface, which English goes without. */
-export function pathInLanguage(path: string, locale: string): string {
-  return locale === 'en' ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+/** Returns a path of what programs read with a language of the interface, which the default language goes without. */
+export function pathInLanguage(path: string, locale: string, defaultLocale: string): string {
+  return locale === defaultLocale ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
 }
 
 /** A page in one language. */

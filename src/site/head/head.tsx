@@ -8,25 +8,26 @@ export interface HeadProps {
   readonly product: string;
   /** The title of the feed of all new bots. */
   readonly newBots: string;
-  /** The path of the icon as SVG. */
-  readonly icon: string;
+  readonly icon: { readonly path: string; readonly type: string };
   /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
   /** The language of the interface. */
   readonly locale: string;
+  /** That of the interface for readers whose own it does not have. */
+  readonly defaultLocale: string;
   /** Returns where the public address has a path of this site. */
   readonly publicPath: (path: string) => string;
 }
 
 /** What the head of a page has besides its title, styles and scripts. */
-export function Head({ product, newBots, icon, meta, locale, publicPath }: HeadProps): VNode {
-  const inLanguage = (path: string): string => publicPath(pathInLanguage(path, locale));
+export function Head({ product, newBots, icon, meta, locale, defaultLocale, publicPath }: HeadProps): VNode {
+  const inLanguage = (path: string): string => publicPath(pathInLanguage(path, locale, defaultLocale));
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
       <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#1b1d24" />
       <link rel="icon" href={publicPath(sitePaths.favicon)} sizes="32x32" />
-      <link rel="icon" type="image/svg+xml" href={publicPath(icon)} />
+      <link rel="icon" type={icon.type} href={publicPath(icon.path)} />
       <link rel="apple-touch-icon" href={publicPath(sitePaths.touchIcon)} />
       <link rel="manifest" href={inLanguage(sitePaths.manifest)} />
       <link

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Context } from 'koa';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../log.ts';
 import { chooseLocale, wantedRanges } from './locales.ts';
 import { type MessageTexts, parseMessages } from './message-file.ts';
@@ -10,8 +11,9 @@ import type { PageLanguage } from './page-language.tsx';
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {
-  /** The default first, then in the order of their tags. */
+  /** English first, then in the order of their tags. */
   readonly locales: readonly Locale[];
+  readonly #settings: () => CatalogueSettings;
   readonly #texts: ReadonlyMap<Locale, MessageTexts>;
   readonly #log: Log;
   readonly #basePath: string;
@@ -19,11 +21,13 @@ export class Languages {
 
   /**
    * Reads all files. A file that is not JSON is logged and left out.
+   * @param settings returns those in force, which name the default language
    * @param basePath the path of the public address; empty where it has none
    * @throws {Error} when the English file cannot be read
    */
-  constructor(log: Log, basePath = '', folder: string = localesFolder) {
+  constructor(log: Log, settings: () => CatalogueSettings, basePath = '', folder: string = localesFolder) {
     this.#log = log;
+    this.#settings = settings;
     this.#basePath = basePath;
     this.#texts = readFiles(folder, log);
     this.locales = [...this.#texts.keys()].toSorted((a, b) => Number(b === english) - Number(a === english));
@@ -46,7 +50,7 @@ export class Languages {
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(asked: Locale | undefined, accepted: string): PageLanguage {
     const wanted = wantedRanges(asked, accepted);
-    const locale = chooseLocale(this.locales, wanted) ?? english;
+    const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
     const publicPath = (path: string): string => this.#basePath + path;
     return {
       ...this.messages(locale),
@@ -56,6 +60,11 @@ export class Languages {
       href: (path) =>
         publicPath(asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`),
     };
+  }
+
+  get #standard(): Locale {
+    const { language } = this.#settings();
+    return this.#texts.has(language) ? language : english;
   }
 
   /** Returns the messages of one of `locales`. Parses them at first use, and logs what is wrong with them. */
@@ -74,15 +83,12 @@ export class Languages {
   }
 }
 
-/** The folder of the files of the interface. */
-export const localesFolder = fileURLToPath(new URL('./locales', import.meta.resolve('#package')));
-
 function askedLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
   return canonicalLocale(tag);
 }
 
-/** The language that is complete, and the default. */
+/** The language that is complete. */
 const english = 'en' as Locale;
 
 function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {

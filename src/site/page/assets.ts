@@ -39,12 +39,12 @@ export const assets = {
 /** Serves the assets. */
 export function addAssetRoutes(router: Router): void {
   for (const { path, type, body, digest } of Object.values(assets)) {
-    const representation = { type, body, digest, common: headers, current: () => true };
+    const representation = { type, body, digest, common: assetHeaders, current: () => true };
     router.get(path, async (ctx) => await send(ctx, representation));
   }
 }
 
-const headers = {
+export const assetHeaders = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   Vary: 'Accept-Encoding',
   'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,13 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
+import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
 import { Head } from '../head/head.tsx';
 import type { PageMeta } from '../head/page-meta.ts';
 import type { Languages } from '../language/languages.ts';
+import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { assets } from './assets.ts';
 import { OperatorContact } from './operator.tsx';
-import { productName } from './product-name.ts';
+import { ownAssets } from './own-assets.ts';
 import { SearchForm } from './search-form.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
@@ -20,6 +22,8 @@ export interface Viewer {
 
 /** What all pages of a site have in common. */
 export interface Site {
+  /** The settings of the catalogue that are in force. */
+  readonly settings: CatalogueSettings;
   /** The languages of the interface. */
   readonly languages: Languages;
   /** Whether the service has a login. */
@@ -65,20 +69,24 @@ export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
 export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, script, pathIn, children } = props;
   const { t, text, locale, dir, publicPath } = useLanguage();
+  const { name, links } = site.settings;
+  const { colours, logo } = ownAssets(site.settings);
   return (
     <html lang={locale} dir={dir}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{title === undefined ? productName : `${title} · ${productName}`}</title>
+        <title>{title === undefined ? name : `${title} · ${name}`}</title>
         <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
+        {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
         <Head
-          product={productName}
+          product={name}
           newBots={text('feed.newBots')}
-          icon={assets.icon.path}
+          icon={logo ?? assets.icon}
           meta={meta}
           locale={locale}
+          defaultLocale={site.settings.language}
           publicPath={publicPath}
         />
         {script !== undefined && <script type="module" src={publicPath(script)} />}
@@ -99,6 +107,18 @@ export function Layout(props: LayoutProps): VNode {
               <> {t('layout.operator', { contact: <OperatorContact contact={site.contact} /> })}</>
             )}
           </p>
+          {footerLinks.some((link) => links[link]) && (
+            <ul class="links">
+              {footerLinks.map(
+                (link) =>
+                  links[link] && (
+                    <li key={link}>
+                      <a href={links[link]}>{t(`layout.${link}`)}</a>
+                    </li>
+                  ),
+              )}
+            </ul>
+          )}
           <LanguageSwitch {...(pathIn && { pathIn })} />
         </footer>
       </body>
@@ -106,8 +126,12 @@ export function Layout(props: LayoutProps): VNode {
   );
 }
 
+const footerLinks: readonly FooterLink[] = ['terms', 'privacy', 'report'];
+
 function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
   const { t, text, href, publicPath } = useLanguage();
+  const { name, notice, language } = site.settings;
+  const { logo } = ownAssets(site.settings);
   const link = (path: NavigationPath, key: MessageKey): VNode => (
     <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
       {t(key)}
@@ -116,10 +140,15 @@ function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps)
   return (
     <header class="top">
       {site.demo && <p class="demo">{t('layout.demo')}</p>}
+      {notice !== null && (
+        <p class="demo" lang={language} dir={directionOf(language)}>
+          {notice}
+        </p>
+      )}
       <div class="wide bar">
         <a class="brand" href={href('/')} aria-current={isFront ? 'page' : undefined}>
-          <img src={publicPath(assets.icon.path)} width="28" height="28" alt="" />
-          {productName}
+          <img src={publicPath((logo ?? assets.icon).path)} width="28" height="28" alt="" />
+          {name}
         </a>
         <nav aria-label={text('layout.navigation')}>
           {link('/add', 'layout.add')}

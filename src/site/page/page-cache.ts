@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
 import type { Site, Viewer } from './layout.tsx';
@@ -19,6 +20,8 @@ export interface PageRecipe<Request extends object, Inputs extends object> {
 export interface PageInputs {
   readonly site: Site;
   readonly viewer: Viewer | null;
+  /** Those of the site: it stays the same object when they change. */
+  readonly settings: CatalogueSettings;
 }
 
 export interface PageCacheOptions {
@@ -46,7 +49,10 @@ export class PageCache {
   ): Promise<void> {
     const language = this.#options.site.languages.of(ctx);
     const viewer = ctx.get('Cookie') === '' ? null : await this.#options.viewerOf(ctx);
-    const inputs = (): Inputs & PageInputs => ({ ...read(), site: this.#options.site, viewer });
+    const inputs = (): Inputs & PageInputs => {
+      const { site } = this.#options;
+      return { ...read(), site, viewer, settings: site.settings };
+    };
     const page = async (now: Inputs & PageInputs): Promise<VNode> => {
       const tree = await render({ ...request, ...now });
       await new TimeSlice().next();

@@ -89,8 +89,8 @@ describe('the settings of a catalogue', () => {
     [
       'a pale colour',
       { accent: { light: '#ffd700', dark: '#333333' } },
-      /^3:14 contrast accent\.light: #ffd700 has a contrast of 1\.\d\d to 1 with the background #\w{6}, and text needs 4\.5: choose a darker one$/,
-      /^4:13 contrast accent\.dark: #333333 has a contrast of 1\.\d\d to 1 .+: choose a lighter one$/,
+      /^3:14 accent accent\.light: #ffd700 has a contrast of 1\.\d\d to 1 with the background #\w{6}, and text needs 4\.5: choose a darker one$/,
+      /^4:13 accent accent\.dark: #333333 has a contrast of 1\.\d\d to 1 .+: choose a lighter one$/,
     ],
     [
       'a language of no interface',

@@ -3,6 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -16,7 +17,15 @@ const pictures = {
 };
 
 const props: BotPageProps = {
-  site: { languages: testLanguages, login: false, repository: null, contact: null, live: false, demo: false },
+  site: {
+    settings: settingsOf(),
+    languages: testLanguages,
+    login: false,
+    repository: null,
+    contact: null,
+    live: false,
+    demo: false,
+  },
   viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,

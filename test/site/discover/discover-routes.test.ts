@@ -11,6 +11,7 @@ import { ResponseCache, storeResponses } from '../../../src/http/response-cache.
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/log.ts';
 import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -36,7 +37,7 @@ describe('what programs read beside the pages', () => {
       lists,
       baseUrl,
       securityContact,
-      languages: testLanguages,
+      site: { languages: testLanguages, settings: settingsOf() },
     });
     const app = new Koa();
     app.silent = true;

@@ -7,6 +7,7 @@ import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf } from '../../support/xml.ts';
 
 const common = {
+  name: 'Botshelf',
   title: 'New bots',
   path: '/feeds/new.atom',
   page: '/?sort=newest',
@@ -28,7 +29,7 @@ describe('a feed', () => {
     strictEqual(root.name, 'feed');
     strictEqual(root.namespace, 'http://www.w3.org/2005/Atom');
     deepStrictEqual(textsOf(root, 'id'), ['https://bots.example.org/feeds/new.atom']);
-    deepStrictEqual(textsOf(root, 'title'), ['New bots']);
+    deepStrictEqual(textsOf(root, 'title'), ['New bots · Botshelf']);
     deepStrictEqual(textsOf(root, 'updated'), ['1970-01-01T00:00:09.000Z']);
     deepStrictEqual(
       childrenOf(root, 'author').flatMap((author) => textsOf(author, 'name')),

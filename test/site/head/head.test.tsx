@@ -55,7 +55,9 @@ interface Tag {
 
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
-  const props = { product: 'Botshelf', newBots: 'New bots', icon: '/icon.svg', locale: 'en', meta };
+  const icon = { path: '/icon.svg', type: 'image/svg+xml' };
+  const common = { product: 'Botshelf', newBots: 'New bots', locale: 'en', defaultLocale: 'en' };
+  const props = { ...common, icon, meta };
   const head = renderToString(<Head {...props} publicPath={(path) => path} />);
   const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
   const html = document.childNodes.find(

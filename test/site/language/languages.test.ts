@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, strictEqual, throws } from 'node:assert/strict';
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
@@ -13,11 +14,14 @@ const files = {
   'pt-BR.json': JSON.stringify({ ...english, 'layout.add': 'Adicionar um bot' }),
 };
 
-function open(texts: Readonly<Record<string, string>> = files): { languages: Languages; log: RecordedLog } {
+function open(
+  texts: Readonly<Record<string, string>> = files,
+  settings = settingsOf(),
+): { languages: Languages; log: RecordedLog } {
   const folder = tempFolder();
   writeFiles(folder, texts);
   const log = recordedLog();
-  return { languages: new Languages(log, '', folder), log };
+  return { languages: new Languages(log, () => settings, '', folder), log };
 }
 
 describe('the languages of the interface', () => {
@@ -42,6 +46,17 @@ describe('the languages of the interface', () => {
     it(`choose ${locale} for ?locale=${asked ?? ''} and a browser with ${accepted || 'none'}`, () => {
       strictEqual(open().languages.choose(asked as Locale | undefined, accepted).locale, locale);
     });
+
+  it('fall back to the default language of the catalogue', () => {
+    for (const [language, locale] of [
+      ['de', 'de'],
+      ['eo', 'en'],
+    ] as const) {
+      const { languages } = open(files, settingsOf({ language }));
+      strictEqual(languages.choose(undefined, 'xx').locale, locale);
+      strictEqual(languages.choose(undefined, 'ar').locale, 'ar');
+    }
+  });
 
   it('are kept by links only where the address has one', () => {
     const { languages } = open();

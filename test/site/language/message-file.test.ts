@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
 import { readStrictJson } from '../../../src/json/strict-json.ts';
-import { localesFolder } from '../../../src/site/language/languages.ts';
+import { localesFolder } from '../../../src/catalogue/settings/interface-locales.ts';
 import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
 
 function read(name: string): MessageTexts {

@@ -1,0 +1,93 @@
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const german = {
+  name: 'Robotek',
+  tagline: 'Bots für alle',
+  notice: 'Am Sonntag ziehen wir um.',
+  contact: 'hilfe@example.org',
+  links: { terms: 'https://example.org/agb', report: 'mailto:melden@example.org' },
+  accent: { light: '#0b5d3b' },
+  logo: 'images/logo.png',
+  language: 'de',
+};
+
+describe('the settings of a catalogue', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ [pagePath('7')]: mainPage({ name: 'Seven' }) });
+  });
+
+  const write = (settings: object | string): void =>
+    writeFiles(service.root, {
+      'botshelf.json': typeof settings === 'string' ? settings : JSON.stringify(settings, null, 2),
+    });
+  const get = async (path: string): Promise<string> => await (await fetch(service.address + path)).text();
+  const faults = async (): Promise<string[]> => {
+    const { files } = JSON.parse(await get('/readyz')) as {
+      files: readonly { path: string; line: number; column: number }[];
+    };
+    return files.map(({ path, line, column }) => `${path}:${line}:${column}`);
+  };
+
+  it('are the defaults without a file', async () => {
+    const page = await get('/');
+    match(page, /<title>Botshelf<\/title>/);
+    match(page, /<html lang="en"/);
+    doesNotMatch(page, /\/assets\/own\//);
+  });
+
+  it('take effect on every page, feed and file when they are changed by hand', async () => {
+    const feed = await fetch(`${service.address}/feeds/new.atom`);
+    strictEqual(feed.status, 200);
+    writeFiles(service.root, { 'images/logo.png': await samplePicture() });
+    write(german);
+    await eventually(async () => (await get('/')).includes('Robotek'));
+    const page = await get('/');
+    match(page, /<title>Robotek<\/title>/);
+    match(page, /<html lang="de"/);
+    match(page, /<h1 lang="de" dir="ltr">Bots für alle<\/h1>/);
+    match(page, /<p class="demo" lang="de" dir="ltr">Am Sonntag ziehen wir um\.<\/p>/);
+    match(page, /<a href="mailto:hilfe@example\.org">/);
+    match(page, /<a href="https:\/\/example\.org\/agb">Nutzungsbedingungen<\/a>/);
+    match(page, /<a href="mailto:melden@example\.org">Problem melden<\/a>/);
+    match(await get('/?locale=fr'), /<html lang="fr"/);
+    match(await get('/bots/7'), /<title>Seven · Robotek<\/title>/);
+    match(await get('/bots/7/badge.svg'), /Robotek/);
+    match(await get('/site.webmanifest'), /"name":"Robotek"/);
+    await eventually(async () => (await get('/feeds/new.atom')).includes('<name>Robotek</name>'));
+
+    const [, css = ''] = /<link rel="stylesheet" href="(\/assets\/own\/[^"]+)"/.exec(page) ?? [];
+    match(await get(css), /\(prefers-color-scheme: light\) \{\n {2}:root \{\n {4}--accent: #0b5d3b;/);
+    const [, logo = ''] = /<img src="(\/assets\/own\/[^"]+)"/.exec(page) ?? [];
+    const picture = await fetch(service.address + logo);
+    strictEqual(picture.headers.get('content-type'), 'image/png');
+    deepStrictEqual(Buffer.from(await picture.arrayBuffer()), await samplePicture());
+  });
+
+  it('stay in force while their file has a fault, which is logged once, counted and listed', async () => {
+    service.expectLog(/"nmae\\" is not a key: write/);
+    write('{\n  "nmae": "Nobody"\n}\n');
+    await eventually(async () => (await faults()).length > 0);
+    deepStrictEqual(await faults(), ['botshelf.json:2:3']);
+    match(await get('/'), /<title>Robotek<\/title>/);
+    match(await get('/metrics'), /^botshelf_faulty_files 1$/m);
+    strictEqual(service.log().split('is not a key: write').length, 2);
+  });
+
+  it('stay in force over a restart with the faulty file, and are the defaults again when it is removed', async () => {
+    strictEqual(await service.end('SIGTERM'), 0);
+    service = await startTestService({}, { root: service.root });
+    service.expectLog(/"nmae\\" is not a key: write/);
+    match(await get('/'), /<title>Robotek<\/title>/);
+    deepStrictEqual(await faults(), ['botshelf.json:2:3']);
+    rmSync(join(service.root, 'botshelf.json'));
+    await eventually(async () => (await get('/')).includes('<title>Botshelf</title>'));
+    deepStrictEqual(await faults(), []);
+  });
+});
