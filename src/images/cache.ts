@@ -27,6 +27,13 @@ export interface ImageCacheStatus {
   readonly left: number;
 }
 
+/** A copy of an image: its public path, and its size in pixels. */
+export interface ImagePlace {
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface ImageCacheOptions {
   /** The folder of the copies and the index, such as `var/appdata`. */
   readonly folder: string;
@@ -110,6 +117,14 @@ export class ImageCache {
       cover: cover === null ? null : this.#pathOf('wide', cover),
       preview: preview.map((url) => this.#pathOf('wide', url)).filter((path) => path !== null),
     };
+  }
+
+  /** Returns the copy of an image in its own proportions; undefined where there is none. */
+  copyOf(url: string): ImagePlace | undefined {
+    const kind = this.#entries.get('wide', url)?.copy ? 'wide' : 'avatar';
+    const path = this.#pathOf(kind, url);
+    const { width = 0, height = 0 } = this.#entries.get(kind, url)?.copy ?? {};
+    return path === null ? undefined : { path, width, height };
   }
 
   /**

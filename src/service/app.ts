@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly login: Login | null;
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  readonly pictures: Pick<ImageCache, 'read'> | null;
+  readonly pictures: Pick<ImageCache, 'read' | 'copyOf'> | null;
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
@@ -144,6 +144,7 @@ export function createApp(options: AppOptions): Application {
     viewerOf,
     faultsOf,
     readPage,
+    copyOf: (url) => options.pictures?.copyOf(url),
   });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });

@@ -4,6 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import type { BotListElement, FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
+import { picturesInPages } from '../catalogue/index/page-pictures.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
@@ -31,10 +32,18 @@ export async function openPictures(
   };
 }
 
-/** Yields the pictures that each bot names. */
+/** Yields the pictures that each bot names, with those in its pages. */
 export function* picturesOf(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
-  for (const bot of bots.all()) yield [bot.id, elementOf(bot).images];
+  for (const bot of bots.all()) yield [bot.id, allImages(bot, elementOf(bot).images)];
 }
+
+/** Returns a bot's images, and the first pictures in its pages among the previews. */
+function allImages(bot: IndexedBot, { avatar, cover, preview }: FullImages): FullImages {
+  const inPages = picturesInPages(bot).filter((url) => url !== avatar);
+  return { avatar, cover, preview: [...preview, ...inPages.slice(0, mostInPages)] };
+}
+
+const mostInPages = 10;
 
 /**
  * Keeps the image cache and the catalogue in step: fetches the pictures that bots name, and reloads a bot when a copy of
@@ -49,7 +58,7 @@ export function followPictures(catalogue: Catalogue, cache: ImageCache): () => v
     cache.onChange((_url, bots) => catalogue.reload(bots));
     catalogue.onChange((id) => {
       const bot = catalogue.bots.get(id);
-      if (bot) cache.want(id, elementOf(bot).images);
+      if (bot) cache.want(id, allImages(bot, elementOf(bot).images));
     });
     const wantAll = (): void => void cache.setWanted(wantedBy(catalogue, cache));
     wantAll();
@@ -70,7 +79,7 @@ function* wantedBy(catalogue: Catalogue, cache: ImageCache): Generator<readonly 
     const { images, cachedImages } = elementOf(bot);
     if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages))
       catalogue.reload([bot.id]);
-    yield [bot.id, images];
+    yield [bot.id, allImages(bot, images)];
   }
 }
 

@@ -1,4 +1,4 @@
-import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
@@ -51,6 +51,20 @@ describe('the pictures of a catalogue', () => {
     await cache.idle();
     strictEqual(recordOf('9').cachedImages.avatar, null);
     deepStrictEqual(asked.toSorted(), [a, `${a}?lost`]);
+  });
+
+  it('are also the first ten in the pages of a bot, in their own proportions', async () => {
+    const urls = Array.from({ length: 12 }, (_, i) => `https://pictures.example.org/${i}.png`);
+    const text = `![a](${a}) <img src="${b}">${urls.map((url) => ` ![](${url})`).join('')}`;
+    live.write({ [pagePath('7')]: mainPage({ images: { avatar: a, cover: null, preview: [] } }, text) });
+    await eventually(() => strictEqual(asked.length, 2 + 10));
+    await cache.idle();
+    deepStrictEqual(asked.toSorted(), [a, `${a}?lost`, b, ...urls.slice(0, 9)].toSorted());
+    const { path, width, height } = cache.copyOf(b) ?? {};
+    match(path ?? '', /^\/appdata\/[0-9a-f]{64}\.webp$/);
+    deepStrictEqual([width, height], [40, 30]);
+    strictEqual(cache.copyOf(a)?.path, recordOf('7').cachedImages.avatar);
+    strictEqual(cache.copyOf(urls[0] ?? ''), undefined);
   });
 
   it('follow a file that is edited', async () => {

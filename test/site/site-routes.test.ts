@@ -68,6 +68,7 @@ describe('the pages of the site', () => {
     const all = {
       ...changing,
       readPage,
+      copyOf: () => undefined,
       bots,
       lists,
       counts,

@@ -1,10 +1,11 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { picturesIn } from '../../catalogue/index/page-pictures.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
-import { markdownPictures } from '../markdown/markdown-pictures.ts';
+import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
 import { AddPage } from './add-page.tsx';
@@ -19,6 +20,8 @@ export interface AddOptions {
   readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly readPage: PageReader;
   readonly markdown: Markdown;
+  /** Finds the copy of a picture in a page. */
+  readonly copyOf: FindCopy;
 }
 
 /**
@@ -56,7 +59,7 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
 /** @param sent the form as it was sent; null where it is only opened */
 async function show(
   ctx: Context,
-  { site, viewerOf, markdown }: AddOptions,
+  { site, viewerOf, markdown, copyOf }: AddOptions,
   form: Form,
   sent: SentForm | null,
 ): Promise<void> {
@@ -69,7 +72,7 @@ async function show(
   const bot = previewOf(entry, { ...form.texts, ...texts }, listed, names);
   const { name = '' } = bot.bot.contents[bot.locale] ?? {};
   const text = entry.faults.page === undefined ? entry.page : '';
-  const html = await markdown.preview({ text, name, pictures: listed ? markdownPictures(listed) : {} });
+  const html = await markdown.preview({ text, name, pictures: copiesOf(picturesIn(text), copyOf) });
   const isStale = base !== form.base;
   const props = { ...form, site, viewer, texts, entry, sent: sent !== null, isStale, bot, html };
   sendOnce(ctx, <AddPage {...props} />, language);

@@ -5,13 +5,14 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { picturesInPages } from '../../catalogue/index/page-pictures.ts';
 import type { CountTimeline } from '../../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Current } from '../../concurrency/current-cache.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
-import { markdownPictures } from '../markdown/markdown-pictures.ts';
+import { copiesOf, type FindCopy, type MarkdownPictures } from '../markdown/markdown-pictures.ts';
 import type { Site } from '../page/layout.tsx';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
@@ -26,6 +27,8 @@ export interface BotRecipeOptions {
   readonly markdown: Markdown;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** Finds the copy of a picture in a page. */
+  readonly copyOf: FindCopy;
   /** The faults of a bot's files. */
   readonly faultsOf: (id: BotId) => readonly Fault[];
 }
@@ -46,6 +49,8 @@ interface BotInputs extends Pick<BotRecipeOptions, 'timeline' | 'markdown' | 'ba
   readonly reportedAge: number | undefined;
   readonly editedAge: number;
   readonly groups: BotGroups & Current;
+  /** The pictures in its pages that have copies, as JSON. */
+  readonly pictures: string;
   readonly faults: readonly Fault[];
 }
 
@@ -73,6 +78,7 @@ export async function botRecipe(
       reportedAge: ageOf(counts.reportedAt(id)),
       editedAge: ageOf(bots.get(id)?.facts.edited) ?? 0,
       groups,
+      pictures: JSON.stringify(copiesOf(addressesIn(bots.get(id)), options.copyOf)),
       faults: options.site.live ? options.faultsOf(id) : noFaults,
       markdown,
       baseUrl,
@@ -81,16 +87,27 @@ export async function botRecipe(
   };
 }
 
+/** Returns the addresses of the pictures in a bot's pages. They are looked for once, and their copies for every request. */
+function addressesIn(bot: IndexedBot | undefined): readonly string[] {
+  if (bot === undefined) return [];
+  const known = addresses.get(bot) ?? picturesInPages(bot);
+  addresses.set(bot, known);
+  return known;
+}
+
+const addresses = new WeakMap<IndexedBot, readonly string[]>();
+
 /** Only the editor of a bot sees its faults. */
 const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, indexed, markdown, timeline, groups } = inputs;
+  const { id, locale, indexed, pictures: json, markdown, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = JSON.parse(indexed.record.toString()) as BotRecord;
   const { name = '', page = '' } = bot.contents[locale] ?? {};
-  const { html, headings } = await markdown.render({ text: page, name, pictures: markdownPictures(bot) });
+  const pictures = JSON.parse(json) as MarkdownPictures;
+  const { html, headings } = await markdown.render({ text: page, name, pictures });
   const today = timeline.present('day');
   const counts = (await timeline.isRead()) ? timeline.counts(id, 'day', today - chartDays + 1, today) : [];
   const sameAuthor = botsOfSameAuthor(groups, bot);

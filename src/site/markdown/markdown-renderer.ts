@@ -1,6 +1,7 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
 import { type Heading, linkHeadings, nameHeadings } from './headings.ts';
+import type { MarkdownPictures } from './markdown-pictures.ts';
 import { layOutPage } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
@@ -9,8 +10,8 @@ export interface MarkdownSource {
   readonly text: string;
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
-  /** Address of an image → path of the cached copy. No other image is shown. */
-  readonly pictures: Readonly<Record<string, string>>;
+  /** No other image is shown. */
+  readonly pictures: MarkdownPictures;
 }
 
 /** A text as HTML, and its headings from top to bottom. */

@@ -1,8 +1,12 @@
 import { nameToEmoji } from 'gemoji';
 import { codeHighlighter } from './highlight-code.ts';
 import { headingsIn } from './headings.ts';
+import type { ImagePlace } from '../../images/cache.ts';
+import { variantPath } from '../../images/variant-name.ts';
+import type { MarkdownPictures } from './markdown-pictures.ts';
 import {
   attribute,
+  type Attributes,
   element,
   type Element,
   type Fragment,
@@ -18,8 +22,8 @@ import {
 export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
-  /** Address of an image → path of the cached copy. No other image is shown. */
-  readonly pictures: Readonly<Record<string, string>>;
+  /** No other image is shown. */
+  readonly pictures: MarkdownPictures;
 }
 
 /**
@@ -104,8 +108,9 @@ function picture(node: Element, { pictures, inLink }: Place): Node[] {
   if (copy !== undefined) {
     const align = attribute(node, 'align');
     const classes = [sized(node) && 'sized', align && alignmentClass(align)].filter(Boolean).join(' ');
-    const size = sizeOf(node);
-    return [element('img', { src: copy, alt, title, ...size, loading: 'lazy', class: classes || undefined })];
+    const size = sizeOf(node, copy);
+    const attributes = { ...sourceOf(copy, Number(size.width)), alt, title, ...size };
+    return [element('img', { ...attributes, loading: 'lazy', class: classes || undefined })];
   }
   const words = textNode(alt.trim() === '' ? url : alt);
   const frame = { class: 'no-picture', title };
@@ -163,14 +168,29 @@ function sized(node: Element): boolean {
   return attribute(node, 'width') !== undefined || attribute(node, 'height') !== undefined;
 }
 
-/** Returns the author's size, else 16:9, so that nothing moves when the image loads. */
-function sizeOf(node: Element): { width: string; height: string } {
+/** Returns where a copy is, with a smaller one for small screens. @param shown its width on the page */
+function sourceOf({ path, width, height }: ImagePlace, shown: number): Attributes {
+  // The smaller copy fits into a square, so that of an upright one has another width.
+  if (width <= small || width < height) return { src: path };
+  return {
+    src: path,
+    srcset: `${variantPath(path, small)} ${small}w, ${path} ${width}w`,
+    sizes: `min(${Math.min(shown, widthOfPage)}px, 92vw)`,
+  };
+}
+
+/** Pixels. */
+const small = 320;
+const widthOfPage = 704;
+
+/** Returns the author's size, else that of the copy, so that nothing moves when the image loads. */
+function sizeOf(node: Element, copy: ImagePlace): { width: string; height: string } {
   const width = Number(attribute(node, 'width') ?? 0);
   const height = Number(attribute(node, 'height') ?? 0);
-  if (width === 0 && height === 0) return { width: '640', height: '360' };
+  if (width === 0 && height === 0) return { width: String(copy.width), height: String(copy.height) };
   return {
-    width: String(width || Math.round((height * 16) / 9)),
-    height: String(height || Math.round((width * 9) / 16)),
+    width: String(width || Math.max(1, Math.round((height * copy.width) / copy.height))),
+    height: String(height || Math.max(1, Math.round((width * copy.height) / copy.width))),
   };
 }
 

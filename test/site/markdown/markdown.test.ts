@@ -7,7 +7,13 @@ describe('markdown of strangers', () => {
   after(async () => await markdown.close());
   const picture = 'https://example.org/a.png';
   const render = async (text: string, name = 'Homer'): Promise<string> =>
-    (await markdown.render({ text, name, pictures: { [picture]: '/appdata/a.webp' } })).html ?? 'too long';
+    (
+      await markdown.render({
+        text,
+        name,
+        pictures: { [picture]: { path: '/appdata/a.webp', width: 200, height: 100 } },
+      })
+    ).html ?? 'too long';
 
   describe('of 20,000 characters comes to an end and to a page of bounded size, be it', () => {
     for (const [name, text] of Object.entries(hostilePages)) {

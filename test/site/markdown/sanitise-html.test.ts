@@ -11,7 +11,8 @@ type Element = DefaultTreeAdapterTypes.Element;
 const picture = 'https://example.org/a.png';
 const copy = '/appdata/a.webp';
 const render = (text: string): string | null =>
-  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: copy } })?.html ?? null;
+  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: { path: copy, width: 640, height: 320 } } })
+    ?.html ?? null;
 
 /** Every attribute that a page of a stranger's may have in the end, with all values that are possible. */
 const attributes: Readonly<Record<string, RegExp>> = {
@@ -22,6 +23,8 @@ const attributes: Readonly<Record<string, RegExp>> = {
   'img title': /^/,
   'img alt': /^/,
   'img src': /^\/appdata\/a\.webp$/,
+  'img srcset': /^\/appdata\/a\.320\.webp 320w, \/appdata\/a\.webp 640w$/,
+  'img sizes': /^min\(\d{1,3}px, 92vw\)$/,
   'img width': /^\d{1,4}$/,
   'img height': /^\d{1,4}$/,
   'img loading': /^lazy$/,
@@ -207,14 +210,20 @@ describe('HTML of strangers', () => {
     strictEqual(render('<h2> </h2><p>a</p>'), ' <p>a</p>');
   });
 
-  it('shows our copy of a picture in the size that its author asks for, within bounds', () => {
+  it('shows our copy of a picture in its own proportions, or in the size that its author asks for within bounds', () => {
     const tag = (more: string): string => rendered(`<img src="${picture}" alt="a" ${more}>`);
-    match(tag(''), /<img src="\/appdata\/a\.webp" alt="a" width="640" height="360" loading="lazy">/);
-    match(tag('width=64 height=32'), /width="64" height="32" loading="lazy" class="sized"/);
-    match(tag('width="160"'), /width="160" height="90"/);
-    match(tag('height="90"'), /width="160" height="90"/);
+    match(
+      tag(''),
+      /<img src="\/appdata\/a\.webp" [^>]* sizes="min\(640px, 92vw\)" alt="a" width="640" height="320"/,
+    );
+    match(
+      tag('width=64 height=32'),
+      /sizes="min\(64px, [^>]* width="64" height="32" loading="lazy" class="sized"/,
+    );
+    match(tag('width="160"'), /width="160" height="80"/);
+    match(tag('height="80"'), /width="160" height="80"/);
     for (const size of ['width=99999', 'width="100%"', 'width=-1', 'width=0', 'width="1e3"', 'height=1e999'])
-      match(tag(size), /width="640" height="360"/, size);
+      match(tag(size), /width="640" height="320"/, size);
     match(tag('align=right'), /class="end"/);
   });
 
