@@ -51,6 +51,7 @@ export function addCommands(program: Command): void {
       await init(folder, options);
     });
   addTokenCommands(program);
+  addDoctor(program);
   program
     .command('images')
     .description("fetch the bots' pictures into the image cache, as a running service does by itself")
@@ -59,6 +60,23 @@ export function addCommands(program: Command): void {
       '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
     )
     .action(async () => await (await import('./commands/images.ts')).images());
+}
+
+function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'look at all that the service depends on, also while it runs, and say what mends what is wrong',
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nReads the settings of the service from the environment and changes nothing.\nExit code: 0 all is well, 1 warnings, 2 errors.',
+    )
+    .action(async (options: { json?: boolean }) => {
+      const { doctor } = await import('./commands/doctor/doctor.ts');
+      await doctor(options);
+    });
 }
 
 function addCheck(program: Command): void {

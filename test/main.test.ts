@@ -22,6 +22,7 @@ describe('botshelf', () => {
       ['token'],
       ['revoke'],
       ['images'],
+      ['doctor'],
     ]) {
       const { code, stdout, stderr } = await botshelf(root, [...args, '--help']);
       deepStrictEqual([code, stderr], [0, '']);

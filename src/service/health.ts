@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Failure } from '../failure-log.ts';
 import type { Committer } from '../git/commit/committer.ts';
@@ -36,6 +37,7 @@ export function healthOf({
 }: Parts): Health {
   return {
     build,
+    instance: randomUUID(),
     parts: () => {
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {

@@ -80,6 +80,13 @@ export async function cleanUpAfterCrash(
 /** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
 const hiddenPackAge = 600_000;
 
+/** Returns the paths of all locks that block a commit to these refs, held or stale. */
+export async function lockFiles(repository: Repository, refs: readonly string[]): Promise<string[]> {
+  const index = join(repository.gitDir, 'index.lock');
+  const found = await lstat(index).catch(() => undefined);
+  return [...(found ? [index] : []), ...(await locksIn(repository, refs)).keys()];
+}
+
 /** Returns the locks that block a commit to these refs: path → what tells the lock from a later one at that path. */
 async function locksIn(
   { gitDir, commonDir }: Repository,

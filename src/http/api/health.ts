@@ -4,6 +4,8 @@ import type { Version } from '../../version.ts';
 
 export interface Health {
   readonly build: Version;
+  /** A random ID of this process, which tells whether an address leads to it. */
+  readonly instance: string;
   /** Each part of the service by name; a fault is a sentence. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
   /** Every fault of every file. */
@@ -11,13 +13,13 @@ export interface Health {
 }
 
 /**
- * `/healthz`: the process responds, with its version. `/readyz`: whether every part is ready (else 503), what fails
+ * `/healthz`: the process responds, with its version and a random ID. `/readyz`: whether every part is ready (else 503), what fails
  * although reads go on, and which files have faults.
  */
 export function addHealthRoutes(router: Router, health: Health): void {
   router.get('/healthz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ok: true, ...health.build };
+    ctx.body = { ok: true, ...health.build, instance: health.instance };
   });
   router.get('/readyz', (ctx) => {
     const parts = health.parts();

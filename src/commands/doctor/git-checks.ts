@@ -1,0 +1,95 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ensureNoOperation } from '../../git/locks/index-lock.ts';
+import { gitProcessesIn } from '../../git/locks/git-processes.ts';
+import { lockFiles } from '../../git/locks/stale-locks.ts';
+import { directClient } from '../../git/process/run-git.ts';
+import { stateRef } from '../../git/refs.ts';
+import type { Repository } from '../../git/repository.ts';
+import { botsFolder } from '../../catalogue/page/layout.ts';
+import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
+import { messageOf } from '../../system-error.ts';
+
+/** Git is there, and has the commands that the service uses. */
+export const checkGit: DoctorCheck = async () => {
+  const version = await directClient.run({ folder: '.', args: ['--version'] }).catch(() => '');
+  return gitOutcome(version);
+};
+
+/** @param text what `git --version` prints; empty where there is no git */
+export function gitOutcome(text: string): Outcome {
+  const [, version, major, minor] = /(?<version>(\d+)\.(\d+)[\w.]*)/.exec(text) ?? [];
+  if (version === undefined) return failure('git cannot be run', 'apt-get install git');
+  const isNew = Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38);
+  return isNew
+    ? fine(`Git ${version}`)
+    : failure(`Git ${version} is too old to merge without a checkout`, 'install Git 2.38 or later');
+}
+
+/** The catalogue is in a clone on a branch, with nothing in progress, that this user can write to and owns. */
+export const checkClone: DoctorCheck = async ({ config, repositoryOpener }) => {
+  const repository = await repositoryOpener.open();
+  const reason = repositoryOpener.unavailableReason();
+  if (reason !== undefined) return outcomeOf('error', reason);
+  try {
+    ensureNoOperation(repository);
+  } catch (error) {
+    return outcomeOf('warning', messageOf(error));
+  }
+  const { uid, gid } = lstatSync(repository.gitDir);
+  const strangers = ownedByOthers(repository, config.catalogue, uid);
+  if (strangers.length > 0) {
+    const named = strangers.slice(0, 3).join(', ');
+    return warning(
+      `${strangers.length} files or folders belong to another user than the clone, such as ${named}`,
+      `chown -R ${uid}:${gid} ${repository.folder}`,
+    );
+  }
+  const branch = repository.branch().replace('refs/heads/', '');
+  return fine(`${repository.folder} is on ${branch}, and this user can write to it`);
+};
+
+/** Returns the files and folders that decide over commits and belong to another user, relative to the clone. */
+function ownedByOthers(
+  { folder, commonDir }: Pick<Repository, 'folder' | 'commonDir'>,
+  catalogue: string,
+  uid: number,
+): string[] {
+  const bots = join(catalogue, botsFolder);
+  const folders = [commonDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads'), bots];
+  const paths = folders.flatMap((path) => [path, ...namesIn(path).map((name) => join(path, name))]);
+  return paths
+    .filter((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat !== undefined && stat.uid !== uid;
+    })
+    .map((path) => relative(folder, path) || '.');
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** No lock of a killed process keeps commits from being made. */
+export const checkLocks = inClone(async (repository) => {
+  const locks = await lockFiles(repository, [repository.branch(), stateRef]);
+  const old = locks.filter((path) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat !== undefined && Date.now() - stat.mtimeMs > staleAfter;
+  });
+  if (old.length === 0) return fine('none');
+  const { seen } = await gitProcessesIn(repository);
+  const others = seen.filter(({ parent }) => parent !== process.pid);
+  const running = others.length === 0 ? '' : `, while git runs there (process ${others[0]?.pid})`;
+  return warning(
+    `${old.join(', ')} ${old.length === 1 ? 'is' : 'are'} older than a minute${running}`,
+    `end the git that holds it; where none runs: rm ${old.join(' ')}`,
+  );
+});
+
+/** Milliseconds. Git holds its locks for a moment only. */
+const staleAfter = 60_000;

@@ -1,0 +1,154 @@
+import type { Config } from '../../config.ts';
+import { messageOf } from '../../system-error.ts';
+import { nameOfVersion, readVersion, type Version } from '../../version.ts';
+import { type DoctorCheck, failure, fine, type Outcome, outcomeOf, warning } from './results.ts';
+
+/** The service runs, is ready and is the program that is installed. */
+export const checkService: DoctorCheck = async ({ config, signal }) => {
+  const address = localAddress(config);
+  if (address === null) return fine('not checked: PORT is 0, so its address is not known');
+  const health = await read(`${address}/healthz`, signal);
+  if (health instanceof Error)
+    return warning(`no service responds at ${address} (${messageOf(health)})`, 'systemctl start botshelf');
+  const running = healthIn(health);
+  if (running === undefined)
+    return failure(`another program responds at ${address}`, 'stop it, or set PORT to another port');
+  const installed = readVersion();
+  const ready = readinessIn(await read(`${address}/readyz`, signal));
+  if (ready === undefined)
+    return failure(`${address}/readyz does not respond`, 'look at the log of the service');
+  if (!ready.ready) return failure(`it is not ready (${sentences(ready)})`, 'look at the log of the service');
+  if (nameOfVersion(running) !== nameOfVersion(installed))
+    return warning(
+      `${nameOfVersion(running)} runs, and ${nameOfVersion(installed)} is installed`,
+      'systemctl restart botshelf',
+    );
+  const wrong = sentences(ready);
+  return wrong === ''
+    ? fine(`${nameOfVersion(running)} is ready at ${address}`)
+    : outcomeOf('warning', wrong);
+};
+
+/** The proxy's headers are believed where there is a proxy, and only there. */
+export const checkProxy: DoctorCheck = async ({ config, signal }) => {
+  const address = localAddress(config);
+  const ready = address === null ? undefined : readinessIn(await read(`${address}/readyz`, signal));
+  return proxyOutcome(config, ready?.parts['address']?.faults[0]);
+};
+
+/** @param notice what a running service says of requests that came through a proxy */
+export function proxyOutcome(
+  { host, baseUrl, trustProxy }: Pick<Config, 'host' | 'baseUrl' | 'trustProxy'>,
+  notice?: string,
+): Outcome {
+  if (notice !== undefined) return warning(notice, 'set BOTSHELF_BASE_URL to the public address');
+  if (trustProxy && !isLoopback(host))
+    return warning(
+      `X-Forwarded-For is believed, and whoever reaches ${host} can send any`,
+      'HOST=127.0.0.1, or let a firewall admit the proxy alone',
+    );
+  if (!trustProxy && baseUrl.startsWith('https:'))
+    return warning(
+      'the public address is https, so there is a proxy, but X-Forwarded-For is not believed: all visitors share one limit',
+      'BOTSHELF_TRUST_PROXY=on',
+    );
+  return fine(trustProxy ? 'X-Forwarded-For of the proxy is believed' : 'no proxy is set up');
+}
+
+/** The public address leads to this service. */
+export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
+  const { baseUrl, isBaseUrlSet } = config;
+  if (!isBaseUrlSet) return fine(`BOTSHELF_BASE_URL is not set, links lead to ${baseUrl}`);
+  const seen = await read(`${baseUrl}/healthz`, signal);
+  if (seen instanceof Error)
+    return failure(
+      `${baseUrl} cannot be reached from here (${messageOf(seen)})`,
+      'check its DNS entry, the certificate and the proxy',
+    );
+  const local = localAddress(config);
+  const own = local === null ? undefined : healthIn(await read(`${local}/healthz`, signal));
+  const there = healthIn(seen);
+  if (there !== undefined)
+    return own === undefined || own.instance === there.instance
+      ? fine(`${baseUrl} leads to ${own ? 'this service' : 'a Botshelf'}`)
+      : warning(
+          `${baseUrl} leads to another Botshelf than the one at ${local}`,
+          'check the address that the proxy forwards to; with several machines behind it this is as it should be',
+        );
+  // The proxy may keep probes to itself, and with a port of their own they are not public.
+  const address = serverIn(await read(`${baseUrl}/api/openapi.json`, signal));
+  if (address === baseUrl) return fine(`${baseUrl} leads to a Botshelf with this base address`);
+  return address === undefined
+    ? failure(`${baseUrl} leads to something else`, 'check the address that the proxy forwards to')
+    : failure(
+        `${baseUrl} leads to a Botshelf that takes ${address} for its address`,
+        'set BOTSHELF_BASE_URL there',
+      );
+};
+
+/** Returns where probes of this machine's service respond; null where that is not known. */
+function localAddress({ host, port, probePort }: Config): string | null {
+  const known = probePort ?? port;
+  if (known === 0) return null;
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${known}`;
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+}
+
+/** Reads a JSON document of any status; undefined for anything else, an error where nothing responds. */
+async function read(url: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
+    const text = await response.text();
+    return text.startsWith('{') ? (JSON.parse(text) as unknown) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    return cause instanceof Error ? cause : new Error(String(cause));
+  }
+}
+
+interface RunningService extends Version {
+  readonly instance: string;
+}
+
+function healthIn(value: unknown): RunningService | undefined {
+  const { ok, version, commit, instance } = objectIn(value);
+  return ok === true && typeof version === 'string' && typeof instance === 'string'
+    ? { version, commit: typeof commit === 'string' ? commit : null, instance }
+    : undefined;
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly parts: Readonly<Record<string, { readonly faults: readonly string[] } | undefined>>;
+}
+
+function readinessIn(value: unknown): Readiness | undefined {
+  const { ready, parts } = objectIn(value);
+  return typeof ready === 'boolean' && typeof parts === 'object'
+    ? { ready, parts: parts as Readiness['parts'] }
+    : undefined;
+}
+
+/** Returns what does not work in the parts of a service; the address and the remote have checks of their own. */
+function sentences({ parts }: Readiness): string {
+  return Object.entries(parts)
+    .filter(([name]) => name !== 'address' && name !== 'remote')
+    .flatMap(([, part]) => part?.faults ?? [])
+    .join('; ');
+}
+
+/** Returns the public address that an OpenAPI document names. */
+function serverIn(value: unknown): string | undefined {
+  const { servers } = objectIn(value);
+  const { url } = objectIn(Array.isArray(servers) ? servers[0] : undefined);
+  return typeof url === 'string' ? url : undefined;
+}
+
+function objectIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

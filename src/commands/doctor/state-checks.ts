@@ -1,0 +1,57 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLog } from '../../log.ts';
+import { replaySegment, segmentName, segmentNumbers } from '../../state/journal/replay.ts';
+import { createStateRef } from '../../state/ref/git-state-ref.ts';
+import { readShard } from '../../state/ref/shards.ts';
+import { ifExists } from '../../system-error.ts';
+import { type DoctorCheck, failure, fine, inClone, warning } from './results.ts';
+
+/** The counts in `var/journal` are whole, and do not wait there for long. */
+export const checkJournal: DoctorCheck = async ({ config }) => {
+  const folder = join(config.var, 'journal');
+  const names = (await ifExists(readdir(folder))) ?? [];
+  const set = names.filter((name) => name.endsWith('.damaged'));
+  if (set.length > 0)
+    return warning(
+      `${set.length} damaged parts of the journal were set aside, such as ${set[0]}; the next posts of those bots replace what is lost`,
+      `look at the disk, then rm ${join(folder, '*.damaged')}`,
+    );
+  let entries = 0;
+  let oldest = Date.now();
+  for (const number of await segmentNumbers(folder)) {
+    // A running service removes a part once its counts are committed.
+    const lines = await ifExists(replaySegment(folder, number, () => entries++));
+    const path = join(folder, segmentName(number));
+    if (lines !== undefined && lines.length > 0)
+      return failure(
+        `${path}:${lines[0]}: ${lines.length} of its lines are damaged`,
+        'look at the disk; the service skips them, and the next posts of those bots replace what is lost',
+      );
+    const part = await ifExists(stat(path));
+    if (part) oldest = Math.min(oldest, part.birthtimeMs, part.mtimeMs);
+  }
+  const minutes = Math.round((Date.now() - oldest) / 60_000);
+  const waiting = `${entries} counts wait for their commit`;
+  if (entries > 0 && minutes > 10 + config.stateSeconds / 60)
+    return warning(
+      `${waiting}, the oldest for ${minutes} minutes`,
+      'start the service, or see in its log why it cannot commit',
+    );
+  return fine(entries === 0 ? 'no count waits for its commit' : waiting);
+};
+
+/** The counts and tokens in Git can be read. */
+export const checkState = inClone(async (_repository, { repositoryOpener }) => {
+  const { commit, files } = await createStateRef(repositoryOpener, silentLog).read();
+  if (commit === null) return fine('there are no counts and tokens yet');
+  let bots = 0;
+  const faults = [...files].flatMap(([path, text]) => readShard(path, text, () => bots++));
+  const [first] = faults;
+  return first === undefined
+    ? fine(`refs/botshelf/state has ${bots} bots`)
+    : failure(
+        `${faults.length} lines of refs/botshelf/state are skipped, the first is ${first.path}:${first.line} (${first.message})`,
+        'git log -p refs/botshelf/state has the lines before; the next posts of those bots replace counts, their owners press Token again',
+      );
+});

@@ -1,0 +1,136 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkJournal, checkState } from '../../../src/commands/doctor/state-checks.ts';
+import { checkPictures } from '../../../src/commands/doctor/content-checks.ts';
+import { checkLogin } from '../../../src/commands/doctor/login-checks.ts';
+import type { DoctorResult } from '../../../src/commands/doctor/results.ts';
+import { ImageEntries } from '../../../src/images/image-entries.ts';
+import { IndexFile } from '../../../src/images/index-file.ts';
+import { writeLine } from '../../../src/state/journal/journal-line.ts';
+import { botshelf, type Run } from '../../support/command-line.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { freePort } from '../../support/loopback.ts';
+import { startProvider } from '../../support/login-provider.ts';
+import { repositoryIn, testRepository } from '../../support/repository.ts';
+import { botId, mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { issueTestToken } from '../../support/token.ts';
+
+/** These depend on the machine that the tests run on. */
+const ofMachine = new Set(['file system', 'disk space', 'inotify', 'open files']);
+
+describe('botshelf doctor', () => {
+  let service: TestService;
+  let env: Record<string, string>;
+  before(async () => {
+    service = await startTestService({ [pagePath('7')]: mainPage() });
+    env = { PORT: new URL(service.address).port, BOTSHELF_IMAGES: 'off' };
+    await issueTestToken(service.root, '7');
+  });
+  const resultsOf = ({ stdout }: Run): readonly DoctorResult[] =>
+    (JSON.parse(stdout) as { checks: DoctorResult[] }).checks;
+  const wrongIn = (results: readonly DoctorResult[]): readonly DoctorResult[] =>
+    results.filter(({ name, state }) => state !== 'ok' && !ofMachine.has(name));
+
+  it('finds nothing wrong beside a service that runs, and changes nothing', async () => {
+    const before = repositoryIn(service.root).git('for-each-ref');
+    const run = await botshelf(service.root, ['doctor', '--json'], { env });
+    const results = resultsOf(run);
+    deepStrictEqual(wrongIn(results), []);
+    strictEqual(results.length, 18);
+    if (results.every(({ state }) => state === 'ok')) strictEqual(run.code, 0);
+    match(results.find(({ name }) => name === 'state')?.reason ?? '', /refs\/botshelf\/state has 1 bots/);
+    strictEqual(repositoryIn(service.root).git('for-each-ref'), before);
+    strictEqual(repositoryIn(service.root).status(), '');
+  });
+
+  it('ends with 1 and the fix for what is only a warning', async () => {
+    const { folder } = testRepository({ [pagePath('7')]: mainPage({ category: 'cars' }) });
+    const run = await botshelf(folder, ['doctor', '--json'], { env: { PORT: String(await freePort()) } });
+    deepStrictEqual(
+      wrongIn(resultsOf(run)).map(({ name, state, fix }) => [name, state, fix]),
+      [
+        ['service', 'warning', 'systemctl start botshelf'],
+        ['files', 'warning', 'botshelf check'],
+      ],
+    );
+    strictEqual(run.code, 1);
+  });
+
+  it('ends with 2 for an error, with readable lines and what mends it', async () => {
+    const run = await botshelf(tempFolder(), ['doctor'], { env });
+    strictEqual(run.code, 2);
+    match(run.stdout, /^error {4}clone {9}.* is in no Git repository.*\n {23}fix: run "git init" there/m);
+    match(run.stdout, /^ok {7}push {10}not checked: there is no clone$/m);
+    match(run.stdout, /\n\n\d+ ok, warnings: \d+, errors: \d+\n$/);
+  });
+});
+
+describe('what botshelf doctor says of the state', () => {
+  it('is what waits in the journal, and what of it is damaged', async () => {
+    const context = doctorContext(tempFolder());
+    strictEqual((await checkJournal(context)).reason, 'no count waits for its commit');
+    const folder = join(context.config.var, 'journal');
+    mkdirSync(folder, { recursive: true });
+    const line = writeLine({ id: botId('7'), count: 1, countedAt: 2 });
+    writeFileSync(join(folder, '000000000001.ndjson'), line);
+    strictEqual((await checkJournal(context)).reason, '1 counts wait for their commit');
+    writeFileSync(join(folder, '000000000002.ndjson'), `${line}junk\n`);
+    const { state, reason } = await checkJournal(context);
+    strictEqual(state, 'error');
+    match(reason, /000000000002\.ndjson:2: 1 of its lines are damaged/);
+  });
+
+  it('is which lines of the state ref cannot be read', async () => {
+    const { folder, git, write } = testRepository({ [pagePath('7')]: mainPage() });
+    strictEqual((await checkState(doctorContext(folder))).reason, 'there are no counts and tokens yet');
+    write('state.json', '{\n"7":{"count":1,"countedAt":2},\n"8":junk\n}\n');
+    const blob = git('hash-object', '-w', 'state.json');
+    git('read-tree', '--empty');
+    git('update-index', '--add', '--cacheinfo', `100644,${blob},00/07.json`);
+    git('update-ref', 'refs/botshelf/state', git('commit-tree', '-m', 'Count', git('write-tree')));
+    git('read-tree', 'HEAD');
+    const { state, reason } = await checkState(doctorContext(folder));
+    strictEqual(state, 'error');
+    match(reason, /1 lines of refs\/botshelf\/state are skipped, the first is 00\/07\.json:3/);
+  });
+});
+
+describe('what botshelf doctor says of pictures and the login', () => {
+  it('is which pictures cannot be had, and why', async () => {
+    const context = doctorContext(tempFolder());
+    mkdirSync(join(context.config.var, 'appdata'), { recursive: true });
+    const entries = new ImageEntries();
+    const index = await IndexFile.open(join(context.config.var, 'appdata/index'), entries);
+    const entry = entries.obtain('avatar', 'https://example.org/gone.png');
+    entry.failure = { count: 3, retryAt: 1, message: 'responds with status 404' };
+    index.changed(entry);
+    await index.close();
+    const { state, reason } = await checkPictures(context);
+    strictEqual(state, 'warning');
+    ok(reason.endsWith('cannot be fetched: https://example.org/gone.png responds with status 404'), reason);
+  });
+
+  it('is whether the discovery document is there', async () => {
+    const folder = tempFolder();
+    strictEqual((await checkLogin(doctorContext(folder))).state, 'ok');
+    const provider = await startProvider('http://localhost:8080');
+    const env = {
+      BOTSHELF_OAUTH_ISSUER: provider.issuer,
+      BOTSHELF_OAUTH_CLIENT_ID: provider.settings.clientId,
+      BOTSHELF_OAUTH_CLIENT_SECRET: provider.settings.clientSecret,
+    };
+    match(
+      (await checkLogin(doctorContext(folder, env))).reason,
+      /has a valid discovery document; its redirect/,
+    );
+    const insecure = { ...env, BOTSHELF_BASE_URL: 'http://bots.example.org' };
+    match((await checkLogin(doctorContext(folder, insecure))).reason, /has no https/);
+    provider.answer('/.well-known', 'with HTML');
+    const broken = await checkLogin(doctorContext(folder, env));
+    strictEqual(broken.state, 'error');
+    match(broken.reason, /the discovery document of http:.* cannot be used/);
+  });
+});

@@ -1,0 +1,60 @@
+import { match, strictEqual } from 'node:assert/strict';
+import { chownSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkClone, checkGit, checkLocks, gitOutcome } from '../../../src/commands/doctor/git-checks.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('what botshelf doctor says of Git', () => {
+  const { folder, git } = testRepository({ [pagePath('7')]: mainPage() });
+
+  it('is its version, and whether it is new enough', async () => {
+    strictEqual((await checkGit(doctorContext(folder))).state, 'ok');
+    strictEqual(gitOutcome('git version 2.39.5 (Apple Git-154)').reason, 'Git 2.39.5');
+    strictEqual(gitOutcome('git version 3.0.0').state, 'ok');
+    match(gitOutcome('git version 2.30.2').reason, /2\.30\.2 is too old/);
+    strictEqual(gitOutcome('').fix, 'apt-get install git');
+  });
+
+  it('is whether the clone takes commits', async () => {
+    const context = doctorContext(folder);
+    match((await checkClone(context)).reason, /is on main, and this user can write/);
+    writeFileSync(join(folder, '.git/MERGE_HEAD'), '');
+    strictEqual((await checkClone(context)).state, 'warning');
+    rmSync(join(folder, '.git/MERGE_HEAD'));
+    git('switch', '-q', '--detach');
+    const { state, reason, fix } = await checkClone(context);
+    git('switch', '-q', 'main');
+    strictEqual(state, 'error');
+    strictEqual(`${reason}: ${fix}`, 'HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+  });
+
+  it('is which files belong to another user', async function () {
+    if (process.getuid?.() !== 0) this.skip();
+    chownSync(join(folder, 'bots/007'), 65534, 65534);
+    const { state, reason, fix } = await checkClone(doctorContext(folder));
+    chownSync(join(folder, 'bots/007'), 0, 0);
+    strictEqual(state, 'warning');
+    match(reason, /1 files or folders belong to another user than the clone, such as bots\/007/);
+    strictEqual(fix, `chown -R 0:0 ${folder}`);
+  });
+
+  it('is which locks are stale, with the command that removes them', async () => {
+    const context = doctorContext(folder);
+    const lock = join(folder, '.git/index.lock');
+    writeFileSync(lock, '');
+    strictEqual((await checkLocks(context)).state, 'ok');
+    utimesSync(lock, 0, 0);
+    const { state, fix } = await checkLocks(context);
+    rmSync(lock);
+    strictEqual(state, 'warning');
+    match(fix ?? '', new RegExp(`rm ${lock}$`));
+  });
+
+  it('is once that there is no clone', async () => {
+    const context = doctorContext(tempFolder());
+    strictEqual((await checkLocks(context)).reason, 'not checked: there is no clone');
+  });
+});

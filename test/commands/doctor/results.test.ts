@@ -1,0 +1,58 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import {
+  type DoctorCheck,
+  exitCodeOf,
+  failure,
+  fine,
+  outcomeOf,
+  printResults,
+  runChecks,
+  warning,
+} from '../../../src/commands/doctor/results.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('the checks of botshelf doctor', () => {
+  const context = doctorContext(tempFolder());
+
+  it('run side by side; one that throws, or takes too long, is an error and ends no other', async () => {
+    const checks: Record<string, DoctorCheck> = {
+      slow: async () => await new Promise(() => {}),
+      broken: () => {
+        throw new Error('the disk is full: make room');
+      },
+      system: () => {
+        throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+      },
+      good: () => fine('all is well'),
+    };
+    const results = await runChecks(checks, context, 0.1);
+    deepStrictEqual(
+      results.map(({ name, state, reason }) => [name, state, reason]),
+      [
+        ['slow', 'error', 'it took longer than 0.1 s'],
+        ['broken', 'error', 'the disk is full'],
+        ['system', 'error', 'EACCES: permission denied'],
+        ['good', 'ok', 'all is well'],
+      ],
+    );
+    strictEqual(results[1]?.fix, 'make room');
+  });
+
+  it('end with 0, 1 for warnings, 2 for errors', () => {
+    const [good, mild, bad] = [fine('a'), warning('b', 'c'), failure('d', 'e')].map((outcome, i) => ({
+      name: `check ${i}`,
+      ...outcome,
+    }));
+    if (!good || !mild || !bad) throw new Error('there are three');
+    strictEqual(exitCodeOf([good]), 0);
+    strictEqual(exitCodeOf([good, mild]), 1);
+    strictEqual(exitCodeOf([mild, bad, good]), 2);
+    match(printResults([good, bad]), /^ok {7}check 0 {2}a\nerror {4}check 2 {2}d\n {18}fix: e\n\n1 ok, /);
+  });
+
+  it('take the last part of a message for what mends it', () => {
+    deepStrictEqual(outcomeOf('warning', 'a (b: c): do this'), warning('a (b: c)', 'do this'));
+    match(outcomeOf('error', 'a bug').fix ?? '', /production/);
+  });
+});

@@ -1,0 +1,84 @@
+import { match, strictEqual } from 'node:assert/strict';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:http';
+import { checkBaseAddress, checkService, proxyOutcome } from '../../../src/commands/doctor/service-checks.ts';
+import type { Outcome } from '../../../src/commands/doctor/results.ts';
+import { readVersion } from '../../../src/version.ts';
+import { doctorContext } from '../../support/doctor.ts';
+import { freePort, listenOnLoopback } from '../../support/loopback.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+/** What a server has to say, by path. */
+type Documents = Record<string, unknown>;
+
+describe('what botshelf doctor says of the running service', () => {
+  const folder = tempFolder();
+  const serve =
+    (documents: Documents): RequestListener =>
+    (request, response) => {
+      const document = documents[request.url ?? ''];
+      response.statusCode = document === undefined ? 404 : 200;
+      response.end(typeof document === 'string' ? document : JSON.stringify(document));
+    };
+  const start = async (documents: Documents): Promise<string> =>
+    `http://127.0.0.1:${(await listenOnLoopback(createServer(serve(documents)))).port}`;
+  const healthz = { ok: true, ...readVersion(), instance: 'a' };
+  const readyz = { ready: true, parts: { catalogue: { ready: true, faults: [] } } };
+  const check = async (documents: Documents): Promise<Outcome> =>
+    await checkService(doctorContext(folder, { PORT: new URL(await start(documents)).port }));
+
+  it('is that it is ready, or what does not work, or that it is something else', async () => {
+    const good = await check({ '/healthz': healthz, '/readyz': readyz });
+    strictEqual(good.state, 'ok');
+    const parts = { state: { ready: true, faults: ['counts cannot be saved: make room'] } };
+    const failing = await check({ '/healthz': healthz, '/readyz': { ready: true, parts } });
+    strictEqual(
+      `${failing.state} ${failing.reason} ${failing.fix}`,
+      'warning counts cannot be saved make room',
+    );
+    const starting = await check({ '/healthz': healthz, '/readyz': { ready: false, parts: {} } });
+    match(`${starting.state} ${starting.reason}`, /^error it is not ready/);
+    const old = await check({
+      '/healthz': { ...healthz, version: '0.0.1', commit: null },
+      '/readyz': readyz,
+    });
+    match(`${old.state} ${old.reason}`, /^warning botshelf 0\.0\.1 runs, and botshelf /);
+    match((await check({ '/': 'hello' })).reason, /another program responds/);
+  });
+
+  it('is that none responds', async () => {
+    const { state, fix } = await checkService(doctorContext(folder, { PORT: String(await freePort()) }));
+    strictEqual(`${state} ${fix}`, 'warning systemctl start botshelf');
+  });
+
+  it('is where the public address leads', async () => {
+    const local = new URL(await start({ '/healthz': healthz })).port;
+    const at = async (documents: Documents, prefix = ''): Promise<Outcome> => {
+      const base = `${await start(documents)}${prefix}`;
+      if (documents['/api/openapi.json'] === 'own')
+        documents['/api/openapi.json'] = { servers: [{ url: base }] };
+      return await checkBaseAddress(doctorContext(folder, { PORT: local, BOTSHELF_BASE_URL: base }));
+    };
+    match((await at({ '/healthz': healthz })).reason, /leads to this service/);
+    match((await at({ '/shelf/healthz': healthz }, '/shelf')).reason, /leads to this service/);
+    strictEqual((await at({ '/healthz': { ...healthz, instance: 'b' } })).state, 'warning');
+    match((await at({ '/api/openapi.json': 'own' })).reason, /leads to a Botshelf with this base address/);
+    const other = await at({ '/api/openapi.json': { servers: [{ url: 'https://old.example.org' }] } });
+    match(`${other.state} ${other.reason}`, /^error .* takes https:\/\/old\.example\.org for its address$/);
+    match((await at({ '/healthz': '<p>welcome to nginx' })).reason, /leads to something else/);
+    const away = `http://127.0.0.1:${await freePort()}`;
+    const unreachable = await checkBaseAddress(doctorContext(folder, { BOTSHELF_BASE_URL: away }));
+    match(unreachable.reason, /cannot be reached from here \(.*ECONNREFUSED/);
+  });
+
+  it('is whether the headers of the proxy fit the settings', () => {
+    const { host, baseUrl, trustProxy } = doctorContext(folder).config;
+    const plain = { host, baseUrl, trustProxy };
+    const https = { ...plain, baseUrl: 'https://bots.example.org' };
+    strictEqual(proxyOutcome(plain).state, 'ok');
+    strictEqual(proxyOutcome({ ...https, trustProxy: true }).state, 'ok');
+    strictEqual(proxyOutcome(https).fix, 'BOTSHELF_TRUST_PROXY=on');
+    match(proxyOutcome({ ...https, trustProxy: true, host: '0.0.0.0' }).reason, /can send any/);
+    strictEqual(proxyOutcome(plain, 'requests come through a proxy').reason, 'requests come through a proxy');
+  });
+});
