@@ -17,7 +17,7 @@ export const mainFile = fileURLToPath(new URL('./dist/src/main.js', import.meta.
 
 /**
  * Runs `botshelf` with the catalogue at `root`, which is also the current folder unless another is given. Runs that do
- * not overlap share a process.
+ * not overlap share a process: what is to happen when a process ends needs one of its own.
  */
 export async function botshelf(
   root: string,

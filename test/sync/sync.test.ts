@@ -51,9 +51,11 @@ describe('a service with a remote', () => {
       await eventually(() => strictEqual(clone.status(), ''));
       strictEqual(clone.read('README.md'), 'Not a bot.');
       clone.git('merge-base', '--is-ancestor', commit, 'HEAD');
-      match(
-        linesAbout(service, 'fast-forwarded').join(),
-        /fast-forwarded to the remote's branch \(2 commits, 3 files\)/,
+      await eventually(() =>
+        match(
+          linesAbout(service, 'fast-forwarded').join(),
+          /fast-forwarded to the remote's branch \(2 commits, 3 files\)/,
+        ),
       );
     });
 

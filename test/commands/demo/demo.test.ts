@@ -1,10 +1,11 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { BotListElement, BotRecord } from '../../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../../src/check/check.ts';
 import { folderSource } from '../../../src/check/source.ts';
-import { botshelf } from '../../support/command-line.ts';
+import { botshelf, mainFile } from '../../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../../support/demo.ts';
 import { eventually } from '../../support/eventually.ts';
 import { repositoryIn } from '../../support/repository.ts';
@@ -116,9 +117,13 @@ describe('botshelf demo', function () {
     const address = other.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
     const folder = tempFolder();
-    const { code, stderr } = await botshelf(folder, ['demo'], { env: { PORT: port, TMPDIR: folder } });
+    // In a process of its own, as the folder is removed when the process ends.
+    const { status, stderr } = spawnSync(process.execPath, [mainFile, 'demo'], {
+      env: { PATH: process.env['PATH'], PORT: port, TMPDIR: folder },
+      encoding: 'utf8',
+    });
     other.close();
-    strictEqual(code, 2);
+    strictEqual(status, 2);
     ok(stderr.includes(port), stderr);
     deepStrictEqual(readdirSync(folder), []);
   });
