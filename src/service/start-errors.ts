@@ -14,6 +14,11 @@ export function ensureCatalogue(config: Config): void {
 
 /** The error for a catalogue that cannot be read, with the setting to change. */
 export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'catalogue'>): UserError {
+  if (codeOf(error) === 'ENOENT') {
+    return new UserError(
+      `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
+    );
+  }
   return new UserError(
     `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
   );

@@ -58,7 +58,10 @@ describe('botshelf serve', () => {
       const { code, lines } = await refused(root);
       strictEqual(code, 2);
       strictEqual(lines.length, 1, lines.join('\n'));
-      match(lines[0] ?? '', /cannot be read.*Set BOTSHELF_CATALOGUE to the folder that holds bots/);
+      match(
+        lines[0] ?? '',
+        /has no folder bots\/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one/,
+      );
     }
     deepStrictEqual(readdirSync(empty), [], 'nothing was made');
   });

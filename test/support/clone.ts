@@ -1,5 +1,5 @@
 import { cpSync, symlinkSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commitAll } from './command-line.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -12,11 +12,11 @@ export function cloneOfPackage(): string {
   const folder = join(tempFolder(), 'botshelf');
   cpSync(packageFolder, folder, {
     recursive: true,
-    filter: (path) => !notCloned.has(relative(packageFolder, path)),
+    filter: (path) => basename(path) !== 'node_modules' && !notCloned.has(relative(packageFolder, path)),
   });
   commitAll(folder);
   symlinkSync(join(packageFolder, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 
-const notCloned = new Set(['.git', 'node_modules', 'dist', 'var', 'catalogue', 'coverage']);
+const notCloned = new Set(['.git', 'dist', 'var', 'catalogue', 'coverage']);

@@ -1,0 +1,119 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cloneOfPackage, packageFolder } from '../support/clone.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('the package, packed and installed in an empty folder', function () {
+  this.timeout(120_000);
+  /** Where it is installed. */
+  let home: string;
+  const installed = (): string => join(home, 'node_modules/botshelf');
+
+  before('pack and install it', () => {
+    const clone = cloneOfPackage();
+    home = tempFolder();
+    chmodSync(home, 0o755);
+    npm(clone, 'pack', '--silent', '--pack-destination', home);
+    const [tarball = ''] = readdirSync(home);
+    match(tarball, /^botshelf-\d+\.\d+\.\d+\.tgz$/);
+    npm(home, 'install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`);
+  });
+
+  it('serves a new catalogue with the commands of the first minute', async () => {
+    const first = spawnSync('npx', ['botshelf', 'serve'], { cwd: home, encoding: 'utf8' });
+    strictEqual(first.status, 2);
+    match(first.stderr, /has no folder bots\/: make a catalogue with “botshelf init DIR”/);
+    // npx does not pass signals on, so the service is started by its own name.
+    const commands = `cd ${home} && npx botshelf init mine >init.log 2>&1 && cd mine && npx botshelf check >../check.log 2>&1 && exec ../node_modules/.bin/botshelf serve`;
+    const service = await startServiceProcess(home, {}, [
+      'env',
+      '-u',
+      'BOTSHELF_CATALOGUE',
+      'sh',
+      '-c',
+      commands,
+    ]);
+    strictEqual((await fetch(`${service.address}/`)).status, 200);
+    deepStrictEqual(await (await fetch(`${service.address}/api/v2/bots`)).json(), []);
+    ok(existsSync(join(home, 'mine/var')));
+  });
+
+  it('says its version, which has notes', () => {
+    const { version } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    strictEqual(
+      execFileSync('npx', ['botshelf', '--version'], { cwd: home, encoding: 'utf8' }),
+      `${version}\n`,
+    );
+    match(readFileSync(join(installed(), 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${version}$`, 'm'));
+  });
+
+  it('has every file that its documents link to, and no source or test', () => {
+    const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
+    const broken = files
+      .filter((file) => file.endsWith('.md') && !file.startsWith('bots/'))
+      .flatMap((file) => linksOf(file).map((link) => [file, join(dirname(file), link)] as const))
+      .filter(([, target]) => !existsSync(join(installed(), target)));
+    deepStrictEqual(broken, []);
+    deepStrictEqual(
+      files.filter((file) => /\.(?:ts|tsx|map)$/.test(file) || /^(?:test|bench|src)(?:\/|$)/.test(file)),
+      [],
+    );
+  });
+
+  it('runs as a user without a home, with nothing writable but the catalogue and var', async () => {
+    const root = testRepository({ [pagePath('7')]: mainPage() }).folder;
+    const folder = join(root, 'var');
+    mkdirSync(folder);
+    chmodSync(root, 0o755);
+    if (isRoot)
+      for (const name of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(root, name), nobody, nobody);
+    const serve = `env -u HOME ${process.execPath} ${installed()}/bin/botshelf.js serve`;
+    // Other users than root may neither mount nor change the user: the service then runs as they are.
+    const isolated = isRoot
+      ? `mount --bind ${root} ${root} && mount -o remount,bind,ro / && exec setpriv --reuid ${nobody} --regid ${nobody} --clear-groups --no-new-privs ${serve}`
+      : `exec ${serve}`;
+    const env = { BOTSHELF_VAR: folder, BOTSHELF_IMAGES: 'on', TMPDIR: folder };
+    const shell = ['sh', '-c', isolated] as const;
+    const service = await startServiceProcess(
+      root,
+      env,
+      isRoot ? ['unshare', '--mount', ...shell] : [...shell],
+    );
+    strictEqual((await fetch(`${service.address}/bots/7`)).status, 200);
+  });
+});
+
+describe('the libraries', () => {
+  it('run no program when they are installed', () => {
+    const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    deepStrictEqual(
+      Object.entries(lock.packages)
+        .filter(([, { hasInstallScript }]) => hasInstallScript)
+        .map(([name]) => name),
+      [],
+    );
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+const nobody = 65534;
+
+function npm(folder: string, ...args: readonly string[]): void {
+  execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** Returns the relative links of a document. */
+function linksOf(file: string): string[] {
+  const text = readFileSync(join(packageFolder, file), 'utf8');
+  return [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link);
+}
