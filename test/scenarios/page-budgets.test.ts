@@ -92,7 +92,7 @@ describe('the budgets of pages, with the demo', function () {
     }
   });
 
-  it('the permissions stay beside a page on a wide screen, and a low window covers none of the column', async () => {
+  it('the permissions stay beside a page on a wide screen, and a low window covers none of the column; they are printed', async () => {
     const path = paths[2] ?? '';
     const lengthen = "document.querySelector('.bot-body .prose').style.minHeight = '4000px'";
     const boxOf = async (page: Page, selector: string): Promise<{ y: number; height: number }> =>
@@ -120,6 +120,9 @@ describe('the budgets of pages, with the demo', function () {
       tops,
       tops.toSorted((a, b) => a - b),
     );
+    await phone.emulateMedia({ media: 'print' });
+    const isPrinted = async (selector: string): Promise<boolean> => await phone.locator(selector).isVisible();
+    deepStrictEqual(await Promise.all(order.map(isPrinted)), [false, true, true, false]);
     await phone.context().close();
   });
 });
