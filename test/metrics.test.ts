@@ -1,8 +1,31 @@
-import { match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { packageFolder } from './support/clone.ts';
 import { testRepository, type TestRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { issueTestToken } from './support/token.ts';
+
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly action: string };
+}
+
+interface Dashboard {
+  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly templating: {
+    readonly list: readonly { readonly query: string | { readonly query: string } }[];
+  };
+}
+
+/** Returns the text of a file of docs/. */
+function textOf(name: string): string {
+  return readFileSync(join(packageFolder, 'docs', name), 'utf8');
+}
 
 const homer = '190519304972663312';
 
@@ -70,6 +93,59 @@ describe('/metrics', () => {
     strictEqual(found.get('botshelf_faulty_files'), 1);
     strictEqual(found.get('botshelf_part_ready{part="catalogue"}'), 1);
     strictEqual(found.get('botshelf_part_faults{part="state"}'), 0);
+  });
+
+  describe('as the dashboard and the alerts use it', () => {
+    const dashboard = textOf('dashboard.json');
+    const alerts = (parseYaml(textOf('alerts.yml')) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(
+      ({ rules }) => rules,
+    );
+    const { panels, templating } = JSON.parse(dashboard) as Dashboard;
+    const expressions = [
+      ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+      ...templating.list.flatMap(({ query }) => (typeof query === 'string' ? [] : [query.query])),
+      ...alerts.map(({ expr }) => expr),
+    ];
+
+    it('has every name and label in their expressions', async () => {
+      await metrics();
+      const found = [...(await metrics()).keys()];
+      ok(expressions.length > 30);
+      const used = expressions.flatMap((expression) => [
+        ...expression.matchAll(/\b((?:botshelf|nodejs|process)_\w+)(?:\{([^}]*)\})?/g),
+      ]);
+      const missing = used.filter(([, name = '', labels = '']) => {
+        const keys = [...labels.matchAll(/(\w+)(?==)/g)].map(([, key = '']) => key);
+        const own = keys.filter((key) => key !== 'job' && key !== 'instance');
+        return !found.some(
+          (sample) => sample.replace(/\{.*/, '') === name && own.every((key) => sample.includes(`${key}="`)),
+        );
+      });
+      deepStrictEqual(
+        missing.map(([text]) => text),
+        [],
+      );
+    });
+
+    it('leads from each alert to what to do', () => {
+      strictEqual(new Set(alerts.map(({ alert }) => alert)).size, alerts.length);
+      for (const { alert, labels, annotations } of alerts) {
+        ok(['warning', 'critical'].includes(labels.severity), alert);
+        ok(annotations.summary.length > 20 && annotations.action.length > 40, alert);
+      }
+    });
+
+    it('is explained, each metric of its own', async () => {
+      const text = textOf('metrics.md');
+      const names = [...(await metrics()).keys()].map((sample) => sample.replace(/\{.*/, ''));
+      const own = names
+        .filter((name) => name.startsWith('botshelf_'))
+        .map((name) => name.replace(/_(?:bucket|sum|count)$/, ''));
+      deepStrictEqual(
+        own.filter((name) => !text.includes(`\`${name}\``)),
+        [],
+      );
+    });
   });
 
   it('tells of commits, and of counts on their way into Git', async () => {
