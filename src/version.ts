@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export interface Version {
   /** The version of the package, such as `1.4.0`. */
   readonly version: string;
-  /** The first 12 digits of the commit; null where the program is not in a clone of its repository. */
+  /** The first 12 digits of the commit; null where neither the package nor a clone around it says which. */
   readonly commit: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface Version {
 export function readVersion(): Version {
   const file = fileURLToPath(import.meta.resolve('#package'));
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return { version, commit: readCommit(join(dirname(file), '.git')) };
+  return { version, commit: readCommit(dirname(file)) };
 }
 
 /** Returns a text such as `botshelf 1.4.0 (0123456789ab)`. */
@@ -23,33 +23,25 @@ export function nameOfVersion({ version, commit }: Version): string {
 }
 
 /**
- * Returns the commit that is checked out; null where there is none. Reads Git's files itself, as git refuses a clone of
- * another user: the code belongs to root and the service does not run as root.
+ * Returns the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
+ * packed from; null for neither. Reads Git's files itself, as git refuses a clone of another user: the code belongs to
+ * root and the service does not run as root.
  */
-export function readCommit(gitDir: string): string | null {
-  try {
-    if (!statSync(gitDir).isDirectory()) return null;
-    const read = (name: string): string => readFileSync(join(gitDir, name), 'utf8');
-    const head = read('HEAD').trim();
-    const ref = /^ref: (refs\/.+)$/.exec(head)?.[1];
-    const id = ref === undefined ? head : (looseRef(read, ref) ?? packedRef(read, ref));
-    return /^[\da-f]{40,64}$/.test(id) ? id.slice(0, 12) : null;
-  } catch {
-    return null;
-  }
+export function readCommit(folder: string): string | null {
+  const read = (name: string): string => {
+    try {
+      return readFileSync(join(folder, name), 'utf8').trim();
+    } catch {
+      return '';
+    }
+  };
+  const head = read('.git/HEAD') || read('dist/commit');
+  const ref = /^ref: (refs\/.+)$/.exec(head)?.[1];
+  const id = ref === undefined ? head : read(`.git/${ref}`) || packedId(read('.git/packed-refs'), ref);
+  return /^[\da-f]{40,64}$/.test(id) ? id.slice(0, 12) : null;
 }
 
-function looseRef(read: (name: string) => string, ref: string): string | undefined {
-  try {
-    return read(ref).trim();
-  } catch {
-    return undefined;
-  }
-}
-
-function packedRef(read: (name: string) => string, ref: string): string {
-  const line = read('packed-refs')
-    .split('\n')
-    .find((entry) => entry.endsWith(` ${ref}`));
+function packedId(packedRefs: string, ref: string): string {
+  const line = packedRefs.split('\n').find((entry) => entry.endsWith(` ${ref}`));
   return line?.split(' ')[0] ?? '';
 }
