@@ -119,46 +119,56 @@ function isSame(a: VaryKey, b: VaryKey): boolean {
 }
 
 /**
- * Reads the headers that a read depends on; undefined where others may matter. Uses the raw headers, because building
- * Node's object of all headers would take longer than everything else here.
+ * Reads the headers that a read depends on; undefined where others may matter, or one is there twice. Uses the raw
+ * headers, because building Node's object of all headers would take longer than everything else here.
  */
 function readVaryKey({
   rawHeaders,
   url = '',
-}: IncomingMessage): (VaryKey & { readonly condition?: string }) | undefined {
-  const forInterface = url.startsWith('/api/');
-  const found: { [name in ReadHeader]?: string } = {};
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = headerOf(rawHeaders[i] ?? '');
-    if (name === undefined) continue;
-    if (found[name] !== undefined) return undefined;
-    found[name] = rawHeaders[i + 1] ?? '';
-  }
+}: IncomingMessage): (VaryKey & { readonly condition: string | undefined }) | undefined {
   // Only pages depend on the language and on who is logged in.
-  if (found['if-modified-since'] !== undefined || (!forInterface && found.cookie !== undefined))
-    return undefined;
+  const forInterface = url.startsWith('/api/');
+  let accept: string | undefined;
+  let encoding: string | undefined;
+  let language: string | undefined;
+  let condition: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    const value = rawHeaders[i + 1] ?? '';
+    // The length rules out most headers.
+    if (!lengths.has(name.length)) continue;
+    switch (name.toLowerCase()) {
+      case 'accept':
+        if (accept !== undefined) return undefined;
+        accept = value;
+        break;
+      case 'accept-encoding':
+        if (encoding !== undefined) return undefined;
+        encoding = value;
+        break;
+      case 'accept-language':
+        if (language !== undefined) return undefined;
+        language = value;
+        break;
+      case 'if-none-match':
+        if (condition !== undefined) return undefined;
+        condition = value;
+        break;
+      case 'cookie':
+        if (!forInterface) return undefined;
+        break;
+      case 'if-modified-since':
+        return undefined;
+      default:
+    }
+  }
   return {
-    accept: found.accept ?? '',
-    encoding: found['accept-encoding'] ?? '',
-    language: forInterface ? '' : (found['accept-language'] ?? ''),
-    ...(found['if-none-match'] !== undefined && { condition: found['if-none-match'] }),
+    accept: accept ?? '',
+    encoding: encoding ?? '',
+    language: forInterface ? '' : (language ?? ''),
+    condition,
   };
 }
 
-const readNames = [
-  'accept',
-  'cookie',
-  'if-none-match',
-  'accept-encoding',
-  'accept-language',
-  'if-modified-since',
-] as const;
-type ReadHeader = (typeof readNames)[number];
-
-/** Returns the header's name if it is one of `readNames`, in any case. */
-function headerOf(name: string): ReadHeader | undefined {
-  // The length rules out most headers.
-  if (name.length !== 6 && name.length !== 13 && name.length !== 15 && name.length !== 17) return undefined;
-  const lower = name.toLowerCase();
-  return readNames.find((known) => known === lower);
-}
+/** Of the names above. */
+const lengths = new Set([6, 13, 15, 17]);

@@ -47,7 +47,10 @@ export async function listen(
   const respond: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
     if (rewrite) request.url = rewrite(request.url ?? '');
-    if (cache?.respond(request, response)) return;
+    const isCached = cache?.respond(request, response) ?? false;
+    // As `server.timeout`, which would start a timer for cached responses too that are sent at once.
+    if (!isCached || request.socket.writableLength > 0) response.setTimeout(idleTimeout);
+    if (isCached) return;
     unfinished.add(response);
     response.on('close', forget);
     void compute(request, response);
@@ -57,7 +60,6 @@ export async function listen(
     if (response.socket === null) queuePipelined(request, response, handle);
     else handle(request, response);
   });
-  server.timeout = idleTimeout;
   server.maxConnections = maxConnections;
   logRefusals(server, log);
   server.on('clientError', refuse);

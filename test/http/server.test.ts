@@ -1,6 +1,9 @@
-import { ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import Koa from 'koa';
+import { listen } from '../../src/http/server.ts';
+import { silentLog } from '../../src/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -35,5 +38,23 @@ describe('the limit on connections', () => {
     ok((await fetch(`${address}/healthz`)).ok);
     for (const socket of sockets.splice(0)) socket.destroy();
     strictEqual(await end('SIGTERM'), 0);
+  });
+});
+
+describe('a connection', () => {
+  it('ends after two minutes without traffic while a response is computed or sent, and after 76 s between requests', async () => {
+    const app = new Koa();
+    const timeouts: (number | undefined)[] = [];
+    let connection: Socket | undefined;
+    app.use((ctx) => {
+      connection = ctx.socket;
+      timeouts.push(connection.timeout);
+      ctx.body = 'Homer';
+    });
+    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    for (let i = 0; i < 2; i++) await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+    await eventually(() => connection?.timeout !== 120_000);
+    deepStrictEqual([...timeouts, connection?.timeout], [120_000, 120_000, 76_000]);
+    await server.close();
   });
 });
