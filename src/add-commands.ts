@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { CheckFlags } from './commands/check.ts';
+import type { GitHost } from './commands/init.ts';
 
 /** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
@@ -45,8 +46,13 @@ export function addCommands(program: Command): void {
     .argument('<folder>', 'a new or empty folder')
     .option('--samples', 'include the sample bots')
     .option('--branch <name>', 'the name of the branch', 'main')
+    .addOption(
+      new Option('--host <host>', 'the Git host, for its check of pull requests; forgejo is Gitea too')
+        .choices(['github', 'gitlab', 'forgejo'] satisfies GitHost[])
+        .default('github'),
+    )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
-    .action(async (folder: string, options: { samples?: boolean; branch: string }) => {
+    .action(async (folder: string, options: { samples?: boolean; branch: string; host: GitHost }) => {
       const { init } = await import('./commands/init.ts');
       await init(folder, options);
     });
@@ -89,6 +95,7 @@ function addCheck(program: Command): void {
       'check what the working tree changed since it branched off this revision, and apply the rules about changes too',
     )
     .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
+    .option('--fetch <remote>', 'with --head: fetch that commit from this remote or address first')
     .addOption(
       new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
         .choices(['text', 'github', 'json'] satisfies CheckFlags['format'][])

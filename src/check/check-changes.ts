@@ -1,4 +1,5 @@
 import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/inspect/changed-files.ts';
+import { fetchMissing } from '../git/inspect/fetch-objects.ts';
 import { largestFile, readObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/inspect/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
@@ -48,6 +49,7 @@ export async function checkChanges(
   if (inScope.length > maxFiles) {
     return { files: inScope.length, findings: [tooManyFiles(inScope)] };
   }
+  await fetchChange(root, range, inScope);
   const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
   const own = [
     ...range.conflicts.map(conflict),
@@ -67,6 +69,18 @@ export async function checkChanges(
   const faulty = new Set(faults.map(({ path }) => path));
   const outside = inScope.flatMap(findingsOutside).filter(({ path }) => !faulty.has(path));
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
+}
+
+/** Fetches at once what a partial clone lacks of the file versions that the change adds, and of the folders of its bots. */
+async function fetchChange(
+  root: string,
+  { base, head, before, after }: RevisionRange,
+  changes: readonly ChangedFile[],
+): Promise<void> {
+  const paths = changes.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
+  const folders = paths.flatMap((path) => /^bots\/\d{3}(?=\/)/.exec(path)?.[0] ?? []);
+  const trees = [before, after ?? before].map((id) => `${id}^{tree}`);
+  await fetchMissing(root, [head, `^${base}`], [...trees, '--', settingsName, ...new Set(folders)]);
 }
 
 /** Checks the bots of the changed files as they are after the change, each as a whole, and the settings if they changed. */

@@ -1,5 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { inviteKey, nameKey } from '../bot/likeness.ts';
+import { fetchMissing } from '../git/inspect/fetch-objects.ts';
 import { grepLines } from '../git/inspect/grep.ts';
 import type { Finding } from './check.ts';
 import { quoted } from '../catalogue/page/fault.ts';
@@ -31,6 +32,7 @@ export async function findingsOfDuplicates(
     }
   }
   if (wanted.size === 0) return [];
+  if (commit !== null) await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
   await grepLines(root, commit, botsFolder, ['"name"', '"invite"'], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
       const likeness = likenessOf(key as NewValue['key'], parse(value));

@@ -2,6 +2,7 @@ import type { CheckReport } from '../check/check.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../config.ts';
+import { fetchCommit } from '../git/inspect/fetch-objects.ts';
 import { revisionRange } from '../git/inspect/revision-range.ts';
 import { UserError } from '../user-error.ts';
 import { catalogueScope } from './catalogue-scope.ts';
@@ -11,16 +12,23 @@ import { progressOn } from './progress.ts';
 export interface CheckFlags {
   readonly base?: string;
   readonly head?: string;
+  /** The remote that `head` is fetched from. */
+  readonly fetch?: string;
   readonly format: ReportFormat;
 }
 
 /** Checks the catalogue and prints the report; the exit code is 1 when it has errors. @throws {UserError} */
-export async function check(paths: string[], { base, head, format }: CheckFlags): Promise<void> {
+export async function check(paths: string[], { base, head, fetch, format }: CheckFlags): Promise<void> {
   const { catalogue: root } = readConfig();
   if (head !== undefined && base === undefined) {
     throw new UserError('--head needs --base: name the revision to compare it with');
   }
-  const scope = catalogueScope(root, paths);
+  if (fetch !== undefined && head === undefined) {
+    throw new UserError('--fetch needs --head: name the commit to fetch');
+  }
+  // A clone without a work tree has a catalogue too, in its commits.
+  const scope = head !== undefined && paths.length === 0 ? 'everything' : catalogueScope(root, paths);
+  if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   const progress = progressOn(process.stderr);
   const onProgress = (files: number): void => progress.show(`${files} files checked`);
   let report: CheckReport;

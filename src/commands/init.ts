@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingsFile } from '../bot/schema-types.ts';
@@ -9,20 +9,25 @@ import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
+import { readVersion } from '../version.ts';
+
+/** The Git hosts that there is a check of pull requests for. The one of forgejo is for Gitea too. */
+export type GitHost = 'github' | 'gitlab' | 'forgejo';
 
 interface InitOptions {
   readonly samples?: boolean;
   readonly branch: string;
+  readonly host: GitHost;
 }
 
 /** Creates a repository with a catalogue in it. @throws {UserError} */
-export async function init(name: string, { samples = false, branch }: InitOptions): Promise<void> {
+export async function init(name: string, { samples = false, branch, host }: InitOptions): Promise<void> {
   if (!isBranchName(branch)) {
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
   }
   const folder = resolve(name);
   makeRoom(folder, name);
-  copyTemplate(folder, samples);
+  copyTemplate(folder, samples, host);
   writeFileSync(join(folder, settingsName), newSettings(basename(folder)));
   try {
     await commitAll(folder, branch);
@@ -49,16 +54,27 @@ function makeRoom(folder: string, name: string): void {
   throw new UserError(`${JSON.stringify(name)} is not empty: pass a new or empty folder`);
 }
 
-/** Fills a folder with what a new catalogue has, with the sample bots or none. */
-export function copyTemplate(folder: string, samples: boolean): void {
+/** Fills a folder with what a new catalogue has on a Git host, with the sample bots or none. */
+export function copyTemplate(folder: string, samples: boolean, host: GitHost): void {
   const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
-  cpSync(join(home, 'catalogue-template'), folder, { recursive: true });
+  for (const part of ['common', host])
+    cpSync(join(home, 'catalogue-template', part), folder, { recursive: true });
   // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
+  const workflow = join(folder, workflows[host]);
+  const { version } = readVersion();
+  writeFileSync(workflow, readFileSync(workflow, 'utf8').replace('botshelf@VERSION', `botshelf@${version}`));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
   else writeFileSync(join(folder, botsFolder, keeper), '');
 }
+
+/** The file that has the check; it names the version of the checker. */
+const workflows: Readonly<Record<GitHost, string>> = {
+  github: '.github/workflows/catalogue.yml',
+  gitlab: '.gitlab-ci.yml',
+  forgejo: '.forgejo/workflows/catalogue.yml',
+};
 
 /** Returns the text of settings for a new catalogue: only a name, that of its folder. */
 function newSettings(folder: string): string {
@@ -98,7 +114,7 @@ function nextSteps(shown: string, folder: string): string {
   share it    create an empty repository on a Git host, then in ${shown}:
               git remote add origin ADDRESS && git push --set-upstream origin HEAD
 
-Its README.md tells contributors what to do, and maintainers what the check of pull requests needs.
+Its README.md tells contributors what to do, its MAINTAINERS.md how to have pull requests checked.
 `;
 }
 

@@ -28,6 +28,7 @@ describe('botshelf init', () => {
       '.github/CODEOWNERS',
       '.github/workflows/catalogue.yml',
       '.gitignore',
+      'MAINTAINERS.md',
       'README.md',
       'bots/.gitkeep',
       'botshelf.json',
@@ -47,10 +48,14 @@ describe('botshelf init', () => {
     }
   });
 
-  it('brings the samples when asked to, on the branch that was asked for', async () => {
+  it('brings the samples, the branch and the check of the Git host that are named', async () => {
     const folder = join(tempFolder(), 'a', "it's");
-    const { code } = await botshelf(tempFolder(), ['init', folder, '--samples', '--branch', 'trunk/2']);
+    const options = ['--samples', '--branch', 'trunk/2', '--host', 'gitlab'];
+    const { code } = await botshelf(tempFolder(), ['init', folder, ...options]);
     strictEqual(code, 0);
+    match(repositoryIn(folder).git('ls-files'), /^\.gitlab-ci\.yml\n\.gitlab\/CODEOWNERS$/m);
+    match(readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8'), /BOTSHELF: botshelf@\d+\.\d+\.\d+\n/);
+    ok(!existsSync(join(folder, '.github')));
     strictEqual(repositoryIn(folder).git('symbolic-ref', 'HEAD'), 'refs/heads/trunk/2');
     const bot = '190519304972663312';
     const service = await startTestService({}, { root: folder });

@@ -55,7 +55,7 @@ async function makeDemo(folder: string): Promise<number> {
   const now = Date.now();
   const bots = readDemoBots();
   const filling = fillImageCache(join(folder, 'var/appdata'), bots);
-  copyTemplate(folder, false);
+  copyTemplate(folder, false, 'github');
   for (const [path, text] of bots.flatMap((bot) => [...filesOf(bot, now)])) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
