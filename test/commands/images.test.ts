@@ -51,7 +51,7 @@ describe('botshelf images', () => {
 
   it('says in one line that there is no catalogue', async () => {
     const { code, stderr } = await botshelf(tempFolder(), ['images']);
-    match(stderr, /^the catalogue .* cannot be read: .*BOTSHELF_CATALOGUE.*\n$/);
+    match(stderr, /^\/.+ has no folder bots\/: .*BOTSHELF_CATALOGUE.*\n$/);
     strictEqual(code, 2);
   });
 });
