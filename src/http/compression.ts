@@ -1,13 +1,30 @@
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import {
+  brotliCompress,
+  type BrotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  type Gzip,
+  gzip,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
+import type { Pieces } from '../concurrency/pieces.ts';
+import { QueueFullError, SerialQueue } from '../concurrency/serial-queue.ts';
 
 export type Coding = 'br' | 'gzip';
 
-/** A body to send: in one piece, or as a function that produces its pieces, any number of times. */
-export type Body = Buffer | (() => AsyncIterable<Buffer>);
+/** A body to send: in one piece, or in several that are produced for each response. */
+export type Body = Buffer | Pieces;
+
+/** Whether a body is so large that it is compressed while it is sent, and not kept. */
+export function isStreamed(body: Body): body is Pieces {
+  return !Buffer.isBuffer(body) && body.bytes > mostKept;
+}
+
+/** Bytes before compression, which are about an eighth after it. */
+const mostKept = 256 * 1024 * 1024;
 
 /**
  * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time: several at
@@ -21,18 +38,57 @@ export class CompressedBodies {
     fetchMethod: async (_key, _stale, { context: { body, coding } }) =>
       await (Buffer.isBuffer(body)
         ? compress(body, coding)
-        : this.#queue.run(async () => await compressPieces(body(), coding))),
+        : this.#queue.run(async () => await compressPieces(body.read(), coding))),
   });
   readonly #queue = new SerialQueue(64);
+  /** Compresses one piece at a time, of all bodies that are compressed while they are sent. */
+  readonly #pieceQueue = new SerialQueue();
+  #streams = 0;
 
   /**
-   * Returns the body in a content coding. Callers that want the same one at the same time share the work.
+   * Returns the body in a content coding: in pieces where it is too large to be kept. Callers that want the same one at the
+   * same time share the work of any other.
    * @param digest identifies the body: equal digests mean equal bytes
    * @throws {QueueFullError}
    */
-  async get(digest: string, coding: Coding, body: Body): Promise<Buffer> {
-    return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
+  async get(digest: string, coding: Coding, body: Body): Promise<Body> {
+    if (!isStreamed(body))
+      return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
+    if (this.#streams >= mostStreams) throw new QueueFullError(mostStreams);
+    return { bytes: body.bytes, read: () => this.#compressSlowly(body, coding) };
   }
+
+  /** Yields the compressed body, no faster than it is read. A reader that stops holds a piece in memory, and no thread. */
+  async *#compressSlowly(body: Pieces, coding: Coding): AsyncGenerator<Buffer> {
+    this.#streams++;
+    const compressed: Buffer[] = [];
+    const output = compressor(coding).on('data', (bytes: Buffer) => compressed.push(bytes));
+    const ended = finished(output);
+    // An error of the compressor rejects the write, too.
+    ended.catch(() => {});
+    try {
+      for await (const piece of body.read()) {
+        await this.#pieceQueue.run(async () => await writeTo(output, piece));
+        yield* compressed.splice(0);
+      }
+      output.end();
+      await ended;
+      yield* compressed;
+    } finally {
+      output.destroy();
+      this.#streams--;
+    }
+  }
+}
+
+/** Bodies that are compressed while they are sent, each with half a megabyte of memory. */
+const mostStreams = 32;
+
+/** Resolves when the piece is compressed. */
+async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    output.write(piece, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
@@ -41,12 +97,15 @@ async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
 
 /** Compresses a body in pieces: faster and less than one in one piece, as it is large. */
 export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
-  const output = coding === 'br' ? createBrotliCompress(brotliOptions(4)) : createGzip({ level: 1 });
   const chunks: Buffer[] = [];
-  await pipeline(pieces, output, async (compressed) => {
+  await pipeline(pieces, compressor(coding), async (compressed) => {
     for await (const chunk of compressed) chunks.push(chunk as Buffer);
   });
   return Buffer.concat(chunks);
+}
+
+function compressor(coding: Coding): Gzip | BrotliCompress {
+  return coding === 'br' ? createBrotliCompress(brotliOptions(4)) : createGzip({ level: 1 });
 }
 
 const gzipOf = promisify<Buffer, { level: number }, Buffer>(gzip);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import { type Body, type Coding, CompressedBodies } from './compression.ts';
+import { type Body, type Coding, CompressedBodies, isStreamed } from './compression.ts';
 import { ProblemError } from './problem.ts';
 
 /** A resource at one moment, ready to be sent. */
@@ -20,6 +20,7 @@ export interface Representation {
 /**
  * Responds to a read with a representation: content negotiation, strong ETag, 304, HEAD, compression, CORS.
  * @throws {ProblemError} not-acceptable
+ * @throws {QueueFullError} when too many large bodies are being compressed
  */
 export async function send(
   ctx: Context,
@@ -36,7 +37,7 @@ export async function send(
   ctx.type = type;
   const bytes = coding === 'identity' ? body : await compressedBodies.get(digest, coding, body);
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
-  ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes(), { objectMode: false });
+  ctx.body = Buffer.isBuffer(bytes) ? bytes : Readable.from(bytes.read(), { objectMode: false });
 }
 
 /**
@@ -85,13 +86,18 @@ function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' 
     throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
   }
   const isIncompressible = compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < worthwhile);
-  const codings = isIncompressible ? ['identity'] : ['br', 'gzip', 'identity'];
+  const codings = isIncompressible ? ['identity'] : [...codingsOf(body), 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
   throw new ProblemError(
     'not-acceptable',
     `this resource is available as ${codings.join(', ')}: accept one of them`,
   );
+}
+
+/** The codings in the order of preference: of equal size, brotli takes three times the time of gzip. */
+function codingsOf(body: Body): readonly Coding[] {
+  return isStreamed(body) ? ['gzip', 'br'] : ['br', 'gzip'];
 }
 
 function etagOf(digest: string, coding: Coding | 'identity'): string {

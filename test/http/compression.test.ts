@@ -1,44 +1,103 @@
-import { strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { CompressedBodies } from '../../src/http/compression.ts';
+import { QueueFullError } from '../../src/concurrency/serial-queue.ts';
+import { type Body, type Coding, CompressedBodies } from '../../src/http/compression.ts';
+
+/** A body of these pieces; `bytes` is as large as given, whatever the pieces are. */
+function inPieces(pieces: Iterable<Buffer>, bytes = 100): Body {
+  const read = async function* (): AsyncGenerator<Buffer> {
+    for (const piece of pieces) yield await Promise.resolve(piece);
+  };
+  return { bytes, read };
+}
+
+async function read(bodies: CompressedBodies, digest: string, coding: Coding, body: Body): Promise<string> {
+  const compressed = await bodies.get(digest, coding, body);
+  const bytes = Buffer.isBuffer(compressed) ? compressed : await buffer(compressed.read());
+  return (coding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)).toString();
+}
+
+const veryLarge = 2 ** 30;
 
 describe('compressed bodies', () => {
-  it('are the original, in either coding, in one piece or several', async () => {
+  it('are the original, in either coding, in one piece or several, also of a very large body', async () => {
     const bodies = new CompressedBodies();
-    const pieces = async function* (): AsyncGenerator<Buffer> {
-      for (const piece of ['one', 'two', 'three']) yield await Promise.resolve(Buffer.from(piece));
-    };
+    const pieces = ['one', 'two', 'three'].map((text) => Buffer.from(text));
     for (const [digest, body] of [
       ['a', Buffer.from('onetwothree')],
-      ['b', pieces],
+      ['b', inPieces(pieces)],
+      ['c', inPieces(pieces, veryLarge)],
     ] as const) {
-      strictEqual(brotliDecompressSync(await bodies.get(digest, 'br', body)).toString(), 'onetwothree');
-      strictEqual(gunzipSync(await bodies.get(digest, 'gzip', body)).toString(), 'onetwothree');
+      for (const coding of ['br', 'gzip'] as const)
+        strictEqual(await read(bodies, digest, coding, body), 'onetwothree');
     }
   });
 
   it('are compressed once for all who want the same one at the same time', async () => {
     const bodies = new CompressedBodies();
     let started = 0;
-    const pieces = async function* (): AsyncGenerator<Buffer> {
-      started++;
-      yield await Promise.resolve(Buffer.from('text'));
+    const body: Body = {
+      bytes: 4,
+      read: async function* () {
+        started++;
+        yield await Promise.resolve(Buffer.from('text'));
+      },
     };
-    const all = await Promise.all(
-      Array.from({ length: 10 }, async () => await bodies.get('a', 'br', pieces)),
-    );
+    const all = await Promise.all(Array.from({ length: 10 }, async () => await bodies.get('a', 'br', body)));
     strictEqual(new Set(all).size, 1);
     strictEqual(started, 1);
-    await bodies.get('b', 'br', pieces);
+    await bodies.get('b', 'br', body);
     strictEqual(started, 2);
   });
 
   it('are compressed again after a failure', async () => {
     const bodies = new CompressedBodies();
-    const failing = async function* (): AsyncGenerator<Buffer> {
-      yield await Promise.reject(new Error('no'));
+    const failing: Body = {
+      bytes: 4,
+      read: async function* () {
+        yield await Promise.reject(new Error('no'));
+      },
     };
     strictEqual(await bodies.get('a', 'gzip', failing).catch(() => 'failed'), 'failed');
-    strictEqual(gunzipSync(await bodies.get('a', 'gzip', Buffer.from('text'))).toString(), 'text');
+    strictEqual(await read(bodies, 'a', 'gzip', Buffer.from('text')), 'text');
+  });
+
+  it('of a very large body come no faster than they are read, and others go on beside a reader that stops', async () => {
+    const bodies = new CompressedBodies();
+    let made = 0;
+    const endless = function* (): Generator<Buffer> {
+      for (;;) {
+        made++;
+        yield randomBytes(64 * 1024);
+      }
+    };
+    const compressed = await bodies.get('a', 'gzip', inPieces(endless(), veryLarge));
+    ok(!Buffer.isBuffer(compressed));
+    const reader = compressed.read()[Symbol.asyncIterator]();
+    await reader.next();
+    const piece = Buffer.from('text');
+    strictEqual(await read(bodies, 'b', 'gzip', inPieces([piece], veryLarge)), 'text');
+    ok(made <= 2, `${made} pieces were made for one that was read`);
+    await reader.return?.();
+    deepStrictEqual(await reader.next(), { done: true, value: undefined });
+  });
+
+  it('of very large bodies are 32 at a time at most', async () => {
+    const bodies = new CompressedBodies();
+    const body = inPieces([randomBytes(64 * 1024), randomBytes(64 * 1024)], veryLarge);
+    const readers = await Promise.all(
+      Array.from({ length: 32 }, async () => {
+        const compressed = await bodies.get('a', 'gzip', body);
+        ok(!Buffer.isBuffer(compressed));
+        const reader = compressed.read()[Symbol.asyncIterator]();
+        await reader.next();
+        return reader;
+      }),
+    );
+    await rejects(bodies.get('a', 'gzip', body), QueueFullError);
+    await readers[0]?.return?.();
+    ok(!Buffer.isBuffer(await bodies.get('a', 'gzip', body)));
   });
 });

@@ -52,16 +52,28 @@ describe('a representation', () => {
   });
 
   it('is sent whole when it comes in pieces, also compressed', async () => {
-    const pieces = async function* (): AsyncGenerator<Buffer> {
+    const read = async function* (): AsyncGenerator<Buffer> {
       for (let i = 0; i < 1000; i++) yield await Promise.resolve(Buffer.from('text '));
     };
-    representation = { ...representation, digest: 'd2', body: pieces };
+    representation = { ...representation, digest: 'd2', body: { bytes: 5000, read } };
     for (let round = 0; round < 2; round++) {
       const plain = await server.get({ 'Accept-Encoding': 'identity' });
       strictEqual(plain.body.toString(), text);
       const compressed = await server.get({ 'Accept-Encoding': 'gzip' });
       strictEqual(gunzipSync(compressed.body).toString(), text);
     }
+  });
+
+  it('is compressed while it is sent when it is very large, with gzip where the client accepts both codings', async () => {
+    const read = async function* (): AsyncGenerator<Buffer> {
+      for (let i = 0; i < 1000; i++) yield await Promise.resolve(Buffer.from('text '));
+    };
+    representation = { ...representation, digest: 'd3', body: { bytes: 2 ** 30, read } };
+    const { headers, body } = await server.get({ 'Accept-Encoding': 'gzip, br' });
+    deepStrictEqual([headers['content-encoding'], headers.etag], ['gzip', '"d3-gzip"']);
+    strictEqual(gunzipSync(body).toString(), text);
+    const { status } = await server.get({ 'Accept-Encoding': 'gzip', 'If-None-Match': '"d3-gzip"' });
+    strictEqual(status, 304);
   });
 
   it('is refused with 406 for a client that accepts no type or coding of it', async () => {

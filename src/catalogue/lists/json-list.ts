@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
+import type { Pieces } from '../../concurrency/pieces.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
@@ -9,7 +10,7 @@ import type { Cursor, PageOfBots } from './selection.ts';
 export interface List {
   readonly digest: string;
   /** Whole, or in pieces that are made for each response. */
-  readonly body: Buffer | (() => AsyncIterable<Buffer>);
+  readonly body: Buffer | Pieces;
   /** Bytes that it takes up in memory besides the index. */
   readonly size: number;
   readonly total: number;
@@ -30,8 +31,10 @@ export async function listOf(
     bytes += bot.element.length;
   }
   const digest = hash.digest('base64url');
-  if (bytes > pieceSize)
-    return { digest, total, next, body: () => arrayOf(bots, toJson), size: bots.length * 8 };
+  if (bytes > pieceSize) {
+    const body = { bytes, read: () => arrayOf(bots, toJson) };
+    return { digest, total, next, body, size: bots.length * 8 };
+  }
   const parts: Buffer[] = [];
   for await (const part of arrayOf(bots, toJson, slice)) parts.push(part);
   const body = Buffer.concat(parts);

@@ -102,7 +102,11 @@ async function wholeOf({ pieces, size }: Part): Promise<SiteDocument> {
   if (size < largePart) return siteDocument(xmlType, Buffer.concat(pieces));
   const sha1 = createHash('sha1');
   await forEachInSlices(pieces, (piece) => void sha1.update(piece));
-  return { type: xmlType, body: () => piecesOf(pieces), digest: sha1.digest('base64url') };
+  return {
+    type: xmlType,
+    body: { bytes: size, read: () => piecesOf(pieces) },
+    digest: sha1.digest('base64url'),
+  };
 }
 
 async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {

@@ -19,7 +19,7 @@ function indexOf(...bots: readonly ReturnType<typeof sampleBot>[]): MutableBotIn
 }
 
 async function bytesOf({ body }: SiteDocument): Promise<Buffer> {
-  return Buffer.isBuffer(body) ? body : await buffer(body());
+  return Buffer.isBuffer(body) ? body : await buffer(body.read());
 }
 const urlsIn = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()), 'url');
 const urlsOf = async (document: SiteDocument): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
