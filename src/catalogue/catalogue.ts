@@ -143,12 +143,13 @@ export class Catalogue {
       onMiss: () => void this.#withAll((folder) => this.#scanner.scan(folder)),
       onFault: (fault) => this.#noteWatcher(fault),
     });
-    this.#unpacking = this.#withAll((folder) => this.#scanner.unpack(folder));
+    const unpacking = this.#withAll((folder) => this.#scanner.unpack(folder));
+    this.#unpacking = unpacking.then(async () => await this.#scanner.putInOrder());
     void this.#goRound();
   }
 
   /**
-   * Resolves when every restored bot is unpacked, so that reading all of them delays no request; with false when the
+   * Resolves when every restored bot is unpacked and all are sorted, so that reading all of them delays no request; with false when the
    * catalogue was closed before.
    */
   async unpacked(): Promise<boolean> {

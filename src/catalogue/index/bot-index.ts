@@ -3,6 +3,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { defaultLocale, listElement } from '../../bot/record.ts';
 import type { BotRecord, Category } from '../../bot/schema-types.ts';
+import { sortInSlices } from '../../concurrency/in-slices.ts';
 import { folderOf } from '../page/layout.ts';
 
 /** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
@@ -106,12 +107,13 @@ let slabUsed = 0;
 export class MutableBotIndex implements BotIndex {
   #version = 0;
   readonly #bots = new Map<BotId, IndexedBot>();
-  /** The sorted array of an earlier version; undefined where most bots have changed since. */
+  /** The sorted array of an earlier version; undefined where there is none. */
   #sorted: readonly IndexedBot[] | undefined;
   /** Folders whose bots have not been needed yet. */
   readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
   #expectedSize = 0;
-  /** Bots that were added, replaced or removed since that version. */
+  #sorting = false;
+  /** Bots that were added, replaced or removed since that version, or since one is sorted. */
   readonly #changed = new Set<BotId>();
 
   get version(): number {
@@ -146,41 +148,56 @@ export class MutableBotIndex implements BotIndex {
 
   all(): readonly IndexedBot[] {
     for (const folder of this.#expected.keys()) this.fill(folder);
-    if (this.#sorted === undefined || this.#changed.size > maxInserted)
-      this.#sorted = [...this.#bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));
+    if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(byId);
     else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
     this.#changed.clear();
     return this.#sorted;
   }
 
+  /**
+   * Sorts the bots in slices of time, so that no request waits for all of them to be sorted, and after that only what changes
+   * has to be inserted.
+   */
+  async putInOrder(): Promise<void> {
+    if (this.#sorted || this.#sorting) return;
+    for (const folder of this.#expected.keys()) this.fill(folder);
+    this.#sorting = true;
+    const sorted = await sortInSlices([...this.#bots.values()], byId, 'service');
+    this.#sorting = false;
+    this.#sorted ??= sorted;
+  }
+
   set(bot: IndexedBot): void {
     this.fill(folderOf(bot.id));
     this.#bots.set(bot.id, bot);
-    if (this.#sorted) this.#changed.add(bot.id);
+    if (this.#sorted || this.#sorting) this.#changed.add(bot.id);
     this.#version += 1;
   }
 
   delete(id: BotId): void {
     this.fill(folderOf(id));
     if (!this.#bots.delete(id)) return;
-    if (this.#sorted) this.#changed.add(id);
+    if (this.#sorted || this.#sorting) this.#changed.add(id);
     this.#version += 1;
   }
 
   /** Inserts the changed bots: sorting a hundred thousand for a new one would delay every request by a tenth of a second. */
   #withChanges(before: readonly IndexedBot[]): IndexedBot[] {
-    const sorted = [...before];
-    for (const id of this.#changed) {
-      const place = placeOf(sorted, id);
+    const parts: (readonly IndexedBot[])[] = [];
+    let end = 0;
+    for (const id of [...this.#changed].toSorted(compareBotIds)) {
+      const place = placeOf(before, id);
       const bot = this.#bots.get(id);
-      sorted.splice(place, sorted[place]?.id === id ? 1 : 0, ...(bot ? [bot] : []));
+      parts.push(before.slice(end, place), bot ? [bot] : []);
+      end = before[place]?.id === id ? place + 1 : place;
     }
-    return sorted;
+    return [...parts, before.slice(end)].flat();
   }
 }
 
-/** Inserting this many bots takes less time than sorting all. */
-const maxInserted = 500;
+function byId(a: IndexedBot, b: IndexedBot): number {
+  return compareBotIds(a.id, b.id);
+}
 
 /** Returns where a bot is, or would be, among bots in numeric order of their ids. */
 function placeOf(sorted: readonly IndexedBot[], id: BotId): number {

@@ -92,11 +92,13 @@ describe('the index', () => {
     deepStrictEqual(before, copy);
   });
 
-  it('is what a map would be, in numeric order, after any changes', () => {
+  it('is what a map would be, in numeric order, after any changes, also while it is sorted', async () => {
     const id = fc.constantFrom('0', '1', '01', '2', '10', '9', '190519304972663312', '18446744073709551615');
-    const change = fc.record({ id, name: fc.constantFrom('a', 'b', null), look: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+    const look = fc.constantFrom('all', 'sort', 'no', 'wait');
+    const change = fc.record({ id, name: fc.constantFrom('a', 'b', null), look });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
+        let sorting = Promise.resolve();
         const index = new MutableBotIndex();
         const model = new Map<string, IndexedBot>();
         for (const { id, name, look } of changes) {
@@ -107,8 +109,11 @@ describe('the index', () => {
             model.set(id, bot(id, name));
             index.set(bot(id, name));
           }
-          if (look) index.all();
+          if (look === 'all') index.all();
+          if (look === 'sort') sorting = Promise.all([sorting, index.putInOrder()]).then(() => {});
+          if (look === 'wait') await sorting;
         }
+        await sorting;
         const expected = [...model.keys()].toSorted(
           (a, b) => Number(BigInt(a) - BigInt(b)) || a.length - b.length,
         );
