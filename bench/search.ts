@@ -1,3 +1,4 @@
+import { defaultWords } from '../test/support/category-words.ts';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
@@ -66,7 +67,7 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   await catalogue.unpacked();
   catalogue.bots.all();
   const before = megabytes();
-  const index = new BotSearch(catalogue.bots, () => {});
+  const index = new BotSearch(catalogue.bots, () => {}, defaultWords);
   const started = performance.now();
   await index.update();
   const texts = (performance.now() - started) / 1000;

@@ -10,21 +10,9 @@
  */
 export type Authors = string[];
 /**
- * The bot's one category.
+ * The bot's one category: the id of one that the catalogue has.
  */
-export type Category =
-  | 'education'
-  | 'entertainment'
-  | 'fun'
-  | 'games'
-  | 'image'
-  | 'moderation'
-  | 'music'
-  | 'news'
-  | 'notifications'
-  | 'other'
-  | 'productivity'
-  | 'utility';
+export type Category = string;
 /**
  * A bot without its pages: one element of GET /api/v2/bots.
  */
@@ -368,4 +356,21 @@ export interface SettingsFile {
    * A BCP 47 tag in canonical case, such as en, en-GB or zh-CN.
    */
   language?: string;
+  /**
+   * Every category that a bot can have: its id, then its name by language. The category other always exists.
+   */
+  categories?: {
+    [k: string]: {
+      [k: string]: string;
+    };
+  };
+  /**
+   * The languages that the pages of bots may be in; any if left out.
+   *
+   * @minItems 1
+   * @maxItems 100
+   *
+   * Items: A BCP 47 tag in canonical case, such as en, en-GB or zh-CN.
+   */
+  languages?: string[];
 }

@@ -25,14 +25,36 @@ export function schemaPath(name: Exclude<SchemaName, 'list-element'> | 'definiti
   return fileURLToPath(import.meta.resolve(`#schemas/${name}`));
 }
 
-export function readSchema(name: SchemaName | 'definitions'): SchemaDocument {
+/**
+ * Returns a schema.
+ * @param categories those that a bot can have; any id where left out
+ */
+export function readSchema(
+  name: SchemaName | 'definitions',
+  categories?: readonly Category[] | null,
+): SchemaDocument {
   if (name === 'list-element') return listElementSchema();
-  return JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
+  const schema = JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
+  if (name !== 'definitions' || !categories) return schema;
+  const definitions = schema['$defs'] as { readonly category: object };
+  return { ...schema, $defs: { ...definitions, category: { ...definitions.category, enum: categories } } };
 }
 
-/** Every category that a bot can have, in the order of the schema. */
-export const categories = (readSchema('definitions') as { $defs: { category: { enum: Category[] } } }).$defs
-  .category.enum;
+/** The categories of a catalogue whose settings name none. */
+export const defaultCategories: readonly Category[] = [
+  'education',
+  'entertainment',
+  'fun',
+  'games',
+  'image',
+  'moderation',
+  'music',
+  'news',
+  'notifications',
+  'other',
+  'productivity',
+  'utility',
+];
 
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
 export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {

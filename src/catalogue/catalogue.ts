@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BotId } from '../bot/id.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type BotId, parseBotId } from '../bot/id.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
+import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { HashName } from '../git/objects/object-id.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
@@ -12,6 +14,7 @@ import { FaultList } from './watch/fault-list.ts';
 import { isFolder, listTop } from './load/folder.ts';
 import { Scanner } from './watch/scanner.ts';
 import { botsFolder, isFolderName, type PagePlace, strayMessage } from './page/layout.ts';
+import { noLimits, type PageLimits } from './page/rules.ts';
 import { readPageText } from './page/page-file.ts';
 import { readFingerprints, readFolders } from './load/folder-reader.ts';
 import { readSnapshot, writeSnapshot } from './load/snapshot.ts';
@@ -59,6 +62,9 @@ export class Catalogue {
   #watch: Watch | undefined;
   #ready = false;
   #unpacking: Promise<void> | undefined;
+  /** What all bots were read with. */
+  #limits = noLimits;
+  readonly #validations = new SerialQueue();
   /** The version of the index that the snapshot has. */
   #savedVersion = 0;
   #watcherFault: string | null = 'the watcher has not started yet';
@@ -72,13 +78,17 @@ export class Catalogue {
       copy: options.settingsCopy ?? null,
       log: options.log,
       onFaults: (faults) => this.#faults.report(settingsName, faults),
-      onChange: () => options.log.info({}, `${settingsName} has changed and is in force`),
+      onChange: () => {
+        options.log.info({}, `${settingsName} has changed and is in force`);
+        void this.#revalidate();
+      },
     });
     this.#scanner = new Scanner({
       root: options.root,
       hash: options.hash ?? 'sha1',
       faults: this.#faults,
       cachedImages: options.cachedImages,
+      limits: () => this.settings,
       onChange: (id) => {
         for (const listener of this.#listeners) listener(id);
       },
@@ -134,6 +144,7 @@ export class Catalogue {
   async load(): Promise<void> {
     listTop(this.#options.root);
     await this.#settings.load();
+    this.#limits = limitsOf(this.settings);
     if (!(await this.#restore())) await this.#readAll();
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
@@ -145,6 +156,7 @@ export class Catalogue {
     });
     const unpacking = this.#withAll((folder) => this.#scanner.unpack(folder));
     this.#unpacking = unpacking.then(async () => await this.#scanner.putInOrder());
+    void this.#revalidate();
     void this.#goRound();
   }
 
@@ -197,7 +209,7 @@ export class Catalogue {
     if (snapshot === null) return;
     this.#savedVersion = this.bots.version;
     try {
-      await writeSnapshot(snapshot, this.#scanner.snapshot());
+      await writeSnapshot(snapshot, this.#scanner.snapshot(), this.#limits);
     } catch (error) {
       log.warn({ err: error, snapshot }, 'could not save the index: the next start reads every file');
     }
@@ -209,7 +221,7 @@ export class Catalogue {
     if (snapshot === null || !existsSync(snapshot)) return false;
     const looking = readFingerprints(root);
     looking.catch(() => {});
-    const kept = await readSnapshot(snapshot);
+    const kept = await readSnapshot(snapshot, this.#limits);
     if (kept === undefined) return false;
     for (const folder of kept) this.#scanner.restore(folder);
     this.#savedVersion = this.bots.version;
@@ -225,10 +237,28 @@ export class Catalogue {
     return true;
   }
 
+  /** Reads every bot again where the settings in force allow other pages than those that all were read with. */
+  async #revalidate(): Promise<void> {
+    await this.#validations.run(async () => {
+      const limits = limitsOf(this.settings);
+      const { signal } = this.#closing;
+      if (!this.#ready || isDeepStrictEqual(limits, this.#limits)) return;
+      const faulty = [...this.#faults.keys()].flatMap((key) => parseBotId(key) ?? []);
+      const ids = new Set([...Array.from(this.bots.all(), ({ id }) => id), ...faulty]);
+      await forEachInSlices(ids, (id) => this.reload([id]), 'service', signal);
+      if (signal.aborted) return;
+      this.#limits = limits;
+      // The one that there is has other limits, so a start could not use it.
+      this.#savedVersion = Number.NEGATIVE_INFINITY;
+    });
+  }
+
   /** Reads every folder for the first time, on all cores. */
   async #readAll(): Promise<void> {
     const { root, hash = 'sha1' } = this.#options;
-    await readFolders(root, hash, [...this.#allFolders()], (reading) => this.#scanner.add(reading));
+    await readFolders(root, hash, [...this.#allFolders()], this.#limits, (reading) =>
+      this.#scanner.add(reading),
+    );
   }
 
   /** Does something with every folder that exists or existed, in slices of time. */
@@ -294,4 +324,8 @@ const coalescing = 5;
 
 function isTopPath(key: string): boolean {
   return key.startsWith(`${botsFolder}/`) && key.split('/').length === 2;
+}
+
+function limitsOf({ categories, languages }: PageLimits): PageLimits {
+  return { categories, languages };
 }

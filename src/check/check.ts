@@ -3,7 +3,7 @@ import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts
 import { groupByBot } from '../catalogue/load/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
-import { checkFiles } from '../catalogue/page/rules.ts';
+import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { namesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
@@ -45,6 +45,7 @@ export async function checkCatalogue(
   const findings: Finding[] = [];
   let files = 0;
   const settings = options.settings ?? (await readSettings(source.readFile));
+  const limits = settings.settings ?? noLimits;
   if (scope === 'everything') {
     files += Number(settings.found);
     findings.push(...settings.faults.map(asError));
@@ -70,7 +71,10 @@ export async function checkCatalogue(
       if (!wanted.has(id)) continue;
       const pages = await source.readPages(places);
       files += pages.length;
-      findings.push(...checkFiles(pages).faults.map(asError), ...(options.rulesOfBot?.(id, pages) ?? []));
+      findings.push(
+        ...checkFiles(pages, limits).faults.map(asError),
+        ...(options.rulesOfBot?.(id, pages) ?? []),
+      );
     }
     options.onProgress?.(files);
   }

@@ -6,7 +6,7 @@ import type { Translation } from '../bot/schema-types.ts';
 import { groupByBot, listNames } from '../catalogue/load/folder.ts';
 import { botsFolder, folderOf, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
-import { checkFiles } from '../catalogue/page/rules.ts';
+import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
@@ -57,7 +57,10 @@ function placesOf(root: string, id: BotId): readonly PagePlace[] {
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
 function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
-  const { mains, good } = checkFiles(places.flatMap((place) => readPageFile(root, place) ?? []));
+  const { mains, good } = checkFiles(
+    places.flatMap((place) => readPageFile(root, place) ?? []),
+    noLimits,
+  );
   const main = good.find((file) => mains.includes(file));
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');

@@ -1,5 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { readBot } from '../catalogue/index/bot-reader.ts';
+import { noLimits } from '../catalogue/page/rules.ts';
 import { committedPages } from '../catalogue/load/committed-pages.ts';
 import { pageFileOf } from '../catalogue/page/page-file.ts';
 import { type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
@@ -18,7 +19,7 @@ export async function committedAuthors(
     const files = await committedPages(repository, 'HEAD', id);
     const blobs = await repository.objects.read(files.map(({ blob }) => blob));
     const pages = files.map(({ place }, i) => pageFileOf(place, blobs[i]?.content ?? Buffer.alloc(0)));
-    return readBot(id, pages, undefined).bot?.facts.authors ?? [];
+    return readBot(id, pages, undefined, noLimits).bot?.facts.authors ?? [];
   } catch (error) {
     throw unavailableBecause(error);
   }

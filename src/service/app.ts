@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
+import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../log.ts';
@@ -94,7 +95,8 @@ export function createApp(options: AppOptions): Application {
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   // Routers of their own, the busiest first: a router matches a path against all of its routes.
   const programs = new Router();
-  addReadRoutes(programs, bots, lists, baseUrl);
+  const settings = (): CatalogueSettings => catalogue.settings;
+  addReadRoutes(programs, bots, lists, baseUrl, settings);
   addCountsRoute(programs, bots, options.timeline);
   const tokenAdvice = (id: BotId): string => {
     if (options.login?.obstacle === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
@@ -108,6 +110,7 @@ export function createApp(options: AppOptions): Application {
   const posted = new Router();
   addUpdateRoute(posted, {
     bots,
+    settings,
     updates,
     tokens,
     posts,
@@ -116,7 +119,7 @@ export function createApp(options: AppOptions): Application {
     onRefusal,
     acknowledge,
   });
-  addOpenApiRoute(programs, baseUrl);
+  addOpenApiRoute(programs, baseUrl, settings);
 
   const router = new Router();
   if (options.pictures) addImageRoute(router, options.pictures);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { basePathOf } from '../base-url.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
+import { categoryWordsOf } from '../catalogue/search/text/category-words.ts';
 import { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Config } from '../config.ts';
 import { CommitEvents } from '../git/commit-events.ts';
@@ -121,8 +122,10 @@ async function start(
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
   onClose(async () => await catalogue.close());
-  const search = new BotSearch(catalogue.bots, (error) =>
-    log.error({ err: error }, 'the search index could not be built: searches use what there is'),
+  const search = new BotSearch(
+    catalogue.bots,
+    (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
+    () => categoryWordsOf(catalogue.settings),
   );
   onClose(() => search.close());
   // Read while git reads the state: each waits for the disk half of the time.

@@ -1,9 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { categories } from '../bot/schemas.ts';
 import type { Category } from '../bot/schema-types.ts';
 import type { BotLists } from '../catalogue/lists/bot-lists.ts';
+import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { ProblemError } from '../http/problem.ts';
 import { queryOf } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
@@ -22,7 +23,7 @@ import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
 import { RelatedBots } from './bot/related-bots.ts';
 import type { Viewer } from './page/layout.tsx';
 import { sendOnce } from './page/html-response.ts';
-import { PageCache } from './page/page-cache.ts';
+import { PageCache, type PageInputs } from './page/page-cache.ts';
 
 export interface SiteOptions extends BotRecipeOptions {
   readonly lists: BotLists;
@@ -47,15 +48,15 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
     } else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
   router.get('/categories/:category', async (ctx) => {
-    const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? ''));
+    const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
     await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
-  const document = openApi(baseUrl) as ApiDocument;
+  const { site } = options;
   router.get('/docs', async (ctx) => {
     await pages.respond(ctx, {
       request: { page: 'docs' },
-      read: () => ({ baseUrl, document }),
-      render: async (inputs) => <DocsPage {...inputs} />,
+      read: () => ({ baseUrl }),
+      render: renderDocs,
     });
   });
   const related = new RelatedBots(bots, counts);
@@ -67,9 +68,14 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addBadgeRoute(router, { bots, counts, site: options.site });
 }
 
+async function renderDocs(inputs: PageInputs & { readonly baseUrl: string }): Promise<VNode> {
+  const document = openApi(inputs.baseUrl, inputs.settings) as ApiDocument;
+  return <DocsPage {...inputs} document={document} />;
+}
+
 /** @throws {ProblemError} not-found */
-function knownCategory(text: string): Category {
-  const category = categories.find((name) => name === text);
+function knownCategory(text: string, { categories }: CatalogueSettings): Category {
+  const category = categories.find((id) => id === text);
   if (category !== undefined) return category;
   throw new ProblemError('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
 }

@@ -1,3 +1,4 @@
+import { noLimits } from '../../src/catalogue/page/rules.ts';
 import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -80,7 +81,7 @@ describe('a generated catalogue of 1,500 bots', () => {
     }
     strictEqual(files.size, bots);
     for (const [id, pages] of files) {
-      const { bot, faults } = readBot(id, pages, undefined);
+      const { bot, faults } = readBot(id, pages, undefined, noLimits);
       deepStrictEqual(faults, []);
       ok(bot !== undefined, id);
     }

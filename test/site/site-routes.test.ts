@@ -1,3 +1,4 @@
+import { defaultWords } from '../support/category-words.ts';
 import { match, notStrictEqual, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -64,7 +65,11 @@ describe('the pages of the site', () => {
     };
     const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
     const readPage = (): undefined => undefined;
-    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, counts));
+    const lists = new BotLists(
+      bots,
+      new BotSearch(bots, () => {}, defaultWords),
+      new SortedIndexes(bots, counts),
+    );
     const all = {
       ...changing,
       readPage,

@@ -6,7 +6,7 @@ import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/defaults.ts';
-import { checkFiles, type ReadablePage } from '../page/rules.ts';
+import { checkFiles, type PageLimits, type ReadablePage } from '../page/rules.ts';
 
 /** The result of reading a bot's files: the bot to serve from now on, and the faults of the files. */
 export interface BotReading {
@@ -25,9 +25,10 @@ export function readBot(
   id: BotId,
   files: readonly PageFile[],
   previous: IndexedBot | undefined,
+  limits: PageLimits,
   cachedImages: ImageLookup = () => noCachedImages,
 ): BotReading {
-  const { mains, good, faults } = checkFiles(files, (file) => wasMain(file, previous));
+  const { mains, good, faults } = checkFiles(files, limits, (file) => wasMain(file, previous));
   const [main] = mains;
   if (main === undefined || mains.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 ? lastGood(previous) : undefined;

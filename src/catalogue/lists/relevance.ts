@@ -5,7 +5,7 @@ import { sortInSlices } from '../../concurrency/in-slices.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import type { Found } from '../search/run-search.ts';
-import { type Kind, kinds } from '../search/segment.ts';
+import type { Kind } from '../search/segment.ts';
 import {
   activeSince,
   compareSorted,
@@ -29,7 +29,7 @@ export interface BestBots extends PageOfBots {
  * what was edited last. Only bots that may be on the page are looked at one by one, unless there are filters.
  */
 export async function selectBest(
-  { bots, scores, kinds: kindNumbers }: Found,
+  { bots, scores, kinds: kindNumbers, allKinds: kinds }: Found,
   selection: Selection,
   counts: ReadonlyCounts,
   slice: TimeSlice,
@@ -81,11 +81,11 @@ export async function selectBest(
     total,
     next,
     hidden: nsfw === false ? hidden : 0,
-    categories: sumOfCategories(perKind),
+    categories: sumOfCategories(kinds, perKind),
   };
 }
 
-function sumOfCategories(perKind: readonly number[]): Map<Category, number> {
+function sumOfCategories(kinds: readonly Kind[], perKind: readonly number[]): Map<Category, number> {
   const sums = new Map<Category, number>();
   for (const [i, { category }] of kinds.entries())
     if (perKind[i] !== 0) sums.set(category, (sums.get(category) ?? 0) + (perKind[i] ?? 0));

@@ -8,6 +8,7 @@ import { readBot } from '../index/bot-reader.ts';
 import { type Fault, fileFault } from '../page/fault.ts';
 import { type FileStat, fingerprintOf, groupByBot, hasFewFiles, listFolder, listTop } from './folder.ts';
 import { botsFolder, isFolderName } from '../page/layout.ts';
+import type { PageLimits } from '../page/rules.ts';
 import { readPageFile } from '../page/page-file.ts';
 
 /** Everything in a folder at one time, in a form that threads can exchange. */
@@ -29,10 +30,11 @@ export async function readFolders(
   root: string,
   hash: HashName,
   folders: readonly string[],
+  limits: PageLimits,
   onReading: (reading: FolderReading) => void,
 ): Promise<void> {
   if (hasFewFiles(root, folders)) {
-    for (const reading of readTogether({ root, hash, folders })) onReading(reading);
+    for (const reading of readTogether({ root, hash, folders, limits })) onReading(reading);
     return;
   }
   const threads = Math.min(availableParallelism(), 4);
@@ -40,7 +42,7 @@ export async function readFolders(
   try {
     await Promise.all(
       partsOf(folders, foldersPerTask).map(async (part) => {
-        for (const reading of await pool.run({ root, hash, folders: part })) onReading(reading);
+        for (const reading of await pool.run({ root, hash, folders: part, limits })) onReading(reading);
       }),
     );
   } finally {
@@ -55,20 +57,21 @@ interface ReadTask {
   readonly root: string;
   readonly hash: HashName;
   readonly folders: readonly string[];
+  readonly limits: PageLimits;
 }
 
 /** Runs in a thread, or here. */
-export function readTogether({ root, hash, folders }: ReadTask): FolderReading[] {
+export function readTogether({ root, hash, folders, limits }: ReadTask): FolderReading[] {
   return folders.flatMap((folder) => {
     try {
-      return readFolder(root, hash, folder);
+      return readFolder(root, hash, folder, limits);
     } catch {
       return [];
     }
   });
 }
 
-function readFolder(root: string, hash: HashName, folder: string): FolderReading {
+function readFolder(root: string, hash: HashName, folder: string, limits: PageLimits): FolderReading {
   const at = Date.now();
   const stats = listFolder(root, folder);
   const grouped = groupByBot(folder, stats.keys());
@@ -80,7 +83,7 @@ function readFolder(root: string, hash: HashName, folder: string): FolderReading
   const bots: IndexedBot[] = [];
   for (const [id, places] of grouped.bots) {
     const files = places.flatMap((place) => readPageFile(root, place, hash) ?? []);
-    const reading = readBot(id, files, undefined);
+    const reading = readBot(id, files, undefined, limits);
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);
   }
@@ -107,7 +110,10 @@ export async function readFingerprints(root: string): Promise<ReadonlyMap<string
 }
 
 /** Runs in the thread. */
-export function fingerprintFolders({ root, folders }: Omit<ReadTask, 'hash'>): ReadonlyMap<string, string> {
+export function fingerprintFolders({
+  root,
+  folders,
+}: Pick<ReadTask, 'root' | 'folders'>): ReadonlyMap<string, string> {
   const fingerprints = new Map<string, string>();
   for (const folder of folders) {
     try {

@@ -6,6 +6,7 @@ import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { writeAtomically } from '../../disk/atomic-write.ts';
 import { type BotMeta, memoryOf, packInParts, unpackBots } from './packed-bots.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
+import type { PageLimits } from '../page/rules.ts';
 import type { FileStat } from './folder.ts';
 
 /** A bot as it is served, with the stats of its files; no stats where the files must be read again. */
@@ -29,13 +30,17 @@ export interface PackedFolder extends BlockHead {
 }
 
 /**
- * Writes a snapshot of the index to `path`, as a whole or not at all. It is a cache: nothing is fsynced, every block has a
+ * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache: nothing is fsynced, every block has a
  * checksum instead.
  * @throws a system error
  */
-export async function writeSnapshot(path: string, folders: Iterable<SnapshotFolder>): Promise<void> {
+export async function writeSnapshot(
+  path: string,
+  folders: Iterable<SnapshotFolder>,
+  limits: PageLimits,
+): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    await file.write(magic);
+    await file.write(magicOf(limits));
     let count = 0;
     for (const { folder, fingerprint, entries } of folders) {
       const { meta, parts } = packInParts(entries.map(({ bot }) => bot));
@@ -49,10 +54,10 @@ export async function writeSnapshot(path: string, folders: Iterable<SnapshotFold
 }
 
 /**
- * Reads the snapshot at `path`. Returns undefined when there is none, when other code or other schemas made it, when it is
+ * Reads the snapshot at `path`. Returns undefined when there is none, when other code, schemas or limits made it, when it is
  * torn, or when any checksum is wrong: then nothing of it is used.
  */
-export async function readSnapshot(path: string): Promise<PackedFolder[] | undefined> {
+export async function readSnapshot(path: string, limits: PageLimits): Promise<PackedFolder[] | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, 'r');
@@ -60,7 +65,7 @@ export async function readSnapshot(path: string): Promise<PackedFolder[] | undef
     return undefined;
   }
   try {
-    const expected = Buffer.from(magic);
+    const expected = Buffer.from(magicOf(limits));
     if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
     const folders: PackedFolder[] = [];
     for await (const { head, meta, blob, isLast } of readBlocks(file)) {
@@ -94,6 +99,11 @@ interface BlockMeta {
 
 type StatMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
 
+/** Identifies the code that made a snapshot, and the limits that its records fit. */
+function magicOf({ categories, languages }: PageLimits): string {
+  return `${magic} ${hash('sha1', JSON.stringify([categories, languages]))}\n`;
+}
+
 /**
  * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made at
  * the start, as an update may have replaced the files of the code by the time a snapshot is written.
@@ -110,7 +120,7 @@ function magicOfCode(): string {
   });
   const schemas = schemaNames.map((name) => JSON.stringify(readSchema(name)));
   const definitions = JSON.stringify(readSchema('definitions'));
-  return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}\n`;
+  return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}`;
 }
 
 function metaOf({ size, mtimeMs, ctimeMs, ino }: FileStat): StatMeta {

@@ -1,10 +1,23 @@
+import type { Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import { pathOf } from './layout.ts';
 import { type Fault, fileFault, quoted } from './fault.ts';
 import type { Page } from './page.ts';
 import type { PageFile } from './page-file.ts';
 import { isPlaceholder, placeholderIn } from './scaffold.ts';
 import { validate } from './schema.ts';
+
+/** What the settings of a catalogue allow its pages to have. */
+export interface PageLimits {
+  /** Null for any. */
+  readonly categories: readonly Category[] | null;
+  /** Null for any. */
+  readonly languages: readonly Locale[] | null;
+}
+
+/** For pages whose settings do not count. */
+export const noLimits: PageLimits = { categories: null, languages: null };
 
 /** A page file that could be parsed. */
 export interface ReadablePage extends PageFile {
@@ -38,6 +51,7 @@ export interface CheckedFiles {
  */
 export function checkFiles(
   files: readonly PageFile[],
+  limits: PageLimits,
   wasMain: (file: PageFile) => boolean = () => false,
 ): CheckedFiles {
   const single = files.length === 1;
@@ -45,7 +59,7 @@ export function checkFiles(
   const good: ReadablePage[] = [];
   const faults: Fault[] = [];
   for (const file of files) {
-    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file)) : file.faults;
+    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file), limits) : file.faults;
     if (isReadable(file) && own.length === 0) good.push(file);
     faults.push(...own);
   }
@@ -54,8 +68,8 @@ export function checkFiles(
 }
 
 /** Returns every fault of one page by the rules for a main page or for a translation. */
-function faultsOfPage(file: ReadablePage, main: boolean): Fault[] {
-  return pageRules.flatMap((rule) => rule(file, main));
+function faultsOfPage(file: ReadablePage, main: boolean, limits: PageLimits): Fault[] {
+  return pageRules.flatMap((rule) => rule(file, main, limits));
 }
 
 /** The faults of a bot's files taken together. */
@@ -82,11 +96,24 @@ function requiredKeys(schema: SchemaName): string[] {
   return readSchema(schema)['required'] as string[];
 }
 
-const pageRules = [ensureKeysFit, ensurePageFits, ensureEditedNotBeforeCreated, ensureNoPlaceholders];
+const pageRules = [
+  ensureLanguageAllowed,
+  ensureKeysFit,
+  ensurePageFits,
+  ensureEditedNotBeforeCreated,
+  ensureNoPlaceholders,
+];
 
-function ensureKeysFit({ page }: ReadablePage, main: boolean): Fault[] {
-  return validate(main ? 'main-page' : 'translation', page.data).map(({ place, keyword, atKey, message }) =>
-    page.faultAt(place, keyword, `${label(place)}${message}`, atKey),
+function ensureLanguageAllowed({ path, locale }: ReadablePage, _main: boolean, limits: PageLimits): Fault[] {
+  const { languages } = limits;
+  if (languages === null || languages.includes(locale)) return [];
+  const message = `the pages of this catalogue are in ${languages.join(', ')}, not in ${locale}: translate it, or ask the maintainers to add ${locale} to "languages" in botshelf.json`;
+  return [fileFault(path, 'language', message)];
+}
+
+function ensureKeysFit({ page }: ReadablePage, main: boolean, { categories }: PageLimits): Fault[] {
+  return validate(main ? 'main-page' : 'translation', page.data, categories).map(
+    ({ place, keyword, atKey, message }) => page.faultAt(place, keyword, `${label(place)}${message}`, atKey),
   );
 }
 

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseLocale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import { mostFaults } from './fault.ts';
 import { type SchemaError, schemaMessage } from './schema-messages.ts';
 
@@ -16,10 +17,17 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** Validates a value and never changes it. Returns all faults at once, up to a hundred; none when the value is valid. */
-export function validate(schema: SchemaName | 'page', value: unknown): SchemaFault[] {
+/**
+ * Validates a value and never changes it. Returns all faults at once, up to a hundred; none when the value is valid.
+ * @param categories those that a bot can have; null for any
+ */
+export function validate(
+  schema: SchemaName | 'page',
+  value: unknown,
+  categories: readonly Category[] | null = null,
+): SchemaFault[] {
   const check = checkOf(schema);
-  if (check(value)) return [];
+  if (check.call({ categories }, value)) return [];
   const errors = (check.errors ?? []).slice(0, mostFaults) as readonly SchemaError[];
   return errors
     .filter((error) => !isShadowed(error, errors))
@@ -42,6 +50,7 @@ const ajv = new Ajv2020({
   // A required key may be defined where $ref leads.
   strictRequired: false,
   keywords: ['x-advice'],
+  passContext: true,
   formats: {
     uri: (text: string) => URL.canParse(text),
     'uri-reference': (text: string) => URL.canParse(text, 'https://localhost/'),
@@ -57,6 +66,8 @@ ajv.removeKeyword('uniqueItems').addKeyword({
   validate: uniqueItems,
 });
 
+ajv.addKeyword({ keyword: 'x-category', type: 'string', schemaType: 'boolean', validate: isKnownCategory });
+
 for (const name of schemaNames) ajv.addSchema(readSchema(name));
 ajv.addSchema(readSchema('definitions'));
 
@@ -71,6 +82,18 @@ function checkOf(schema: SchemaName | 'page'): ValidateFunction {
   if (check === undefined) throw new Error(`no schema is called ${key}`);
   checks.set(schema, check);
   return check;
+}
+
+/** Whether a text is one of the categories that `validate` was called with; reported as `enum` would be. */
+function isKnownCategory(
+  this: { readonly categories: readonly Category[] | null },
+  _wanted: boolean,
+  text: string,
+): boolean {
+  const { categories } = this;
+  const errors = [{ keyword: 'enum', params: { allowedValues: categories } }];
+  Object.assign(isKnownCategory, { errors });
+  return categories === null || categories.includes(text);
 }
 
 /** Whether the entries of a list are distinct; reports each that is not. */
@@ -94,7 +117,7 @@ function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean
     (other) =>
       other !== error &&
       other.instancePath === error.instancePath &&
-      (['minLength', 'maxLength'].includes(other.keyword) ||
+      (['minLength', 'maxLength', 'enum'].includes(other.keyword) ||
         (other.keyword === 'pattern' && error.keyword === 'format')),
   );
 }

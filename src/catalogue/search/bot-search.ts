@@ -4,6 +4,7 @@ import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
 import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
 import { type Found, runSearch } from './run-search.ts';
 import type { IndexSegment } from './segment.ts';
+import type { CategoryWords } from './text/category-words.ts';
 
 /**
  * Searches names, categories, descriptions and pages of every bot in every language: docs/decisions/017-search-has-an-index-of-words.md. The words of
@@ -22,10 +23,16 @@ export class BotSearch {
   readonly #background = new Set<Promise<void>>();
   #rebuilt: { readonly segment: IndexSegment; readonly bots: readonly IndexedBot[] } | undefined;
   readonly #onError: (error: unknown) => void;
+  readonly #words: () => CategoryWords;
+  #lastWords: CategoryWords | undefined;
 
-  /** @param onError called with what ended a build in the background */
-  constructor(bots: BotIndex, onError: (error: unknown) => void) {
+  /**
+   * @param onError called with what ended a build in the background
+   * @param words returns the names of categories as they are now
+   */
+  constructor(bots: BotIndex, onError: (error: unknown) => void, words: () => CategoryWords) {
     this.#bots = bots;
+    this.#words = words;
     this.#onError = (error) => {
       if (!this.#closing.signal.aborted) onError(error);
     };
@@ -33,19 +40,22 @@ export class BotSearch {
 
   /** Differs from what it was when a search may find something else though no bot changed. */
   get version(): number {
+    const words = this.#words();
+    if (this.#lastWords !== undefined && words !== this.#lastWords) this.#version++;
+    this.#lastWords = words;
     return this.#version;
   }
 
   /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
   async search(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text, slice);
+    return await runSearch(this.#segments, text, slice, this.#words());
   }
 
   /** Finds the bots that are nearest to a text that finds none. */
   async nearest(text: string, slice: TimeSlice): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text, slice, true);
+    return await runSearch(this.#segments, text, slice, this.#words(), true);
   }
 
   /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */

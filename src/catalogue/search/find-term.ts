@@ -3,7 +3,7 @@ import { matchTerm, type Tolerance } from './match-term.ts';
 import { nearWords } from './near-words.ts';
 import type { Term } from './query.ts';
 import type { SearchMemory, IndexSegment } from './segment.ts';
-import { categoryOf } from './text/category-words.ts';
+import type { CategoryWords } from './text/category-words.ts';
 
 /** A segment, and what this search keeps of its bots. */
 export interface SearchPart {
@@ -20,6 +20,7 @@ export async function findTerm(
   parts: readonly SearchPart[],
   relaxed: boolean,
   slice: TimeSlice,
+  words: CategoryWords,
 ): Promise<string | undefined> {
   const match = async (term: Term, tolerance: Tolerance): Promise<number> => {
     for (const { segment, memory } of parts) await matchTerm(term, segment, memory, tolerance, slice);
@@ -31,7 +32,7 @@ export async function findTerm(
   const count = await match(term, tolerance);
   if (count >= enough) return undefined;
   const indexes = parts.map(({ segment }) => segment.texts);
-  const near = await nearWords(term.text, indexes, relaxed, slice);
+  const near = await nearWords(term.text, indexes, relaxed, slice, words);
   const known = indexes.some((index) => index.knows(term.text, term.open));
   const fit = known ? besidesFit : 1;
   const others = near.map((spelling) => ({ ...spelling, fit: spelling.fit * fit }));
@@ -41,7 +42,7 @@ export async function findTerm(
     if (count === 0 && family !== undefined) await match({ ...term, text: family, open: true }, tolerance);
     return undefined;
   }
-  const category = term.category ?? (known ? undefined : categoryOf(best.word));
+  const category = term.category ?? (known ? undefined : words.of(best.word));
   await match({ ...term, others: [...term.others, ...others], category }, tolerance);
   return known || count > 0 ? undefined : best.word.replace(/^=/, '');
 }

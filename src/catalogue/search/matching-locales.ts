@@ -8,7 +8,7 @@ type Texts = Readonly<Record<string, { readonly name: string; readonly descripti
 
 /** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
 export function matchingLocales(contents: Texts, text: string): Locale[] {
-  const terms = readQuery(text).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
+  const terms = readQuery(text, null).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
   let best: Locale[] = [];
   let most = 1;
   for (const [locale, { name, description }] of Object.entries(contents)) {

@@ -1,7 +1,7 @@
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import { categoryWord } from './bot-words.ts';
-import { categoryNames } from './text/category-words.ts';
-import { damerauDistance } from './text/damerau.ts';
+import type { CategoryWords } from './text/category-words.ts';
+import { damerauDistance } from '../../damerau.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** A word that is spelled nearly like another, and how well it fits. */
@@ -27,6 +27,7 @@ export async function nearWords(
   indexes: readonly WordIndex[],
   relaxed: boolean,
   slice: TimeSlice,
+  words: CategoryWords,
 ): Promise<Spelling[]> {
   const most = relaxed
     ? Math.min(3, Math.floor(text.length / 3))
@@ -50,7 +51,7 @@ export async function nearWords(
       }
     }
   }
-  for (const [name, category] of categoryNames) {
+  for (const [name, category] of words.names) {
     const distance = damerauDistance(text, name, most);
     if (distance === 0 || distance > most) continue;
     const word = categoryWord(category);

@@ -1,4 +1,4 @@
-import { categoryOf } from './text/category-words.ts';
+import type { CategoryWords } from './text/category-words.ts';
 import { isStopWord, withoutParticle } from './text/stop-words.ts';
 import { pairsOf, type Run, runsOf } from './text/words.ts';
 
@@ -25,13 +25,20 @@ export interface Query {
   readonly ids: readonly string[];
 }
 
-/** Reads what people type: words, a whole name, an id, a sentence. */
-export function readQuery(text: string): Query {
+/**
+ * Reads what people type: words, a whole name, an id, a sentence.
+ * @param words the names of categories; null where they do not count
+ */
+export function readQuery(text: string, words: CategoryWords | null): Query {
   const pieces = withPlaces(runsOf(text).flatMap(piecesOf).slice(0, mostPieces));
   const telling = pieces.filter((piece) => !isStopWord(piece.text));
   const used = telling.length > 0 ? telling : pieces;
   const terms = new Map<string, Term>();
-  for (const piece of used) terms.set(piece.text, termOf(piece, pieces, piece === pieces.at(-1)));
+  for (const piece of used)
+    terms.set(piece.text, {
+      ...termOf(piece, pieces, piece === pieces.at(-1)),
+      category: words?.of(piece.text),
+    });
   const joined = [pieces, used].map((some) => some.map((piece) => piece.text).join(''));
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
   return { terms: [...terms.values()], names: [...new Set(joined)].filter((name) => name !== ''), ids };
@@ -61,7 +68,7 @@ function withPlaces(pieces: readonly Omit<Piece, 'place'>[]): Piece[] {
 /** Made when it is first needed, which takes milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
-function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Term {
+function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Term, 'category'> {
   const { text, unspaced } = piece;
   const letters = Array.from(text);
   const number = pieces.indexOf(piece);
@@ -75,7 +82,6 @@ function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Term {
     pairs: unspaced ? pairsOf(text) : [],
     place: piece.place,
     open: (last && letters.length > 1) || (unspaced && letters.length === 1),
-    category: categoryOf(text),
   };
 }
 

@@ -5,7 +5,8 @@ import { wholeNameWord } from './bot-words.ts';
 import { countTerm, findTerm, type SearchPart } from './find-term.ts';
 import { areNeighbours } from './match-term.ts';
 import { type Query, readQuery, type Term } from './query.ts';
-import type { IndexSegment } from './segment.ts';
+import { type IndexSegment, type Kind, KindNumbers } from './segment.ts';
+import type { CategoryWords } from './text/category-words.ts';
 import { normalise } from './text/normalise.ts';
 
 /** What a search found. */
@@ -13,8 +14,9 @@ export interface Found {
   readonly bots: readonly IndexedBot[];
   /** How well each of the bots fits, above 0. */
   readonly scores: Float32Array;
-  /** What each of the bots is: its place in `kinds`. */
-  readonly kinds: Uint8Array;
+  /** What each of the bots is: its place in `allKinds`. */
+  readonly kinds: Uint16Array;
+  readonly allKinds: readonly Kind[];
   /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
   readonly corrected: string | undefined;
 }
@@ -22,15 +24,17 @@ export interface Found {
 /**
  * Searches segments for the words of a text, never holding the event loop for long.
  * @param slice of the request: each new one would wait for a turn of the event loop
+ * @param words the names of categories
  * @param relaxed whether to find the nearest there is, for when nothing fits
  */
 export async function runSearch(
   segments: readonly IndexSegment[],
   text: string,
   slice: TimeSlice,
+  words: CategoryWords,
   relaxed = false,
 ): Promise<Found> {
-  const query = readQuery(text);
+  const query = readQuery(text, words);
   const parts = segments.map((segment) => ({ segment, memory: segment.borrowMemory() }));
   try {
     for (const part of parts) await addNames(query, part, slice);
@@ -38,7 +42,7 @@ export async function runSearch(
     let weight = 0;
     let before: Term | undefined;
     for (const term of query.terms) {
-      const spelling = await findTerm(term, parts, relaxed, slice);
+      const spelling = await findTerm(term, parts, relaxed, slice, words);
       if (spelling !== undefined) corrected = corrected.replace(term.text, spelling);
       weight += addTerm(parts, before === undefined ? undefined : term.place - before.place);
       before = term;
@@ -104,21 +108,24 @@ function collect(parts: readonly SearchPart[], weight: number): Omit<Found, 'cor
   const bots: IndexedBot[] = [];
   const scores: number[] = [];
   const kinds: number[] = [];
-  const add = ({ segment, memory }: SearchPart, number: number): void => {
+  const numbers = new KindNumbers();
+  const add = ({ segment, memory }: SearchPart, number: number, own: readonly number[]): void => {
     const bot = segment.bot(number);
     if (bot === undefined) return;
     const coverage = (memory.covered[number] ?? 0) / weight;
     const score = (memory.found.values[number] ?? 0) * (leastCoverage + (1 - leastCoverage) * coverage);
     bots.push(bot);
-    kinds.push(segment.kind(number));
+    kinds.push(own[segment.kind(number)] ?? 0);
     scores.push((Number.isNaN(score) ? 0 : score) + (memory.names.values[number] ?? 0));
   };
   for (const part of parts) {
     const { found, names } = part.memory;
-    for (let i = 0; i < found.size; i++) add(part, found.bots[i] ?? 0);
-    for (let i = 0; i < names.size; i++) if (!found.has(names.bots[i] ?? 0)) add(part, names.bots[i] ?? 0);
+    const own = part.segment.kinds.map((kind) => numbers.of(kind));
+    for (let i = 0; i < found.size; i++) add(part, found.bots[i] ?? 0, own);
+    for (let i = 0; i < names.size; i++)
+      if (!found.has(names.bots[i] ?? 0)) add(part, names.bots[i] ?? 0, own);
   }
-  return { bots, scores: Float32Array.from(scores), kinds: Uint8Array.from(kinds) };
+  return { bots, scores: Float32Array.from(scores), kinds: Uint16Array.from(kinds), allKinds: numbers.all };
 }
 
 const idScore = 1000;

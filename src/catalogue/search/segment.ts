@@ -3,7 +3,6 @@ import type { Category } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { Matches } from './matches.ts';
 import type { PackedPostings } from './postings.ts';
-import { allCategories } from './text/category-words.ts';
 import { WordIndex } from './word-index.ts';
 
 /** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
@@ -11,7 +10,9 @@ export class IndexSegment {
   /** In numeric order of their ids, which is that of their numbers; undefined where a bot has changed since. */
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
-  readonly #kinds: Uint8Array;
+  readonly #kinds: Uint16Array;
+  /** Every kind of its bots, by its number. */
+  readonly kinds: readonly Kind[];
   /** The words of names, categories and descriptions. */
   readonly texts: WordIndex;
   #pages: WordIndex | undefined;
@@ -21,7 +22,9 @@ export class IndexSegment {
   constructor(bots: readonly IndexedBot[], texts: PackedPostings, pages?: PackedPostings) {
     this.#bots = [...bots];
     this.#ids = bots.map(({ id }) => id);
-    this.#kinds = Uint8Array.from(bots, ({ facts }) => kindNumber(facts));
+    const kinds = new KindNumbers();
+    this.#kinds = Uint16Array.from(bots, ({ facts }) => kinds.of(facts));
+    this.kinds = kinds.all;
     this.#live = bots.length;
     this.texts = new WordIndex(texts);
     this.#pages = pages && new WordIndex(pages);
@@ -52,7 +55,7 @@ export class IndexSegment {
     return this.#bots[number];
   }
 
-  /** The kind of a bot, as its number. */
+  /** The kind of a bot, as its number in `kinds`. */
   kind(number: number): number {
     return this.#kinds[number] ?? 0;
   }
@@ -100,14 +103,18 @@ export interface Kind {
   readonly nsfw: boolean;
 }
 
-/** Every kind, by its number. */
-export const kinds: readonly Kind[] = allCategories.flatMap((category) => [
-  { category, nsfw: false },
-  { category, nsfw: true },
-]);
+/** Numbers the kinds in the order in which they come. */
+export class KindNumbers {
+  readonly all: Kind[] = [];
+  readonly #numbers = new Map<string, number>();
 
-function kindNumber({ category, nsfw }: Kind): number {
-  return allCategories.indexOf(category) * 2 + Number(nsfw);
+  of({ category, nsfw }: Kind): number {
+    const key = `${category} ${nsfw}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#numbers.set(key, this.all.length);
+    return this.all.push({ category, nsfw }) - 1;
+  }
 }
 
 /** What a search keeps of each bot of a segment while it runs. */

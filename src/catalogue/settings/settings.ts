@@ -1,5 +1,6 @@
 import type { Locale } from '../../bot/locale.ts';
-import type { SettingsFile } from '../../bot/schema-types.ts';
+import { defaultCategories } from '../../bot/schemas.ts';
+import type { Category, SettingsFile } from '../../bot/schema-types.ts';
 import type { Logo } from './logo.ts';
 
 /** The settings of a catalogue as they are in force. A new object whenever they change. */
@@ -18,6 +19,12 @@ export interface CatalogueSettings {
   readonly logo: Logo | null;
   /** The language of the interface for readers whose own it does not have. */
   readonly language: Locale;
+  /** Every category that a bot can have. */
+  readonly categories: readonly Category[];
+  /** Category → its names by language, where the file has names. */
+  readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
+  /** The languages that the pages of bots may be in; null for any. */
+  readonly languages: readonly Locale[] | null;
 }
 
 export type FooterLink = 'terms' | 'privacy' | 'report';
@@ -36,5 +43,15 @@ export function settingsOf(file: SettingsFile = {}, logo: Logo | null = null): C
     accent: file.accent ?? {},
     logo,
     language: (file.language ?? 'en') as Locale,
+    categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
+    categoryNames: new Map(Object.entries(file.categories ?? {})),
+    languages: (file.languages as Locale[] | undefined) ?? null,
   };
+}
+
+/** What a bot falls back to. */
+const other: Category = 'other';
+
+function withOther(categories: readonly Category[]): readonly Category[] {
+  return categories.includes(other) ? categories : [...categories, other];
 }

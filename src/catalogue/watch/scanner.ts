@@ -7,6 +7,7 @@ import type { FolderReading } from '../load/folder-reader.ts';
 import type { PackedFolder, SnapshotFolder } from '../load/snapshot.ts';
 import { fileFault } from '../page/fault.ts';
 import { botsFolder, fileName, folderOf, type PagePlace, placeAt } from '../page/layout.ts';
+import type { PageLimits } from '../page/rules.ts';
 import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
 import { DelayQueue } from './delay-queue.ts';
 import type { FaultList } from './fault-list.ts';
@@ -20,6 +21,8 @@ export interface ScannerOptions {
   readonly hash: HashName;
   readonly faults: FaultList;
   readonly cachedImages: ImageLookup | undefined;
+  /** What the settings in force allow. */
+  readonly limits: () => PageLimits;
   /** Called with each bot that is new, differs, or is no longer served. */
   onChange(id: BotId): void;
   /** Called with each bot whose files were read, whether it changed or not. */
@@ -183,7 +186,7 @@ export class Scanner {
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
-    const { root, hash, faults: faultList, cachedImages } = this.#options;
+    const { root, hash, faults: faultList, cachedImages, limits } = this.#options;
     const cache = this.#served.statsIn(folderOf(id));
     const previous = this.bots.get(id);
     const now = Date.now();
@@ -212,7 +215,7 @@ export class Scanner {
     for (const { name, stat } of reads) record(name, stat);
 
     const files = reads.flatMap(({ file }) => file ?? []);
-    const { bot, faults } = files.length > 0 ? readBot(id, files, previous, cachedImages) : nothing;
+    const { bot, faults } = files.length > 0 ? readBot(id, files, previous, limits(), cachedImages) : nothing;
     faultList.report(
       id,
       faults,

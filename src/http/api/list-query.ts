@@ -1,6 +1,6 @@
 import { parseBotId } from '../../bot/id.ts';
 import { parseLocale } from '../../bot/locale.ts';
-import { categories, readSchema } from '../../bot/schemas.ts';
+import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
@@ -9,9 +9,10 @@ import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
+ * @param categories those that a bot can have
  * @throws {ProblemError} bad-query, with every unknown parameter and every bad value at once
  */
-export function parseListQuery(params: URLSearchParams): ListQuery {
+export function parseListQuery(params: URLSearchParams, categories: readonly Category[]): ListQuery {
   const errors: ProblemDetail[] = [];
   const query: Draft = {};
   for (const name of new Set(params.keys())) {
@@ -22,7 +23,7 @@ export function parseListQuery(params: URLSearchParams): ListQuery {
         ? `there is no such parameter: use ${[...readers.keys()].join(', ')}`
         : values.length > 1 && name !== 'category'
           ? 'it is there more than once: send it once'
-          : reader(query, values);
+          : reader(query, values, categories);
     if (detail !== undefined) errors.push({ pointer: `?${name.slice(0, 50)}`, detail });
   }
   const { after } = query;
@@ -49,7 +50,11 @@ export function formatCursor({ value, id }: Cursor): string {
 type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 
 /** Adds the values of a parameter to the query. Returns a message if they are wrong. */
-type Reader = (query: Draft, values: readonly string[]) => string | undefined;
+type Reader = (
+  query: Draft,
+  values: readonly string[],
+  categories: readonly Category[],
+) => string | undefined;
 
 const fieldNames = Object.keys(
   (readSchema('list-element') as { properties: object }).properties,
@@ -63,8 +68,8 @@ const readers: ReadonlyMap<string, Reader> = new Map(
       query.q = text;
       return undefined;
     }),
-    category: (query, values) => {
-      const unknown = values.find((value) => !categories.includes(value as Category));
+    category: (query, values, categories) => {
+      const unknown = values.find((value) => !categories.includes(value));
       if (unknown !== undefined) return `${quoted(unknown)} is not a category: use ${categories.join(', ')}`;
       query.categories = categories.filter((category) => values.includes(category));
       return undefined;

@@ -2,22 +2,34 @@ import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { sortKeys } from '../../catalogue/lists/selection.ts';
 import { readSchema, type SchemaDocument, schemaNames } from '../../bot/schemas.ts';
+import type { Category } from '../../bot/schema-types.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { send } from '../representation.ts';
 import { writableKeys } from './update-body.ts';
 
-/** Adds the OpenAPI document. @param baseUrl the public address, without a slash at its end */
-export function addOpenApiRoute(router: Router, baseUrl: string): void {
-  const body = Buffer.from(JSON.stringify(openApi(baseUrl)));
-  const representation = { type: 'application/json', digest: hash('sha1', body, 'base64url'), body };
-  router.get('/api/openapi.json', async (ctx) => await send(ctx, { ...representation, current: () => true }));
+/**
+ * Adds the OpenAPI document.
+ * @param baseUrl the public address, without a slash at its end
+ * @param settings returns those in force
+ */
+export function addOpenApiRoute(router: Router, baseUrl: string, settings: () => CatalogueSettings): void {
+  router.get('/api/openapi.json', async (ctx) => {
+    const inForce = settings();
+    const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce)));
+    const current = (): boolean => settings() === inForce;
+    await send(ctx, { type: 'application/json', digest: hash('sha1', body, 'base64url'), body, current });
+  });
 }
 
 /** Returns the OpenAPI 3.1 document of the API, with the schemas that the service itself validates with. */
-export function openApi(baseUrl: string): object {
+export function openApi(
+  baseUrl: string,
+  { name, categories }: Pick<CatalogueSettings, 'name' | 'categories'>,
+): object {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Botshelf',
+      title: name,
       version: '2',
       description:
         'A list of bots. Reads need no key, are allowed from any site, and have ETags. An owner posts with the token of the bot.',
@@ -27,7 +39,7 @@ export function openApi(baseUrl: string): object {
     security: [],
     paths,
     components: {
-      schemas: componentsOf(paths),
+      schemas: componentsOf(paths, categories),
       securitySchemes: {
         token: {
           type: 'apiKey',
@@ -211,13 +223,13 @@ function query(name: string, description: string, schema: Json): Json {
 }
 
 /** Returns the schemas that the paths refer to, those of files by their titles and shared definitions by their names. */
-function componentsOf(paths: Json): Record<string, Json> {
+function componentsOf(paths: Json, categories: readonly Category[]): Record<string, Json> {
   const all: Record<string, Json> = {};
   for (const name of schemaNames) {
     const { $schema: _schema, $id: _id, ...schema } = readSchema(name);
     all[titleOf(readSchema(name))] = withinComponents(schema as Json, titleOf(readSchema(name)));
   }
-  const { $defs } = readSchema('definitions') as { $defs: Record<string, Json> };
+  const { $defs } = readSchema('definitions', categories) as { $defs: Record<string, Json> };
   for (const [name, schema] of Object.entries($defs)) all[name] = withinComponents(schema, '');
   const used = new Set<string>();
   const add = (value: Json): void => {
@@ -235,12 +247,12 @@ function titleOf(schema: SchemaDocument): string {
   return String(schema['title']);
 }
 
-/** Turns references between files into references between components, and drops `x-advice`, which is for messages only. */
+/** Turns references between files into references between components, and drops the keywords of our own. */
 function withinComponents(value: Json, own: string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => withinComponents(item, own));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value as Readonly<Record<string, Json>>).filter(
-    ([key]) => key !== 'x-advice',
+    ([key]) => key !== 'x-advice' && key !== 'x-category',
   );
   return Object.fromEntries(
     entries.map(([key, inner]) => [

@@ -5,6 +5,7 @@ import { parseBotId } from '../../bot/id.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { List } from '../../catalogue/lists/json-list.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Current } from '../../concurrency/current-cache.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
@@ -14,13 +15,23 @@ import { send } from '../representation.ts';
 /**
  * The reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
  * @param baseUrl the public address, without a slash at its end
+ * @param settings returns those in force
  */
-export function addReadRoutes(router: Router, bots: BotIndex, lists: BotLists, baseUrl: string): void {
+export function addReadRoutes(
+  router: Router,
+  bots: BotIndex,
+  lists: BotLists,
+  baseUrl: string,
+  settings: () => CatalogueSettings,
+): void {
   router.get('/api/v1/bots', refuseQuery, async (ctx) => {
     await sendList(ctx, await lists.files(), baseUrl);
   });
   router.get('/api/v2/bots', async (ctx) => {
-    await sendList(ctx, await lists.elements(parseListQuery(queryOf(ctx))), baseUrl);
+    const inForce = settings();
+    const list = await lists.elements(parseListQuery(queryOf(ctx), inForce.categories));
+    const current = (): boolean => list.current() && settings() === inForce;
+    await sendList(ctx, { ...list, current }, baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');

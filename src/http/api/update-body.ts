@@ -1,5 +1,5 @@
 import { propertiesOf, readSchema } from '../../bot/schemas.ts';
-import type { UpdateValues } from '../../bot/schema-types.ts';
+import type { Category, UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
@@ -7,10 +7,15 @@ import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the body of an update: `{"bot": {…}}`, or flat `{"bot.count": 156}`.
+ * @param categories those that a bot can have
  * @param editAdvice how to change the other keys: what follows "it cannot be changed here: "
  * @throws {ProblemError} bad-json or invalid-update, with every error at once
  */
-export function parseUpdate(text: string, editAdvice: () => string): UpdateValues {
+export function parseUpdate(
+  text: string,
+  categories: readonly Category[],
+  editAdvice: () => string,
+): UpdateValues {
   if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
   const read = readStrictJson(text.trim());
   if ('findings' in read) {
@@ -22,7 +27,7 @@ export function parseUpdate(text: string, editAdvice: () => string): UpdateValue
   if (hidden !== undefined)
     throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
 
-  const errors = validate('update', body).map(({ place, keyword, message }): ProblemDetail => {
+  const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
       '#',
       ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),

@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Updates } from '../../owners/updates.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
@@ -13,6 +14,8 @@ import { parseUpdate } from './update-body.ts';
 export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
   readonly updates: Updates;
+  /** Returns the settings in force. */
+  readonly settings: () => CatalogueSettings;
   /** Limits posts by bot. */
   readonly posts: RateLimit;
   /**
@@ -24,13 +27,14 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
 
 /** Adds the only write of the API: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
-  const { bots, updates, posts, acknowledge } = options;
+  const { bots, updates, settings, posts, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
       await readText(ctx, bodyRules),
+      settings().categories,
       () => `edit ${mainPathOf(bot)} by pull request`,
     );
     const commit = await updates.apply(bot.id, values, expectation(ctx));

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { categories } from '../../bot/schemas.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { AddField } from './add-fields.ts';
 import type { FieldFault } from './field-faults.ts';
@@ -67,7 +66,7 @@ interface ControlProps {
 }
 
 function Control({ field, text, common }: ControlProps): VNode {
-  const { text: inLanguage } = useLanguage();
+  const { text: inLanguage, categories, categoryName } = useLanguage();
   const { kind, placeholder } = field;
   switch (kind) {
     case 'category':
@@ -76,7 +75,7 @@ function Control({ field, text, common }: ControlProps): VNode {
           <option value="">{inLanguage('add.choose')}</option>
           {categories.map((category) => (
             <option key={category} value={category} selected={category === text}>
-              {inLanguage(`category.${category}`)}
+              {categoryName(category)}
             </option>
           ))}
         </select>

@@ -2,8 +2,7 @@ import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import { assembleRecord, type FilledMainPage, listElement } from '../../bot/record.ts';
-import { categories } from '../../bot/schemas.ts';
-import type { BotListElement, BotRecord, Translation } from '../../bot/schema-types.ts';
+import type { BotListElement, BotRecord, Category, Translation } from '../../bot/schema-types.ts';
 import { withDefaults } from '../../catalogue/page/defaults.ts';
 import { Card } from '../front/card.tsx';
 import { directionOf } from '../language/locales.ts';
@@ -24,12 +23,14 @@ export interface PreviewedBot {
  * Returns the bot of a form.
  * @param listed the record that it has now; undefined for a new bot
  * @param empty what stands in for texts that are empty
+ * @param categories those that a bot can have
  */
 export function previewOf(
   entry: FormEntry,
   { id = '', locale: tag = '' }: FieldTexts,
   listed: BotRecord | undefined,
   empty: Translation,
+  categories: readonly Category[],
 ): PreviewedBot {
   const locale = canonicalLocale(tag.trim()) ?? unknownLanguage;
   const { data, page } = entry;

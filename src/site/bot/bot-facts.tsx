@@ -15,7 +15,7 @@ export interface BotFactsProps extends Pick<
 
 /** What decides whether a bot is worth a try, in one strip. */
 export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFactsProps): VNode {
-  const { t, href, integer, ago } = useLanguage();
+  const { t, href, integer, ago, categoryName } = useLanguage();
   const { owner, repo } = bot.codehost;
   return (
     <dl class="bot-facts">
@@ -25,7 +25,7 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
         </Fact>
       )}
       <Fact name={t('bot.category')}>
-        <a href={href(`/categories/${bot.category}`)}>{t(`category.${bot.category}`)}</a>
+        <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
       <Fact name={t('bot.howToUse')}>
         <Usage trigger={bot.trigger} name={name} />

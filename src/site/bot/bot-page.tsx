@@ -49,10 +49,10 @@ export interface BotPageProps {
 
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, veiled, faults } = props;
-  const { text } = useLanguage();
+  const { text, categoryName } = useLanguage();
   const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
-  const category = text('list.category', { category: text(`category.${bot.category}`) });
+  const category = text('list.category', { category: categoryName(bot.category) });
   const crumbs = { front: site.settings.name, category };
   return (
     <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
@@ -75,7 +75,7 @@ export function BotPage(props: BotPageProps): VNode {
 
 /** The way to the page: all bots, the bots of its category. */
 function Breadcrumb({ bot }: Pick<BotPageProps, 'bot'>): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text, href, categoryName } = useLanguage();
   return (
     <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
       <ol>
@@ -83,7 +83,7 @@ function Breadcrumb({ bot }: Pick<BotPageProps, 'bot'>): VNode {
           <a href={href('/')}>{t('bot.allBots')}</a>
         </li>
         <li>
-          <a href={href(`/categories/${bot.category}`)}>{t(`category.${bot.category}`)}</a>
+          <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
         </li>
       </ol>
     </nav>

@@ -3,7 +3,7 @@ import { defaultLocale } from '../../bot/record.ts';
 import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { PageLanguage } from '../language/page-language.tsx';
 import { siteDocument, type SmallDocument } from './document.ts';
 import { element, textElement, type Xml, xmlDocument } from './xml.ts';
 
@@ -19,7 +19,7 @@ export interface FeedOptions {
   readonly bots: readonly IndexedBot[];
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
-  readonly messages: Messages;
+  readonly messages: PageLanguage;
 }
 
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
@@ -43,7 +43,7 @@ export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: F
 
 const feedType = 'application/atom+xml';
 
-function entryOf({ id, element: json }: IndexedBot, baseUrl: string, { text }: Messages): Xml {
+function entryOf({ id, element: json }: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
   const bot = JSON.parse(json.toString()) as BotListElement;
   const locale = defaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
@@ -57,6 +57,6 @@ function entryOf({ id, element: json }: IndexedBot, baseUrl: string, { text }: M
     textElement('published', isoDate(bot.created)),
     textElement('updated', isoDate(bot.edited)),
     element('link', { rel: 'alternate', type: 'text/html', href: address }),
-    element('category', { term: bot.category, label: text(`category.${bot.category}`) }),
+    element('category', { term: bot.category, label: categoryName(bot.category) }),
   );
 }

@@ -1,4 +1,3 @@
-import { categories } from '../../bot/schemas.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
@@ -6,7 +5,7 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
-import type { Messages } from '../language/messages.tsx';
+import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import type { SmallDocument } from './document.ts';
 import { makeFeed } from './feed.ts';
@@ -27,7 +26,7 @@ interface FeedInputs {
 }
 
 interface FeedRecipe {
-  readonly messages: Messages;
+  readonly messages: PageLanguage;
   readonly title: string;
   readonly path: string;
   readonly page: string;
@@ -51,7 +50,7 @@ export class Feeds {
   }
 
   /** Returns the feed of all new bots, without those for adults. */
-  async newBots(messages: Messages): Promise<SmallDocument & Current> {
+  async newBots(messages: PageLanguage): Promise<SmallDocument & Current> {
     return await this.#get({
       messages,
       title: messages.text('feed.newBots'),
@@ -65,8 +64,9 @@ export class Feeds {
    * Returns the feed of the new bots in a category, without those for adults.
    * @throws {ProblemError} not-found
    */
-  async category(name: string, messages: Messages): Promise<SmallDocument & Current> {
+  async category(name: string, messages: PageLanguage): Promise<SmallDocument & Current> {
     const { text } = messages;
+    const { categories } = this.#options.site.settings;
     const category = categories.find((known) => known === name);
     if (category === undefined) {
       const known = categories.join(', ');
@@ -77,7 +77,7 @@ export class Feeds {
     }
     return await this.#get({
       messages,
-      title: text('feed.newInCategory', { category: text(`category.${category}`) }),
+      title: text('feed.newInCategory', { category: messages.categoryName(category) }),
       path: categoryFeed(category),
       page: `/categories/${category}?sort=newest`,
       selection: { nsfw: false, categories: [category] },
@@ -88,7 +88,7 @@ export class Feeds {
    * Returns the feed of all bots of an author.
    * @throws {ProblemError} not-found for an author without a bot
    */
-  async author(author: string, messages: Messages): Promise<SmallDocument & Current> {
+  async author(author: string, messages: PageLanguage): Promise<SmallDocument & Current> {
     return await this.#get({
       messages,
       title: messages.text('feed.byAuthor', { author }),

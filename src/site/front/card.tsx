@@ -24,7 +24,7 @@ export interface CardProps {
 /** A bot in a list. The whole card is a link to its page. */
 export function Card(props: CardProps): VNode {
   const { bot, locale, count, growth, today, heading: Heading, lazy } = props;
-  const { t, href, day, daysAgo } = useLanguage();
+  const { t, href, day, daysAgo, categoryName } = useLanguage();
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const shown = withoutBidiControls(name);
   const language = { lang: locale, dir: directionOf(locale) };
@@ -48,7 +48,7 @@ export function Card(props: CardProps): VNode {
             {bot.verified && <CheckMark />}
           </Heading>
           <ul class="facts">
-            <li>{t(`category.${bot.category}`)}</li>
+            <li>{categoryName(bot.category)}</li>
             {count !== undefined && <Servers count={count} />}
             {growth !== undefined && <Growth growth={growth} />}
             {bot.nsfw && (

@@ -99,8 +99,9 @@ const fewestExamples = 3;
 
 /** The categories with most bots. */
 function Tiles({ query, categories }: FrontPageProps): VNode | null {
-  const { t, text, publicPath } = useLanguage();
-  const largest = [...categories].filter(([name]) => name !== 'other').toSorted(([, a], [, b]) => b - a);
+  const { t, text, publicPath, categories: known, categoryName } = useLanguage();
+  const named = [...categories].filter(([id]) => id !== 'other' && known.includes(id));
+  const largest = named.toSorted(([, a], [, b]) => b - a);
   if (largest.length === 0) return null;
   return (
     <nav aria-label={text('list.categories')}>
@@ -109,7 +110,7 @@ function Tiles({ query, categories }: FrontPageProps): VNode | null {
           <li key={category}>
             <a href={publicPath(frontPath({ ...query, category }))}>
               <CategoryIcon category={category} />
-              <strong>{t(`category.${category}`)}</strong>
+              <strong>{categoryName(category)}</strong>
               <small>{t('list.found', { count })}</small>
             </a>
           </li>

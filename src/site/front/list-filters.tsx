@@ -1,5 +1,4 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { categories as allCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { FrontList } from './front-list.ts';
@@ -13,7 +12,7 @@ export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'langua
 export function ListFilters(props: ListFiltersProps): VNode {
   return (
     <div class="list-filters">
-      {props.categories.size > 0 && <CategoryChips {...props} current={props.query.category ?? 'all'} />}
+      {props.categories.size > 0 && <CategoryChips {...props} current={props.query.category} />}
       <FilterChips {...props} />
       <SortLinks {...props} />
     </div>
@@ -21,24 +20,24 @@ export function ListFilters(props: ListFiltersProps): VNode {
 }
 
 interface CategoryChipsProps extends Pick<ListFiltersProps, 'query' | 'categories'> {
-  /** What is shown now; null for a page that is none of these lists. */
-  readonly current: Category | 'all' | null;
+  /** What is shown now, undefined for all; null for a page that is none of these lists. */
+  readonly current: Category | undefined | null;
 }
 
 /** Leads to the same list in each category. */
 export function CategoryChips({ query, categories, current }: CategoryChipsProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, categories: known, categoryName } = useLanguage();
   const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
-  const shown = allCategories.filter((name) => categories.has(name) || name === current);
+  const shown = known.filter((name) => categories.has(name) || name === current);
   return (
     <nav aria-label={text('list.categories')}>
       <ul class="chips row">
-        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === 'all'}>
+        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
           {t('list.all')} <Number of={all} />
         </Chip>
         {shown.map((category) => (
           <Chip key={category} to={{ ...query, category }} current={category === current}>
-            {t(`category.${category}`)} <Number of={categories.get(category) ?? 0} />
+            {categoryName(category)} <Number of={categories.get(category) ?? 0} />
           </Chip>
         ))}
       </ul>

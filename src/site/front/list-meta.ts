@@ -27,7 +27,7 @@ export function metaOf(options: {
   readonly language: PageLanguage;
 }): PageMeta {
   const { site, query, title, description, baseUrl } = options;
-  const { text, locale, locales, asked } = options.language;
+  const { text, categoryName, locale, locales, asked } = options.language;
   const { q, category, filters } = query;
   const preferred = preferredQuery(query);
   const pathIn = (tag: Locale): string => frontPath({ ...preferred, locale: tag });
@@ -35,10 +35,13 @@ export function metaOf(options: {
     path: asked === locale ? pathIn(locale) : frontPath(preferred),
     title,
     description,
-    category: category && {
-      id: category,
-      name: text('list.category', { category: text(`category.${category}`) }),
-    },
+    category:
+      category === undefined
+        ? undefined
+        : {
+            id: category,
+            name: text('list.category', { category: categoryName(category) }),
+          },
     isSearch: q !== '',
     isAdult: filters.includes('adult'),
     baseUrl,

@@ -64,9 +64,13 @@ export function ListPage(props: ListPageProps): VNode {
 /** The cards that a large screen shows without scrolling. */
 const cardsAtOnce = 8;
 
-function headingOf({ q, category, sort }: FrontQuery, total: number, { text }: PageLanguage): string {
+function headingOf(
+  { q, category, sort }: FrontQuery,
+  total: number,
+  { text, categoryName }: PageLanguage,
+): string {
   if (q !== '') return text('list.foundFor', { count: total, query: q });
-  if (category !== undefined) return text('list.category', { category: text(`category.${category}`) });
+  if (category !== undefined) return text('list.category', { category: categoryName(category) });
   return text(
     sort === 'growing' || sort === 'newest' || sort === 'edited' ? `shelf.${sort}` : 'shelf.popular',
   );

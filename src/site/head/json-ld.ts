@@ -32,7 +32,7 @@ export function botData(options: BotDataOptions): LinkedData {
     name,
     description,
     inLanguage: locale,
-    applicationCategory: applicationCategories[bot.category],
+    applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
     datePublished: isoDate(bot.created),
     dateModified: isoDate(bot.edited),
     isFamilyFriendly: !bot.nsfw,
@@ -89,20 +89,22 @@ export function printData(data: LinkedData): string {
 }
 
 /** Names that search engines know. */
-const applicationCategories: Readonly<Record<Category, string>> = {
-  education: 'EducationalApplication',
-  entertainment: 'EntertainmentApplication',
-  fun: 'EntertainmentApplication',
-  games: 'GameApplication',
-  image: 'MultimediaApplication',
-  moderation: 'CommunicationApplication',
-  music: 'MultimediaApplication',
-  news: 'CommunicationApplication',
-  notifications: 'CommunicationApplication',
-  other: 'CommunicationApplication',
-  productivity: 'BusinessApplication',
-  utility: 'UtilitiesApplication',
-};
+const applicationCategories: ReadonlyMap<Category, string> = new Map(
+  Object.entries({
+    education: 'EducationalApplication',
+    entertainment: 'EntertainmentApplication',
+    fun: 'EntertainmentApplication',
+    games: 'GameApplication',
+    image: 'MultimediaApplication',
+    moderation: 'CommunicationApplication',
+    music: 'MultimediaApplication',
+    news: 'CommunicationApplication',
+    notifications: 'CommunicationApplication',
+    other: 'CommunicationApplication',
+    productivity: 'BusinessApplication',
+    utility: 'UtilitiesApplication',
+  }),
+);
 
 function withoutUndefined(data: LinkedData): LinkedData {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));

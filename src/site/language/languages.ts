@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
+import { defaultCategories } from '../../bot/schemas.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../log.ts';
 import { chooseLocale, wantedRanges } from './locales.ts';
-import { type MessageTexts, parseMessages } from './message-file.ts';
+import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
 import { createMessages, type Messages } from './messages.tsx';
 import type { PageLanguage } from './page-language.tsx';
 
@@ -43,7 +45,7 @@ export class Languages {
   }
 
   /** Returns the messages for the language in the address alone, else the default: for what programs read. */
-  askedBy(ctx: Context): Messages {
+  askedBy(ctx: Context): PageLanguage {
     return this.choose(askedLocale(ctx), '');
   }
 
@@ -55,11 +57,24 @@ export class Languages {
     return {
       ...this.messages(locale),
       asked,
+      categories: this.#settings().categories,
+      categoryName: (category) => this.#categoryName(category, locale),
       locales: this.locales,
       publicPath,
       href: (path) =>
         publicPath(asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`),
     };
+  }
+
+  /** The catalogue's own name in the language, that of the interface, and the own one in the default language or English. */
+  #categoryName(category: Category, locale: Locale): string {
+    const { categoryNames, language } = this.#settings();
+    const names = categoryNames.get(category) ?? {};
+    const own = names[locale] ?? names[new Intl.Locale(locale).language];
+    if (own !== undefined) return own;
+    const key = `category.${category}`;
+    if (isMessageKey(key)) return this.messages(locale).text(key);
+    return names[language] ?? names[english] ?? category;
   }
 
   get #standard(): Locale {
@@ -86,6 +101,10 @@ export class Languages {
 function askedLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
   return canonicalLocale(tag);
+}
+
+function isMessageKey(key: string): key is MessageKey & `category.${string}` {
+  return defaultCategories.some((category) => key === `category.${category}`);
 }
 
 /** The language that is complete. */

@@ -1,11 +1,16 @@
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Locale } from '../../bot/locale.ts';
+import type { Category } from '../../bot/schema-types.ts';
 import { directionOf, nameOfLocale } from './locales.ts';
 import type { Messages } from './messages.tsx';
 
 /** The language that a page is in, and how its links keep it. */
 export interface PageLanguage extends Messages {
+  /** Every category that a bot can have. */
+  readonly categories: readonly Category[];
+  /** Returns the name of a category, in the nearest language that has one. */
+  readonly categoryName: (category: Category) => string;
   /** The language in the address, in canonical case; undefined where the browser's or the default is used. */
   readonly asked: Locale | undefined;
   /** The languages that the interface has. */

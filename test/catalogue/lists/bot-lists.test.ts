@@ -1,3 +1,4 @@
+import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
@@ -12,7 +13,8 @@ describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
   for (let i = 0; i < 2000; i++) bots.set(sampleBot(String(i * 7), { en: [`Bot ${i}`, 'Counts things.'] }));
   const sortedIndexes = new SortedIndexes(bots, noCounts);
-  const fresh = (): BotLists => new BotLists(bots, new BotSearch(bots, console.error), sortedIndexes);
+  const fresh = (): BotLists =>
+    new BotLists(bots, new BotSearch(bots, console.error, defaultWords), sortedIndexes);
 
   it('wait for each other when they are searches, up to 64, and are refused with 503 above that', async () => {
     const lists = fresh();

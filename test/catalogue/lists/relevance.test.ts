@@ -1,3 +1,4 @@
+import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
@@ -20,7 +21,7 @@ describe('what a search found, the best first', () => {
     bots.set(sampleBot(String(i), { en: [`Bot${i}`, description] }, { ...keys, verified: i === 101 }));
   }
   const counts = { ...noCounts, count: (id: string) => (id === '13' ? 1000 : undefined) };
-  const search = new BotSearch(bots, () => {});
+  const search = new BotSearch(bots, () => {}, defaultWords);
   const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
 
   it('is the same page by page as at once', async () => {

@@ -1,3 +1,4 @@
+import { noLimits } from '../../../src/catalogue/page/rules.ts';
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
 
   it('hands over each folder once, with every file in it, and one that is gone without files', async () => {
     const readings: FolderReading[] = [];
-    await readFolders(root, 'sha1', [...folders, 'gone'], (reading) => readings.push(reading));
+    await readFolders(root, 'sha1', [...folders, 'gone'], noLimits, (reading) => readings.push(reading));
     deepStrictEqual(readings.map(({ folder }) => folder).toSorted(), [...folders, 'gone']);
     const files = readings.filter(({ folder }) => folder !== 'gone').map(({ stats }) => stats.size);
     deepStrictEqual(

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ import { silentLog } from '../../../src/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+
+const limits = settingsOf();
 
 describe('a snapshot', () => {
   let path: string;
@@ -37,7 +40,7 @@ describe('a snapshot', () => {
 
   it('returns what was written: bytes, facts, files and stats', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
-    await writeSnapshot(copy, folders);
+    await writeSnapshot(copy, folders, limits);
     deepStrictEqual(await unpacked(copy), folders);
     for (const { fingerprint, entries } of folders) {
       match(fingerprint, /./);
@@ -47,8 +50,8 @@ describe('a snapshot', () => {
 
   it('may be empty', async () => {
     const copy = join(tempFolder(), 'index.snapshot');
-    await writeSnapshot(copy, []);
-    deepStrictEqual(await readSnapshot(copy), []);
+    await writeSnapshot(copy, [], limits);
+    deepStrictEqual(await readSnapshot(copy, limits), []);
   });
 
   it('leaves no other file behind', () => {
@@ -56,8 +59,8 @@ describe('a snapshot', () => {
   });
 
   it('is none where there is none', async () => {
-    strictEqual(await readSnapshot(join(tempFolder(), 'nothing')), undefined);
-    strictEqual(await readSnapshot(tempFolder()), undefined);
+    strictEqual(await readSnapshot(join(tempFolder(), 'nothing'), limits), undefined);
+    strictEqual(await readSnapshot(tempFolder(), limits), undefined);
     strictEqual(await reading(Buffer.alloc(0)), undefined);
   });
 
@@ -135,7 +138,7 @@ async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
 }
 
 async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
-  const folders = await readSnapshot(path);
+  const folders = await readSnapshot(path, limits);
   return folders?.map(({ folder, fingerprint, unpack }) => ({ folder, fingerprint, entries: unpack() }));
 }
 
@@ -195,7 +198,7 @@ describe('a restart with a snapshot', () => {
       if (entry?.bot.id !== '7') return kept;
       return { ...kept, entries: [{ ...entry, stats: [{ size, mtimeMs, ctimeMs, ino }] }] };
     });
-    await writeSnapshot(path, pretended);
+    await writeSnapshot(path, pretended, limits);
     deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
   });
 
@@ -206,13 +209,14 @@ describe('a restart with a snapshot', () => {
     await writeSnapshot(
       path,
       folders.map((kept) => (kept.folder === '007' ? { ...kept, fingerprint } : kept)),
+      limits,
     );
     deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
   });
 
   it('reads a folder whose part of the snapshot is damaged', async () => {
     const folders = (await unpacked(path)) ?? [];
-    await writeSnapshot(path, folders);
+    await writeSnapshot(path, folders, limits);
     const bytes = readFileSync(path);
     const bots = bytes.indexOf('{"bots":');
     const [start = 0] = blockEnds(bytes);

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
 import { placeAt } from '../../../src/catalogue/page/layout.ts';
@@ -5,6 +6,8 @@ import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { blobId } from '../../../src/git/objects/object-id.ts';
 import { checkFiles, isMainPage, type ReadablePage } from '../../../src/catalogue/page/rules.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
+
+const limits = settingsOf();
 
 /** A page file with this text, as if it had been read. */
 function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
@@ -17,7 +20,7 @@ function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
 }
 
 function told(file: ReadablePage, main: boolean): string[] {
-  return checkFiles(main ? [file] : [pageFile(mainPage(), 'de'), file]).faults.map(
+  return checkFiles(main ? [file] : [pageFile(mainPage(), 'de'), file], limits).faults.map(
     ({ path, line, column, rule, message }) => `${path}:${line}:${column} ${rule} ${message}`,
   );
 }
@@ -87,18 +90,18 @@ describe('the rules of one bot', () => {
     ...translations.map((locale) => pageFile(translation('Homer', 'Answers.'), locale)),
   ];
   const reported = (all: readonly PageFile[]): string[] =>
-    checkFiles(all).faults.map(({ path, rule, message }) => `${path} ${rule} ${message}`);
+    checkFiles(all, limits).faults.map(({ path, rule, message }) => `${path} ${rule} ${message}`);
   const unreadable = { ...pageFile(mainPage(), 'de'), page: undefined };
 
   it('hold when exactly one file is the main page', () => {
     const all = files(['en'], ['de', 'fr']);
-    deepStrictEqual(checkFiles(all), { mains: all.slice(0, 1), good: all, faults: [] });
+    deepStrictEqual(checkFiles(all, limits), { mains: all.slice(0, 1), good: all, faults: [] });
     deepStrictEqual(reported([]), []);
   });
 
   it('take the only file for the main page', () => {
     const [only] = files([], ['en']);
-    deepStrictEqual(checkFiles(only ? [only] : []).mains, [only]);
+    deepStrictEqual(checkFiles(only ? [only] : [], limits).mains, [only]);
     match(reported(only ? [only] : []).join(), /7\.en\.md required "authors" is missing/);
   });
 
@@ -118,6 +121,8 @@ describe('the rules of one bot', () => {
   it('ask for no main page while a file cannot be read, and count it as one where it was one before', () => {
     const others = files([], ['en', 'fr']);
     deepStrictEqual(reported([unreadable, ...others]), []);
-    deepStrictEqual(checkFiles([unreadable, ...others], (file) => file === unreadable).mains, [unreadable]);
+    deepStrictEqual(checkFiles([unreadable, ...others], limits, (file) => file === unreadable).mains, [
+      unreadable,
+    ]);
   });
 });

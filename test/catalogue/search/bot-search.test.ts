@@ -1,3 +1,4 @@
+import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
@@ -10,9 +11,10 @@ describe('a search', () => {
   let search: BotSearch;
   beforeEach(() => {
     bots = new MutableBotIndex();
-    search = new BotSearch(bots, (error) => {
+    const fail = (error: unknown): never => {
       throw error;
-    });
+    };
+    search = new BotSearch(bots, fail, defaultWords);
   });
   afterEach(() => search.close());
 

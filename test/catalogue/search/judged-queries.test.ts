@@ -1,3 +1,4 @@
+import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BotId } from '../../../src/bot/id.ts';
@@ -34,7 +35,7 @@ describe('a search of 161 bots', () => {
   );
   const lists = new BotLists(
     bots,
-    new BotSearch(bots, console.error),
+    new BotSearch(bots, console.error, defaultWords),
     new SortedIndexes(bots, { ...noCounts, count: (id) => counts.get(id) }),
   );
 

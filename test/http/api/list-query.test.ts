@@ -1,3 +1,5 @@
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
@@ -8,7 +10,7 @@ import { ProblemError } from '../../../src/http/problem.ts';
 import { botId } from '../../support/sample.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
-  return parseListQuery(new URLSearchParams(query));
+  return parseListQuery(new URLSearchParams(query), defaultCategories);
 }
 
 /** What is wrong with a query, as `pointer detail`; none where it is read. */
@@ -119,7 +121,7 @@ describe('the query of the list of bots', () => {
   });
 
   it('has the limits that the OpenAPI document has', () => {
-    const { paths } = JSON.parse(JSON.stringify(openApi(''))) as {
+    const { paths } = JSON.parse(JSON.stringify(openApi('', settingsOf()))) as {
       paths: Record<string, { get: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
     };
     const schemas = new Map(

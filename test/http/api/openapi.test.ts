@@ -1,10 +1,11 @@
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { openApi } from '../../../src/http/api/openapi.ts';
 import { startTestService } from '../../support/service.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 
 describe('the OpenAPI document', () => {
-  const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org'))) as object;
+  const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', settingsOf()))) as object;
 
   it('has no reference that leads nowhere', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(

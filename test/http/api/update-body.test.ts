@@ -1,3 +1,4 @@
+import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { parseUpdate } from '../../../src/http/api/update-body.ts';
@@ -5,7 +6,7 @@ import { ProblemError } from '../../../src/http/problem.ts';
 
 function parse(body: unknown): ReturnType<typeof parseUpdate> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return parseUpdate(text, () => 'edit the file by pull request');
+  return parseUpdate(text, defaultCategories, () => 'edit the file by pull request');
 }
 
 /** The problem that a body is refused with. */

@@ -1,3 +1,4 @@
+import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -30,7 +31,11 @@ describe('what programs read beside the pages', () => {
     bots.set(
       sampleBot('9', { en: ['Nine', 'x'] }, { category: 'fun', created: 3, authors: ['5'], nsfw: true }),
     );
-    const lists = new BotLists(bots, new BotSearch(bots, () => {}), new SortedIndexes(bots, noCounts));
+    const lists = new BotLists(
+      bots,
+      new BotSearch(bots, () => {}, defaultWords),
+      new SortedIndexes(bots, noCounts),
+    );
     const router = new Router();
     addDiscoverRoutes(router, {
       bots,

@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Locale } from '../../../src/bot/locale.ts';
 import { makeFeed } from '../../../src/site/discover/feed.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -12,7 +11,7 @@ const common = {
   path: '/feeds/new.atom',
   page: '/?sort=newest',
   baseUrl: 'https://bots.example.org',
-  messages: testLanguages.messages('en' as Locale),
+  messages: testLanguages.choose(undefined, 'en'),
 };
 
 describe('a feed', () => {

@@ -1,21 +1,54 @@
 import type { Category } from '../../../bot/schema-types.ts';
+import type { CatalogueSettings } from '../../settings/settings.ts';
 import { normalise } from './normalise.ts';
 import { Stems } from './stems.ts';
 
-/** Returns the category that a word is a name of, in any of the languages here and any form. */
-export function categoryOf(word: string): Category | undefined {
-  const known = categoryNames.get(word);
-  if (known !== undefined || word.length < shortestWithForms) return known;
-  const stems = new Stems(word);
-  for (const [name, category] of categoryNames) if (stems.areSharedBy(name, everyLanguage)) return category;
-  return undefined;
+/** The words that are names of categories. */
+export class CategoryWords {
+  /** Every name of a category, folded, and the category. */
+  readonly names: ReadonlyMap<string, Category>;
+
+  /** @param named categories and their names, of which those of one word count; the words of the defaults are known */
+  constructor(named: Iterable<readonly [Category, readonly string[]]>) {
+    const known = Array.from(named, ([category, own]): [string, Category][] => {
+      const usual = Object.hasOwn(words, category) ? (words[category] ?? '').split(' ') : [];
+      return [category, ...usual, ...own]
+        .filter((word) => word !== '' && word !== 'other' && !/\s/.test(word))
+        .map((word) => [normalise(word), category]);
+    });
+    this.names = new Map(known.flat());
+  }
+
+  /** Returns the category that a word is a name of, in any of the languages here and any form. */
+  of(word: string): Category | undefined {
+    const known = this.names.get(word);
+    if (known !== undefined || word.length < shortestWithForms) return known;
+    const stems = new Stems(word);
+    for (const [name, category] of this.names) if (stems.areSharedBy(name, everyLanguage)) return category;
+    return undefined;
+  }
 }
+
+/** Returns the category words of settings, the same for the same ones. */
+export function categoryWordsOf(settings: SearchedCategories): CategoryWords {
+  const known = made.get(settings);
+  if (known !== undefined) return known;
+  const { categories, categoryNames } = settings;
+  const named = categories.map((id) => [id, Object.values(categoryNames.get(id) ?? {})] as const);
+  const words = new CategoryWords(named);
+  made.set(settings, words);
+  return words;
+}
+
+type SearchedCategories = Pick<CatalogueSettings, 'categories' | 'categoryNames'>;
+
+const made = new WeakMap<SearchedCategories, CategoryWords>();
 
 const shortestWithForms = 4;
 const everyLanguage = ~0;
 
 /** In the order en, de, fr, es, it, pt, nl, pl, tr, ru, uk, ja, zh, ko, ar; only words that are used for little else. */
-const names: Readonly<Record<Category, string>> = {
+const words: Readonly<Record<Category, string>> = {
   education:
     'education educational learning study school homework bildung lernen schule éducation apprendre école educación aprender escuela istruzione imparare educação educacao onderwijs edukacja nauka eğitim образование учеба обучение освіта навчання 教育 学習 学习 學習 교육 학습 تعليم دراسه',
   entertainment:
@@ -38,16 +71,3 @@ const names: Readonly<Record<Category, string>> = {
   utility:
     'utility utilities tool tools nützlich werkzeug werkzeuge utilitaire utilitaires outil outils utilidad utilidades herramienta herramientas utilità strumenti utilidade utilitários ferramentas hulpmiddelen narzędzia araç araçlar утилиты утилита инструменты утиліти 便利 ツール 实用 工具 유틸리티 도구 유틸 ادوات',
 };
-
-/** Every category. */
-export const allCategories = Object.keys(names) as readonly Category[];
-
-/** Every name of a category, folded, and the category. */
-export const categoryNames: ReadonlyMap<string, Category> = new Map(
-  Object.entries(names).flatMap(([category, words]) =>
-    words
-      .split(' ')
-      .filter((word) => word !== '')
-      .map((word) => [normalise(word), category as Category] as const),
-  ),
-);

@@ -1,0 +1,24 @@
+import { canonicalLocale } from '../../bot/locale.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import type { FieldTexts, FormKind } from './add-fields.ts';
+import type { FieldFaults } from './field-faults.ts';
+import type { FormEntry } from './form-entry.ts';
+
+/** Returns an entry with the faults of what the settings of the catalogue do not allow. */
+export function withLimits(
+  entry: FormEntry,
+  kind: FormKind,
+  texts: FieldTexts,
+  { categories, languages }: Pick<CatalogueSettings, 'categories' | 'languages'>,
+): FormEntry {
+  const { category } = entry.data;
+  const isUnknown = typeof category === 'string' && !categories.includes(category);
+  const locale =
+    kind === 'add' || kind === 'translate' ? canonicalLocale(texts.locale?.trim() ?? '') : undefined;
+  const isForeign = locale !== undefined && languages !== null && !languages.includes(locale);
+  const faults: FieldFaults = {
+    ...(isUnknown && { category: { key: 'fault.category' } }),
+    ...(isForeign && { locale: { key: 'fault.language', values: { languages: languages.join(', ') } } }),
+  };
+  return { ...entry, faults: { ...faults, ...entry.faults } };
+}

@@ -1,0 +1,7 @@
+import { categoryWordsOf } from '../../src/catalogue/search/text/category-words.ts';
+import { settingsOf } from '../../src/catalogue/settings/settings.ts';
+
+const words = categoryWordsOf(settingsOf());
+
+/** Returns the names of the categories that a catalogue has without settings. */
+export const defaultWords = (): typeof words => words;
