@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
 import type { LogSettings } from './log.ts';
 import { readSecretFiles, secretSettings } from './secret-files.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './spelling/nearest-name.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config {

@@ -9,7 +9,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((na
 
 /** What is lower does not know what is above it. A file at the top of src/ belongs where its imports let it. */
 const rooms =
-  'bot json disk concurrency git catalogue state check sync owners images login http site service commands'.split(
+  'bot json spelling disk concurrency git catalogue state check sync owners images login http site service commands'.split(
     ' ',
   );
 

@@ -17,7 +17,7 @@ import { openCommitSource } from './commit-source.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
 import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
-import { botsFolder } from '../catalogue/page/layout.ts';
+import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
@@ -97,7 +97,9 @@ async function checkBots(
   const former = formerMainPages(changes, await readObjects(root, blobs, maxFileSize));
   const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
   const changed = new Set(paths);
-  const bots = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
+  const own = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
+  // Other settings may refuse what no bot of the change has.
+  const bots = changed.has(settingsName) ? 'everything' : own;
   const seen = new Set<string>();
   const newcomers: Newcomer[] = [];
   const source = after === null ? folderSource(root) : await openCommitSource(root, after, bots);
@@ -115,15 +117,24 @@ async function checkBots(
     },
     ...(onProgress && { onProgress }),
   }).finally(() => source.close?.());
+  const ids = new Set(paths.map((path) => placeAt(path)?.id));
+  const isOfChange = ({ path, rule }: Finding): boolean => {
+    if (path === settingsName) return false;
+    const id = placeAt(path)?.id;
+    return rulesOfSettings.has(rule) || isInScope(own, path) || (id !== undefined && ids.has(id));
+  };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...(decides ? settings.faults.map(asError) : []),
-    ...report.findings,
+    ...(bots === own ? report.findings : report.findings.filter(isOfChange)),
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
     ...(await findingsOfDuplicates(root, after, newcomers)),
   ];
   return { files: report.files, findings };
 }
+
+/** The rules for pages that the settings decide: the category, and the language. */
+const rulesOfSettings = new Set(['enum', 'language']);
 
 function newKeys(page: Page, former: Page | undefined): Newcomer['keys'] {
   return (['name', 'invite'] as const).filter((key) => page.data[key] !== former?.data[key]);

@@ -60,6 +60,19 @@ describe('botshelf check --base', () => {
     deepStrictEqual((await check(root)).found, []);
   });
 
+  it('names the bots of a category and of a language that the settings no longer have', async () => {
+    const root = repository();
+    writeFiles(root, { 'botshelf.json': '{"categories": {"books": {"en": "Books"}}, "languages": ["en"]}' });
+    deepStrictEqual((await check(root)).found, [
+      `${pagePath(homer)} enum error`,
+      `${pagePath(homer, 'fr')} language error`,
+      `${pagePath(lenny)} enum error`,
+      'botshelf.json outside-bots notice',
+    ]);
+    writeFiles(root, { 'botshelf.json': '{"categories": {"fun": {}}}' });
+    deepStrictEqual((await check(root)).found, ['botshelf.json outside-bots notice']);
+  });
+
   it('sees what is committed on the branch, staged, edited and not yet known to Git, but not what main did since', async () => {
     const root = repository();
     git(root, 'checkout', '--quiet', '-b', 'more');

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
-import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const german = {
@@ -68,6 +68,39 @@ describe('the settings of a catalogue', () => {
     const picture = await fetch(service.address + logo);
     strictEqual(picture.headers.get('content-type'), 'image/png');
     deepStrictEqual(Buffer.from(await picture.arrayBuffer()), await samplePicture());
+  });
+
+  it('name the categories and languages of bots, for files, API, form, search and feeds', async () => {
+    const own = { ...german, categories: { fun: {}, books: { de: 'Bücher' } }, languages: ['en'] };
+    writeFiles(service.root, { [pagePath('8')]: mainPage({ name: 'Reader', category: 'books' }) });
+    service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
+    await eventually(async () => (await faults()).length > 0);
+    write(own);
+    await eventually(async () => (await get('/api/v2/bots?category=books')).includes('"Reader"'));
+    deepStrictEqual(await faults(), []);
+    match(await get('/categories/books'), /<h1>Bots: Bücher<\/h1>/);
+    match(await get('/add'), /<option value="books">Bücher<\/option>/);
+    match(await get('/add?locale=fr'), /<option value="books">Bücher<\/option>/);
+    match(await get('/feeds/category/books.atom'), /label="Bücher"/);
+    match(await get('/?q=B%C3%BCcher'), /Reader/);
+    match(await get('/sitemap.xml'), /\/categories\/books</);
+    const { components } = JSON.parse(await get('/api/openapi.json')) as {
+      components: { schemas: { Category?: object; category: { enum: string[] } } };
+    };
+    deepStrictEqual(components.schemas.category.enum, ['fun', 'books', 'other']);
+    match(await get('/api/v2/bots?category=music'), /is not a category: use fun, books, other/);
+
+    service.expectLog(/category: \\"books\\" is not an allowed value: choose fun or other/);
+    service.expectLog(/the pages of this catalogue are in en, not in fr/);
+    writeFiles(service.root, { [pagePath('7', 'fr')]: translation('Sept', 'Répond.') });
+    await eventually(async () => (await faults()).length > 0);
+    write({ ...own, categories: { fun: {} } });
+    await eventually(async () => (await faults()).length > 1);
+    match(await get('/api/v2/bots/8'), /"category":"books"/);
+    rmSync(join(service.root, pagePath('8')));
+    rmSync(join(service.root, pagePath('7', 'fr')));
+    write(german);
+    await eventually(async () => (await faults()).length === 0);
   });
 
   it('stay in force while their file has a fault, which is logged once, counted and listed', async () => {

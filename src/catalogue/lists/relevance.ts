@@ -89,7 +89,7 @@ function sumOfCategories(kinds: readonly Kind[], perKind: readonly number[]): Ma
   const sums = new Map<Category, number>();
   for (const [i, { category }] of kinds.entries())
     if (perKind[i] !== 0) sums.set(category, (sums.get(category) ?? 0) + (perKind[i] ?? 0));
-  return sums;
+  return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function descending(a: SortedBot, b: SortedBot): number {

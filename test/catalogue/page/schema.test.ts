@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 
 const good = {
@@ -13,7 +14,7 @@ const good = {
 
 /** The faults of a main page with `keys` put over a good one, as `place keyword message`. */
 function faults(keys: object): string[] {
-  return validate('main-page', { ...good, ...keys }).map(
+  return validate('main-page', { ...good, ...keys }, defaultCategories).map(
     ({ place, keyword, message }) => `${place.join('.')} ${keyword} ${message}`,
   );
 }
@@ -198,7 +199,7 @@ describe('a value held against a schema', () => {
     const value = fc.dictionary(key, fc.jsonValue());
     fc.assert(
       fc.property(fc.constantFrom('main-page', 'translation', 'update'), value, (schema, broken) => {
-        for (const { message, keyword } of validate(schema, broken)) {
+        for (const { message, keyword } of validate(schema, broken, defaultCategories)) {
           match(message, /^[^]+: [^]+$/);
           ok(!message.includes('see the schema'), `${keyword}: ${message}`);
         }

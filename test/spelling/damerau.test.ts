@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { damerauDistance } from '../src/damerau.ts';
+import { damerauDistance } from '../../src/spelling/damerau.ts';
 
 describe('the distance of two spellings', () => {
   it('counts letters that are added, missing, replaced, or swapped with their neighbour', () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { nearestName } from '../src/nearest-name.ts';
+import { nearestName } from '../../src/spelling/nearest-name.ts';
 
 describe('the nearest name', () => {
   it('is the one with the fewest letters that differ, whatever case and punctuation', () => {
