@@ -270,7 +270,7 @@ describe('the page of a bot’s token', () => {
       site.repo.git('rm', '-q', '--cached', pagePath(id));
       site.repo.git('commit', '-q', '-m', 'Take Homer off the record');
       strictEqual((await loggedIn(author)).page.status, 403);
-      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author], nsfw: 'no' }) });
+      site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author], category: 7 }) });
       site.service.expectLog(/a file breaks a rule/);
       strictEqual((await loggedIn(author)).page.status, 403);
       site.repo.commit({ [pagePath(id)]: mainPage({ authors: [author] }) });
