@@ -11,7 +11,7 @@ import { mixed } from './mixed.ts';
 import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
-import { failureLine, headingLines, type RowGroup, rowLine, type Run } from './row.ts';
+import { failureLine, heading, type RowGroup, rowLine, type Run } from './row.ts';
 import { search } from './search.ts';
 import { setStage, type Stage } from './stage.ts';
 import { sitemap } from './sitemap.ts';
@@ -62,20 +62,20 @@ if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {
 
 async function run(names: readonly string[]): Promise<void> {
   say(
-    `${bots.toLocaleString('en')} bots, ${cpus().length} cores, Node ${process.version}, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
+    `${bots.toLocaleString('en')} bots, ${cpus().length} cores, load from ${loadProgram === 'wrk' ? 'wrk' : 'autocannon, as wrk is missing: install the Debian package "wrk"'}`,
   );
   const stage = await setStage(bots);
-  say(headingLines());
   for (const name of names) await runGroup(name, stage);
 }
 
 async function runGroup(name: string, stage: Stage): Promise<void> {
   // A collection of what the last group left would count as waiting in this one.
   globalThis.gc?.();
+  say(`\n${heading(thisRun(name))}`);
   try {
-    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row, thisRun(name)));
+    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row));
   } catch (error) {
-    say(failureLine(error instanceof Error ? error.message : String(error), thisRun(name)));
+    say(failureLine(error instanceof Error ? error.message : String(error)));
   }
 }
 
@@ -84,6 +84,7 @@ function thisRun(group: string): Run {
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores, ${gibibytes} GiB`,
+    node: process.versions.node,
     command: values.bots === usualBots ? group : `--bots ${values.bots} ${group}`,
   };
 }

@@ -16,6 +16,8 @@ export interface Run {
   /** Such as 2026-11-22. */
   readonly date: string;
   readonly machine: string;
+  /** Such as 20.20.2. */
+  readonly node: string;
   /** What follows `npm run bench --`. */
   readonly command: string;
 }
@@ -23,31 +25,21 @@ export interface Run {
 /** Measures the rows of a group on the stage, and yields each as soon as it is known. */
 export type RowGroup = (stage: Stage) => AsyncGenerator<Row>;
 
-/** The head of the table, in markdown: rows can be pasted into docs/benchmarks.md. */
-export function headingLines(): string {
-  const names = ['figure', 'goal', 'peer', 'ratio', 'date', 'machine', 'command', 'met'];
-  return `${line(names)}\n${line(names.map(() => '---'))}`;
+/** The heading of a group's rows, in markdown: when, where and how they were measured. */
+export function heading({ date, machine, node, command }: Run): string {
+  return `### \`${command}\`: ${date}, ${machine}, Node ${node}\n`;
 }
 
-/** The row as a line of the table. */
-export function rowLine({ name, measured, peer, ratio, goal, met }: Row, run: Run): string {
-  const times = ratio === undefined ? '' : ratio.toFixed(ratio < 100 ? 2 : 0);
-  const { date, machine, command } = run;
-  return line([
-    `${name}: ${measured}`,
-    goal,
-    peer ?? '',
-    times,
-    date,
-    machine,
-    `\`${command}\``,
-    met ? 'yes' : '**no**',
-  ]);
+/** The row as an item of a list, on two lines of the document at most: rows can be pasted into docs/benchmarks.md. */
+export function rowLine({ name, measured, peer, ratio, goal, met }: Row): string {
+  const times = ratio === undefined ? '' : `: ${ratio.toFixed(ratio < 100 ? 2 : 0)} ×`;
+  const beside = peer === undefined ? '' : `beside ${peer}${times}; `;
+  return wrapped(`- ${name}: ${measured}`, `${beside}goal ${goal}: ${met ? 'met' : '**not met**'}`);
 }
 
 /** The line of a group whose rows could not be measured. */
-export function failureLine(why: string, { date, machine, command }: Run): string {
-  return line([`not measured: ${why}`, '', '', '', date, machine, `\`${command}\``, '**no**']);
+export function failureLine(why: string): string {
+  return wrapped('- **not measured**', why);
 }
 
 export function perSecond(rate: number): string {
@@ -58,9 +50,9 @@ export function milliseconds(time: number): string {
   return `${time.toFixed(time < 10 ? 2 : 1)} ms`;
 }
 
-const widths = [52, 24, 36, 6, 10, 15, 10, 6];
-
-function line(cells: readonly string[]): string {
-  const padded = cells.map((cell, i) => cell.replaceAll('|', '\\|').padEnd(widths[i] ?? 0));
-  return `| ${padded.join(' | ')} |`;
+function wrapped(begin: string, end: string): string {
+  const line = `${begin}; ${end}`;
+  return line.length <= widest ? line : `${begin};\n  ${end}`;
 }
+
+const widest = 120;
