@@ -373,4 +373,29 @@ export interface SettingsFile {
    * Items: A BCP 47 tag in canonical case, such as en, en-GB or zh-CN.
    */
   languages?: string[];
+  /**
+   * The web pages of the repository, where they cannot be derived from the address of the remote. {path} is the path of a file.
+   */
+  repository?: {
+    /**
+     * An absolute https address without user name or password.
+     */
+    home: string;
+    /**
+     * The page that edits a file.
+     */
+    edit: string;
+    /**
+     * The page that creates a file.
+     */
+    new: string;
+    /**
+     * The history of a file.
+     */
+    history: string;
+  };
+  /**
+   * After how many days without a new count a bot is inactive.
+   */
+  inactiveDays?: number;
 }

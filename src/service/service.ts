@@ -26,7 +26,7 @@ import { Languages } from '../site/language/languages.ts';
 import { LivePreview } from '../site/live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import type { Site } from '../site/page/layout.tsx';
-import { repositoryLinks } from '../site/page/repository-links.ts';
+import { namedLinks, repositoryLinks } from '../site/page/repository-links.ts';
 import { CountHistory } from '../state/history/count-history.ts';
 import { createStateRef } from '../state/ref/git-state-ref.ts';
 import { pruneHistory } from '../state/ref/prune-history.ts';
@@ -277,11 +277,14 @@ function siteOf(
   catalogue: Pick<Catalogue, 'settings'>,
   languages: Languages,
 ): Site {
-  const repository = origin && repositoryLinks(origin);
+  const derived = origin && repositoryLinks(origin);
   return {
     languages,
     login: login !== null,
-    repository,
+    get repository() {
+      const { repository } = catalogue.settings;
+      return repository === null ? derived : namedLinks(repository);
+    },
     live: dev,
     demo,
     get settings() {

@@ -39,7 +39,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
   addAddRoutes(router, options);
   const pages = new PageCache(options);
   const { bots, counts, baseUrl } = options;
-  const lists = new FrontLists(options.lists, bots, counts);
+  const lists = new FrontLists(options.lists, bots, counts, () => options.site.settings);
   router.get('/', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), undefined);
     if (isFront(query)) {

@@ -71,7 +71,12 @@ describe('the settings of a catalogue', () => {
   });
 
   it('name the categories and languages of bots, for files, API, form, search and feeds', async () => {
-    const own = { ...german, categories: { fun: {}, books: { de: 'Bücher' } }, languages: ['en'] };
+    const own = {
+      ...german,
+      categories: { fun: {}, books: { de: 'Bücher' } },
+      languages: ['en'],
+      inactiveDays: 7,
+    };
     writeFiles(service.root, { [pagePath('8')]: mainPage({ name: 'Reader', category: 'books' }) });
     service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
     await eventually(async () => (await faults()).length > 0);
@@ -83,6 +88,8 @@ describe('the settings of a catalogue', () => {
     match(await get('/add?locale=fr'), /<option value="books">Bücher<\/option>/);
     match(await get('/feeds/category/books.atom'), /label="Bücher"/);
     match(await get('/?q=B%C3%BCcher'), /Reader/);
+    match(await get('/categories/books'), /In den letzten 7 Tagen aktiv/);
+    strictEqual(await get('/api/v2/bots?active=7d'), '[]');
     match(await get('/sitemap.xml'), /\/categories\/books</);
     const { components } = JSON.parse(await get('/api/openapi.json')) as {
       components: { schemas: { Category?: object; category: { enum: string[] } } };

@@ -25,6 +25,10 @@ export interface CatalogueSettings {
   readonly categoryNames: ReadonlyMap<Category, Readonly<Record<string, string>>>;
   /** The languages that the pages of bots may be in; null for any. */
   readonly languages: readonly Locale[] | null;
+  /** The web pages of the repository, in place of those that follow from the remote; `{path}` is the path of a file. */
+  readonly repository: NonNullable<SettingsFile['repository']> | null;
+  /** After how many days without a new count a bot is inactive. */
+  readonly inactiveDays: number;
 }
 
 export type FooterLink = 'terms' | 'privacy' | 'report';
@@ -46,6 +50,8 @@ export function settingsOf(file: SettingsFile = {}, logo: Logo | null = null): C
     categories: file.categories === undefined ? defaultCategories : withOther(Object.keys(file.categories)),
     categoryNames: new Map(Object.entries(file.categories ?? {})),
     languages: (file.languages as Locale[] | undefined) ?? null,
+    repository: file.repository ?? null,
+    inactiveDays: file.inactiveDays ?? 30,
   };
 }
 

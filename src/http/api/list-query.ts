@@ -1,18 +1,18 @@
 import { parseBotId } from '../../bot/id.ts';
 import { parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
-import type { BotListElement, Category } from '../../bot/schema-types.ts';
+import type { BotListElement } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
- * @param categories those that a bot can have
  * @throws {ProblemError} bad-query, with every unknown parameter and every bad value at once
  */
-export function parseListQuery(params: URLSearchParams, categories: readonly Category[]): ListQuery {
+export function parseListQuery(params: URLSearchParams, settings: ListSettings): ListQuery {
   const errors: ProblemDetail[] = [];
   const query: Draft = {};
   for (const name of new Set(params.keys())) {
@@ -23,7 +23,7 @@ export function parseListQuery(params: URLSearchParams, categories: readonly Cat
         ? `there is no such parameter: use ${[...readers.keys()].join(', ')}`
         : values.length > 1 && name !== 'category'
           ? 'it is there more than once: send it once'
-          : reader(query, values, categories);
+          : reader(query, values, settings);
     if (detail !== undefined) errors.push({ pointer: `?${name.slice(0, 50)}`, detail });
   }
   const { after } = query;
@@ -49,12 +49,11 @@ export function formatCursor({ value, id }: Cursor): string {
 
 type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 
+/** The settings that decide which values there are. */
+type ListSettings = Pick<CatalogueSettings, 'categories' | 'inactiveDays'>;
+
 /** Adds the values of a parameter to the query. Returns a message if they are wrong. */
-type Reader = (
-  query: Draft,
-  values: readonly string[],
-  categories: readonly Category[],
-) => string | undefined;
+type Reader = (query: Draft, values: readonly string[], settings: ListSettings) => string | undefined;
 
 const fieldNames = Object.keys(
   (readSchema('list-element') as { properties: object }).properties,
@@ -68,7 +67,7 @@ const readers: ReadonlyMap<string, Reader> = new Map(
       query.q = text;
       return undefined;
     }),
-    category: (query, values, categories) => {
+    category: (query, values, { categories }) => {
       const unknown = values.find((value) => !categories.includes(value));
       if (unknown !== undefined) return `${quoted(unknown)} is not a category: use ${categories.join(', ')}`;
       query.categories = categories.filter((category) => values.includes(category));
@@ -87,12 +86,13 @@ const readers: ReadonlyMap<string, Reader> = new Map(
       query.locale = locale;
       return undefined;
     }),
-    active: one((query, text) => {
-      if (text !== '30d')
-        return `${quoted(text)} is not a time: send 30d, for bots that posted a count in 30 days`;
-      query.activeDays = 30;
+    active: (query, [text = ''], { inactiveDays }) => {
+      const days = [inactiveDays, 30].find((known) => text === `${known}d`);
+      if (days === undefined)
+        return `${quoted(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in ${inactiveDays} days`;
+      query.activeDays = days;
       return undefined;
-    }),
+    },
     sort: one((query, text) => {
       if (text === relevance) return undefined;
       const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));

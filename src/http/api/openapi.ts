@@ -106,7 +106,14 @@ const paths = {
         query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
         query('author', 'Bots of this author: the id of an account.', ref('id')),
         query('locale', 'Bots with a page in this language.', ref('locale')),
-        query('active', 'Bots that posted a count in the last 30 days.', { type: 'string', enum: ['30d'] }),
+        query(
+          'active',
+          'Bots that posted a count in the last days: 30d, or as many as the settings of the catalogue name.',
+          {
+            type: 'string',
+            pattern: '^[1-9][0-9]{0,3}d$',
+          },
+        ),
         query(
           'sort',
           'The order, reversed with - in front. If left out: relevance with q, else id. “growth” is that of the count over 30 days.',

@@ -29,7 +29,7 @@ export function addReadRoutes(
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.elements(parseListQuery(queryOf(ctx), inForce.categories));
+    const list = await lists.elements(parseListQuery(queryOf(ctx), inForce));
     const current = (): boolean => list.current() && settings() === inForce;
     await sendList(ctx, { ...list, current }, baseUrl);
   });

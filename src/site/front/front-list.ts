@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
@@ -59,10 +60,18 @@ export interface Shelf {
   readonly entries: readonly FrontEntry[];
 }
 
+/** What lists depend on: the versions of the index and of the counts, and the settings. */
+interface ListVersions {
+  readonly bots: number;
+  readonly counts: number;
+  readonly settings: CatalogueSettings;
+}
+
 /** The front page and lists of bots by query, in all languages, kept while they are current. */
 export class FrontLists {
   readonly #lists: BotLists;
-  readonly #versions: () => { readonly bots: number; readonly counts: number };
+  readonly #versions: () => ListVersions;
+  readonly #settings: () => CatalogueSettings;
   readonly #counts: ReadonlyCounts;
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
@@ -81,10 +90,12 @@ export class FrontLists {
     (took) => Math.min(took * restraintOfExamples, longestOfExamples),
   );
 
-  constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts) {
+  /** @param settings returns those in force */
+  constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts, settings: () => CatalogueSettings) {
     this.#lists = lists;
     this.#counts = counts;
-    this.#versions = () => ({ bots: bots.version, counts: counts.version });
+    this.#settings = settings;
+    this.#versions = () => ({ bots: bots.version, counts: counts.version, settings: settings() });
   }
 
   /**
@@ -133,7 +144,7 @@ export class FrontLists {
     const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
     const allCategories = sizes.categories;
     const list = { allCategories, languages, hidden: 0, corrected: undefined, suggestions: [] };
-    const selection = selectionOf(query);
+    const selection = selectionOf(query, this.#settings());
     if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
     const isUnfiltered = query.language === undefined && query.filters.every((name) => name === 'adult');
     if (isUnfiltered && page <= fewPages) {
@@ -226,7 +237,7 @@ function sizeOf(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0);
 }
 
-function selectionOf(query: FrontQuery): Selection {
+function selectionOf(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {
   const { category, language, filters } = query;
   const sort = sorts[sortOf(query)];
   return {
@@ -235,7 +246,7 @@ function selectionOf(query: FrontQuery): Selection {
     ...(language !== undefined && { locale: language }),
     ...(filters.includes('openSource') && { openSource: true }),
     ...(filters.includes('verified') && { verified: true }),
-    ...(filters.includes('active') && { activeDays: 30 }),
+    ...(filters.includes('active') && { activeDays: inactiveDays }),
     ...(!filters.includes('adult') && { nsfw: false }),
   };
 }

@@ -46,7 +46,7 @@ export function CategoryChips({ query, categories, current }: CategoryChipsProps
 }
 
 function FilterChips({ query, languages }: ListFiltersProps): VNode {
-  const { t, text } = useLanguage();
+  const { t, text, inactiveDays } = useLanguage();
   const { filters } = query;
   return (
     <nav aria-label={text('list.filters')}>
@@ -56,7 +56,7 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
           const others = isOn ? filters.filter((other) => other !== name) : [...filters, name];
           return (
             <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
-              {t(`filter.${name}`)}
+              {t(`filter.${name}`, { days: inactiveDays })}
             </Chip>
           );
         })}

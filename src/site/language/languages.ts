@@ -57,6 +57,7 @@ export class Languages {
     return {
       ...this.messages(locale),
       asked,
+      inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
       locales: this.locales,

@@ -7,6 +7,8 @@ import type { Messages } from './messages.tsx';
 
 /** The language that a page is in, and how its links keep it. */
 export interface PageLanguage extends Messages {
+  /** After how many days without a new count a bot is inactive. */
+  readonly inactiveDays: number;
   /** Every category that a bot can have. */
   readonly categories: readonly Category[];
   /** Returns the name of a category, in the nearest language that has one. */

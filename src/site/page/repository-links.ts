@@ -1,3 +1,4 @@
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Origin } from '../../git/origin.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
@@ -41,6 +42,26 @@ export function repositoryLinks({ remote, branch, prefix }: Origin): RepositoryL
       return { href: fits ? filled : page(name), filled: fits };
     },
   };
+}
+
+/** Returns the links that settings name. */
+export function namedLinks({
+  home,
+  edit,
+  new: create,
+  history,
+}: NonNullable<CatalogueSettings['repository']>): RepositoryLinks {
+  return {
+    host: nameOf(new URL(home).hostname),
+    home,
+    edit: (path) => withPath(edit, path),
+    history: (path) => withPath(history, path),
+    create: (path) => ({ href: withPath(create, path), filled: false }),
+  };
+}
+
+function withPath(address: string, path: string): string {
+  return address.replaceAll('{path}', () => encode(path));
 }
 
 /** Characters. Git hosts refuse longer addresses. */

@@ -1,5 +1,4 @@
 import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
-import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
@@ -10,7 +9,7 @@ import { ProblemError } from '../../../src/http/problem.ts';
 import { botId } from '../../support/sample.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
-  return parseListQuery(new URLSearchParams(query), defaultCategories);
+  return parseListQuery(new URLSearchParams(query), settingsOf());
 }
 
 /** What is wrong with a query, as `pointer detail`; none where it is read. */

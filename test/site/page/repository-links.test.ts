@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { repositoryLinks } from '../../../src/site/page/repository-links.ts';
+import { namedLinks, repositoryLinks } from '../../../src/site/page/repository-links.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof repositoryLinks> =>
@@ -95,4 +95,19 @@ describe('links to the Git host', () => {
   ]) {
     it(`are not made up for ${JSON.stringify(remote)}`, () => strictEqual(linksOf(remote), null));
   }
+});
+
+describe('the links that settings name', () => {
+  it('have the path of the file, encoded', () => {
+    const host = 'https://code.example.org/bots';
+    const links = namedLinks({
+      home: host,
+      edit: `${host}/edit/{path}`,
+      new: `${host}/new?file={path}`,
+      history: `${host}/log/{path}`,
+    });
+    strictEqual(links.edit('bots/007/7 $&.md'), `${host}/edit/bots/007/7%20%24%26.md`);
+    strictEqual(links.history('a/b'), `${host}/log/a/b`);
+    deepStrictEqual(links.create('a/b', 'text'), { href: `${host}/new?file=a/b`, filled: false });
+  });
 });
