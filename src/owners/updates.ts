@@ -38,13 +38,12 @@ export class Updates {
     values: UpdateValues,
     isExpected: (bot: IndexedBot) => boolean = () => true,
   ): Promise<string | null> {
-    const { count, ...content } = values;
-    const keys = Object.keys(content);
-    if (keys.length === 0 && count !== undefined) {
+    if (values.count !== undefined && Object.keys(values).length === 1) {
       this.#expected(id, isExpected);
-      await this.#counts.setCount(id, count);
+      await this.#counts.setCount(id, values.count);
       return null;
     }
+    const { count, ...content } = values;
     return await this.#queued(id, async () => {
       const commit = await this.#changeContent(id, isExpected, content);
       if (count !== undefined) await this.#counts.setCount(id, count);

@@ -154,7 +154,7 @@ export function createApp(options: AppOptions): Application {
   app.use(storeResponses(options.responses));
   app.use(countRequests(options.metrics));
   const { proxyNotice } = options;
-  if (proxyNotice) app.use(async (ctx, next) => await proxyNotice.look(ctx, next));
+  if (proxyNotice) app.use((ctx, next) => proxyNotice.look(ctx, next));
   const report = createReportError(log);
   app.use(handleErrors(report));
   app.use(protect);

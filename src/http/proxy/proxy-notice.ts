@@ -19,14 +19,18 @@ export class ProxyNotice {
   }
 
   /** Middleware that looks at the headers of each request until it finds one that a proxy adds. */
-  async look(ctx: Context, next: Next): Promise<void> {
-    const header = this.#fault === null ? proxyHeaders.find((name) => ctx.get(name) !== '') : undefined;
+  look(ctx: Context, next: Next): Promise<void> {
+    const { headers } = ctx;
+    const [header] = (this.#fault === null && proxyHeaders.find(([, key]) => headers[key])) || [];
     if (header !== undefined) {
       this.#fault = `requests come through a proxy (${header}), but BOTSHELF_BASE_URL is not set: links and the login lead to ${this.#baseUrl}; set it to the public address`;
       this.#log.warn({ header }, this.#fault);
     }
-    await next();
+    return next();
   }
 }
 
-const proxyHeaders = ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'];
+/** Names, and as Node has them. */
+const proxyHeaders = ['X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-For', 'Forwarded', 'Via'].map(
+  (name) => [name, name.toLowerCase()] as const,
+);
