@@ -6,7 +6,7 @@ import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import { elementForm, fileForm, type List, listOf } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
-import type { SortedIndexes } from './sorted-indexes.ts';
+import { isByCount, type SortedIndexes } from './sorted-indexes.ts';
 import { FirstBots, select, selectFirst, type PageOfBots, type Selection, type Sort } from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
@@ -49,6 +49,10 @@ export class BotLists {
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
+  readonly #highest = new Map<
+    Sort['key'],
+    { readonly version: string; readonly bots: readonly IndexedBot[] }
+  >();
 
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
@@ -120,13 +124,28 @@ export class BotLists {
     return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
   }
 
-  /** The first bots that are not for adults, by each of these keys from the highest value down. */
-  async highest(keys: readonly Sort['key'][], count: number): Promise<IndexedBot[][]> {
-    const lists = keys.map((key) => new FirstBots(this.#sortedIndexes.valueOf(key), true, count));
-    await forEachInSlices(this.#bots.all().toReversed(), (bot) => {
+  /**
+   * The first bots that are not for adults, by each of these keys from the highest value down. Those by a key that no count
+   * changes are kept until a bot changes.
+   */
+  async highest(keys: readonly Sort['key'][], count: number): Promise<(readonly IndexedBot[])[]> {
+    const version = `${this.#bots.version} ${count}`;
+    const found = new Map<Sort['key'], readonly IndexedBot[]>();
+    const fresh = new Map<Sort['key'], FirstBots>();
+    for (const key of keys) {
+      const kept = this.#highest.get(key);
+      if (kept?.version === version) found.set(key, kept.bots);
+      else fresh.set(key, new FirstBots(this.#sortedIndexes.valueOf(key), true, count));
+    }
+    const lists = [...fresh.values()];
+    await forEachInSlices(lists.length > 0 ? this.#bots.all().toReversed() : [], (bot) => {
       if (!bot.facts.nsfw) for (const list of lists) list.add(bot);
     });
-    return lists.map(({ bots }) => bots);
+    for (const [key, { bots }] of fresh) {
+      found.set(key, bots);
+      if (!isByCount(key)) this.#highest.set(key, { version, bots });
+    }
+    return keys.map((key) => found.get(key) ?? []);
   }
 
   /** How many bots there are of each kind, with those for adults or without. */

@@ -39,8 +39,7 @@ export class SortedIndexes {
 
   /** Returns the version that an order would have now. Counts change all the time: their order is sorted again once a second at most. */
   version(key: Sort['key']): string {
-    const second =
-      (key === 'count' || key === 'growth') && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+    const second = isByCount(key) && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
@@ -85,4 +84,9 @@ export class SortedIndexes {
     await forEachInSlices(added, add);
     return (await sortInSlices(sorted, compareSorted)).map(({ bot }) => bot);
   }
+}
+
+/** Whether counts decide an order. */
+export function isByCount(key: Sort['key']): boolean {
+  return key === 'count' || key === 'growth';
 }

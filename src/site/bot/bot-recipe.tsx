@@ -62,6 +62,7 @@ export async function botRecipe(
   { id, facts }: IndexedBot,
 ): Promise<PageRecipe<BotRequest, BotInputs>> {
   const { bots, counts, timeline, markdown, baseUrl } = options;
+  markdown.start();
   const groups = await related.groups();
   const params = queryOf(ctx);
   const wanted = wantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));

@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement, BotRecord } from '../../bot/schema-types.ts';
+import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isStopWord } from '../../catalogue/search/text/stop-words.ts';
 import { eachWord } from '../../catalogue/search/text/words.ts';
@@ -17,8 +17,8 @@ export interface RelatedBot {
 export interface BotGroups {
   /** The bots of each author who has several, in the order of their ids. */
   readonly byAuthor: ReadonlyMap<string, readonly IndexedBot[]>;
-  /** The bots on most servers, by category, language and whether they are for adults. */
-  readonly popular: ReadonlyMap<string, readonly RelatedBot[]>;
+  /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
+  readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly RelatedBot[];
 }
 
 /** Groups all bots in one pass, and again some time after one of them has changed. */
@@ -55,7 +55,7 @@ export function botsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): Index
 
 /** Returns the bots of the same category and language that share most words with this one. */
 export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): RelatedBot[] {
-  const others = (popular.get(groupKey(bot, locale)) ?? []).filter((other) => other.bot.id !== bot.id);
+  const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
   const own = wordsOf(bot.contents[locale]);
   const alike = others.map((other) => {
     const { contents } = JSON.parse(other.bot.element.toString()) as BotListElement;
@@ -82,34 +82,53 @@ const groupSize = 60;
 async function groupsOf(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
   const firstOf = new Map<string, IndexedBot>();
   const byAuthor = new Map<string, IndexedBot[]>();
-  const popular = new Map<string, RelatedBot[]>();
+  // Maps in maps: joining the three to one key would take longer than all else.
+  const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
   await forEachInSlices(bots, (bot) => {
-    for (const author of new Set(bot.facts.authors)) {
+    const { authors, nsfw, category, locales } = bot.facts;
+    for (const author of authors) {
       const first = firstOf.get(author);
       const several = byAuthor.get(author);
-      if (several) several.push(bot);
-      else if (first) byAuthor.set(author, [first, bot]);
-      else firstOf.set(author, bot);
+      if (first === undefined) firstOf.set(author, bot);
+      else if (several === undefined) {
+        if (first !== bot) byAuthor.set(author, [first, bot]);
+      } else if (several.at(-1) !== bot) several.push(bot);
     }
-    const related = { bot, count: counts.count(bot.id) };
-    for (const locale of bot.facts.locales) {
-      const key = groupKey(bot.facts, locale);
-      const group = popular.get(key) ?? [];
-      group.push(related);
-      // Shortened now and then, so that no group is sorted whole.
-      popular.set(key, group.length < 4 * groupSize ? group : mostPopular(group));
+    const count = counts.count(bot.id);
+    const byCategory = nsfw ? adult : general;
+    const groups = byCategory.get(category) ?? new Map<Locale, PopularBots>();
+    byCategory.set(category, groups);
+    for (const locale of locales) {
+      const group = groups.get(locale) ?? new PopularBots();
+      groups.set(locale, group);
+      group.add(bot, count);
     }
   });
-  for (const [key, group] of popular) popular.set(key, mostPopular(group));
+  const popular: BotGroups['popular'] = ({ category, nsfw }, locale) =>
+    (nsfw ? adult : general).get(category)?.get(locale)?.bots() ?? [];
   return { byAuthor, popular };
 }
 
-function mostPopular(group: readonly RelatedBot[]): RelatedBot[] {
-  return group.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, groupSize);
-}
+type Groups = Map<Locale, PopularBots>;
 
-function groupKey({ category, nsfw }: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale): string {
-  return `${category} ${locale} ${nsfw}`;
+/** The bots with the highest counts of those that are added; of equal ones those that are added first. */
+class PopularBots {
+  #bots: RelatedBot[] = [];
+  /** A bot with this count, or a lower one, is not among the first. */
+  #most = Number.NEGATIVE_INFINITY;
+
+  add(bot: IndexedBot, count: number | undefined): void {
+    if ((count ?? -1) <= this.#most) return;
+    this.#bots.push({ bot, count });
+    // Shortened now and then, so that no group is sorted whole.
+    if (this.#bots.length < 4 * groupSize) return;
+    this.#bots = this.bots();
+    this.#most = this.#bots.at(-1)?.count ?? -1;
+  }
+
+  bots(): RelatedBot[] {
+    return this.#bots.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, groupSize);
+  }
 }
 
 function wordsOf(content: BotListElement['contents'][string] | undefined): Set<string> {

@@ -30,6 +30,11 @@ export class Markdown {
     this.#limit = limit;
   }
 
+  /** Starts the thread, which takes a while, for a caller that has a text in a moment. */
+  start(): void {
+    if (this.#pool === undefined) void this.#queued(emptySource).catch(() => {});
+  }
+
   /** Renders a text to safe HTML, and lists its headings. */
   async render(source: MarkdownSource): Promise<RenderedText> {
     if (source.text === '') return { html: '', headings: [] };

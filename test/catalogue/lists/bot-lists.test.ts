@@ -1,5 +1,5 @@
 import { defaultWords } from '../../support/category-words.ts';
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
@@ -8,6 +8,7 @@ import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
+import { botId } from '../../support/sample.ts';
 
 describe('lists that many ask for at once', () => {
   const bots = new MutableBotIndex();
@@ -69,4 +70,29 @@ describe('lists that many ask for at once', () => {
       ok(rounds > 2000 / 10, `${rounds} rounds of the event loop`);
     });
   }
+});
+
+describe('the bots with the highest values', () => {
+  it('follow each count and each change of a bot', async () => {
+    const bots = new MutableBotIndex();
+    for (const id of ['1', '2', '3']) bots.set(sampleBot(id, { en: ['Bot', 'Counts things.'] }));
+    const byId = new Map([
+      ['1', 5],
+      ['2', 7],
+    ]);
+    const counts = { ...noCounts, count: (id: string) => byId.get(id) };
+    const lists = new BotLists(
+      bots,
+      new BotSearch(bots, console.error, defaultWords),
+      new SortedIndexes(bots, counts),
+    );
+    const highest = async (): Promise<string[]> =>
+      (await lists.highest(['count', 'random'], 2)).map((list) => list.map(({ id }) => id).join());
+    const [, random = ''] = await highest();
+    deepStrictEqual(await highest(), ['2,1', random]);
+    byId.set('3', 9);
+    deepStrictEqual(await highest(), ['3,2', random]);
+    bots.delete(botId(random.split(',')[0] ?? ''));
+    notStrictEqual((await highest())[1], random);
+  });
 });
