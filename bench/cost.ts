@@ -29,7 +29,7 @@ export async function measureLoad(server: LoadedServer, load: Omit<Load, 'addres
 }
 
 /** Microseconds of CPU of processes and their descendants, with those that have ended. */
-function cpuOf(pids: readonly number[]): number {
+export function cpuOf(pids: readonly number[]): number {
   const processes = readProcesses();
   const treeOf = (pid: number): number[] => [
     pid,

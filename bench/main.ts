@@ -4,6 +4,7 @@ import { check } from './check.ts';
 import { content } from './content.ts';
 import { counts } from './counts.ts';
 import { day } from './day.ts';
+import { growth } from './growth.ts';
 import { history } from './history.ts';
 import { loadProgram } from './load.ts';
 import { markdown } from './markdown.ts';
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
   options: {
     bots: { type: 'string', default: usualBots },
     hours: { type: 'string', default: '24' },
+    million: { type: 'boolean', default: false },
   },
 });
 /** What is measured when no group is named. */
@@ -48,12 +50,13 @@ const groups: Readonly<Record<string, RowGroup>> = {
   day: day(Number(values.hours)),
   history,
   'over-time': overTime,
+  growth: growth([1_000, 10_000, 100_000, ...(values.million ? [1_000_000] : [])]),
 };
 const unknown = positionals.filter((name) => !(name in groups));
 const bots = Number(values.bots);
 if (unknown.length > 0 || !Number.isInteger(bots) || bots < 1) {
   process.stderr.write(
-    `usage: npm run bench -- [--bots N] [--hours N] [${Object.keys(groups).join(' | ')}]…\nunknown: ${unknown.join(' ')}\n`,
+    `usage: npm run bench -- [--bots N] [--hours N] [--million] [${Object.keys(groups).join(' | ')}]…\nunknown: ${unknown.join(' ')}\n`,
   );
   process.exitCode = 2;
 } else {

@@ -1,10 +1,13 @@
 import { defaultWords } from '../test/support/category-words.ts';
+import { noCounts } from '../test/support/counts.ts';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
+import { BotLists } from '../src/catalogue/lists/bot-lists.ts';
+import { SortedIndexes } from '../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
 import { silentLog } from '../src/log.ts';
-import { languages } from './languages.ts';
 import { sendLoad } from './load.ts';
+import { searchFor, someWords, typo } from './queries.ts';
 import { Random } from './random.ts';
 import { getBot, type LoadRequest, send } from './request.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
@@ -67,16 +70,32 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   await catalogue.unpacked();
   catalogue.bots.all();
   const before = megabytes();
+  const cpuBefore = cpu();
   const index = new BotSearch(catalogue.bots, () => {}, defaultWords);
   const started = performance.now();
   await index.update();
   const texts = (performance.now() - started) / 1000;
+  const textsCpu = (cpu() - cpuBefore) / 1000;
   const textsMegabytes = megabytes() - before;
   await index.complete();
   const pages = (performance.now() - started) / 1000;
+  const pagesCpu = (cpu() - cpuBefore) / 1000;
   const pagesMegabytes = megabytes() - before;
+  const lists = new BotLists(catalogue.bots, index, new SortedIndexes(catalogue.bots, noCounts));
+  const random = new Random(3);
+  await cpuOfSearches(lists, 100, () => someWords(random));
+  const queries = await cpuOfSearches(lists, 500, () => someWords(random));
+  const typos = await cpuOfSearches(lists, 200, () => typo(random));
   index.close();
   await catalogue.close();
+  yield latencyRow('CPU of one search', queries);
+  yield latencyRow('CPU of one search with a typo', typos);
+  yield {
+    name: 'search index, CPU of building it',
+    measured: `${textsCpu.toFixed(1)} s, with pages ${pagesCpu.toFixed(1)} s`,
+    goal: '–',
+    met: true,
+  };
   yield {
     name: 'search index, built',
     measured: `${texts.toFixed(1)} s, with pages ${pages.toFixed(1)} s`,
@@ -89,6 +108,23 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
     goal: '≤ 20 MB without pages',
     met: textsMegabytes <= 20,
   };
+}
+
+/** Searches one after the other; returns the milliseconds of CPU that each took. */
+async function cpuOfSearches(lists: BotLists, count: number, query: () => string): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const cpuBefore = cpu();
+    await lists.elements({ q: query(), nsfw: false, limit: 24 });
+    times.push(cpu() - cpuBefore);
+  }
+  return times;
+}
+
+/** Milliseconds of CPU of this process so far, with its threads. */
+function cpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function megabytes(): number {
@@ -105,28 +141,6 @@ function latencyRow(name: string, times: readonly number[], most = 15): Row {
     goal: `p99 ≤ ${most} ms`,
     met: p99 <= most,
   };
-}
-
-function searchFor(text: string): LoadRequest {
-  return {
-    method: 'GET',
-    path: `/api/v2/bots?nsfw=false&limit=24&q=${encodeURIComponent(text)}`,
-    headers: {},
-  };
-}
-
-/** One to three words, as often as they are used. */
-function someWords(random: Random): string {
-  const { words } = random.pick(languages());
-  return Array.from({ length: random.integer(1, 3) }, () => words.draw(random)).join(' ');
-}
-
-/** A word with two letters swapped. */
-function typo(random: Random): string {
-  const [language] = languages();
-  const word = random.pick((language?.inventions ?? []).filter(({ length }) => length > 6));
-  const place = random.integer(1, word.length - 3);
-  return `${word.slice(0, place)}${word[place + 1]}${word[place]}${word.slice(place + 2)}`;
 }
 
 const seconds = 10;
