@@ -23,8 +23,8 @@ export function isStreamed(body: Body): body is Pieces {
   return !Buffer.isBuffer(body) && body.bytes > mostKept;
 }
 
-/** Bytes before compression, which are about an eighth after it. */
-const mostKept = 256 * 1024 * 1024;
+/** Bytes before compression, which are a third of that or less after it. */
+const mostKept = 128 * 1024 * 1024;
 
 /**
  * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time: several at

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { basePathOf } from '../base-url.ts';
 import type { BotId } from '../bot/id.ts';
-import type { BotListElement, FullImages } from '../bot/schema-types.ts';
+import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { BotIndex, IndexedBot } from '../catalogue/index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../catalogue/index/bot-index.ts';
 import { picturesInPages } from '../catalogue/index/page-pictures.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from '../config.ts';
@@ -81,8 +81,4 @@ function* wantedBy(catalogue: Catalogue, cache: ImageCache): Generator<readonly 
       catalogue.reload([bot.id]);
     yield [bot.id, allImages(bot, images)];
   }
-}
-
-function elementOf({ element }: IndexedBot): BotListElement {
-  return JSON.parse(element.toString()) as BotListElement;
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { defaultLocale, listElement } from '../../bot/record.ts';
-import type { BotRecord, Category } from '../../bot/schema-types.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { sortInSlices } from '../../concurrency/in-slices.ts';
 import { folderOf } from '../page/layout.ts';
 
@@ -11,8 +11,8 @@ export interface IndexedBot {
   readonly id: BotId;
   /** The record as JSON. */
   readonly record: Buffer;
-  /** The list element as JSON: the record without its pages. */
-  readonly element: Buffer;
+  /** Where the pages are in the bytes of the record: begin and end of each. */
+  readonly pages: readonly number[];
   /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
   readonly digest: string;
   readonly facts: BotFacts;
@@ -60,6 +60,23 @@ export interface BotIndex {
   all(): readonly IndexedBot[];
 }
 
+/** Returns the list element as JSON: the record without its pages, in parts that are views of its bytes. */
+export function elementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let i = 0; i <= pages.length; i += 2) parts.push(record.subarray(pages[i - 1] ?? 0, pages[i]));
+  return parts;
+}
+
+/** Returns the list element: the record without its pages. */
+export function elementOf(bot: Pick<IndexedBot, 'record' | 'pages'>): BotListElement {
+  return JSON.parse(Buffer.concat(elementParts(bot)).toString()) as BotListElement;
+}
+
+/** Returns the number of bytes of the list element as JSON. */
+export function elementSize({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): number {
+  return pages.reduce((size, place, i) => size + (i % 2 === 0 ? place : -place), record.length);
+}
+
 /** Returns a record ready to be served. */
 export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
   const name = record.contents[defaultLocale(record)]?.name ?? '';
@@ -67,7 +84,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
   return {
     id,
     record: bytes,
-    element: packed(JSON.stringify(listElement(record))),
+    pages: placesOfPages(record, bytes),
     digest: hash('sha1', bytes, 'base64url'),
     facts: {
       name,
@@ -84,6 +101,20 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
     },
     files,
   };
+}
+
+/** Returns where the pages are in the bytes of a record, each with the comma and the key before it. */
+function placesOfPages(record: BotRecord, bytes: Buffer): number[] {
+  const places: number[] = [];
+  let end = 0;
+  for (const { description, name, page } of Object.values(record.contents)) {
+    // The texts before a page are searched for with it: another text may look like its key.
+    const before = `{"description":${JSON.stringify(description)},"name":${JSON.stringify(name)}`;
+    const start = bytes.indexOf(before, end) + Buffer.byteLength(before);
+    end = start + Buffer.byteLength(`,"page":${JSON.stringify(page)}`);
+    places.push(start, end);
+  }
+  return places;
 }
 
 /** Writes a text to memory that small texts share: 200,000 buffers of their own would take more memory than their content. */

@@ -1,6 +1,6 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../index/bot-index.ts';
 import { folderOf } from '../page/layout.ts';
 import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
@@ -102,10 +102,8 @@ export class BotLists {
       const found = await this.#search.search(query.q, slice);
       const { corrected } = found;
       const selected = await selectBest(found, query, counts, slice);
-      const localesOf = ({ element }: IndexedBot): readonly Locale[] => {
-        const { contents } = JSON.parse(element.toString()) as BotListElement;
-        return matchingLocales(contents, corrected ?? query.q);
-      };
+      const localesOf = (bot: IndexedBot): readonly Locale[] =>
+        matchingLocales(elementOf(bot).contents, corrected ?? query.q);
       if (selected.total > 0) return { ...selected, corrected, localesOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
 import type { Pieces } from '../../concurrency/pieces.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
+import { elementOf, elementParts, elementSize, type IndexedBot } from '../index/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
 import type { Cursor, PageOfBots } from './selection.ts';
 
@@ -28,7 +28,7 @@ export async function listOf(
   for (const bot of bots) {
     if (slice.isOver) await slice.next();
     hash.update(digestOf(bot));
-    bytes += bot.element.length;
+    bytes += elementSize(bot);
   }
   const digest = hash.digest('base64url');
   if (bytes > pieceSize) {
@@ -47,7 +47,7 @@ const pieceSize = 64 * 1024;
 /** A JSON array in pieces, made one slice of time after the other. */
 async function* arrayOf(
   bots: readonly IndexedBot[],
-  toJson: (bot: IndexedBot) => Buffer,
+  toJson: ListForm['toJson'],
   slice = new TimeSlice(),
 ): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [openBracket];
@@ -56,9 +56,9 @@ async function* arrayOf(
   for (const bot of bots) {
     if (slice.isOver) await slice.next();
     const json = toJson(bot);
-    parts.push(separator, json);
+    parts.push(separator, ...json);
     separator = comma;
-    size += json.length + 1;
+    size += json.reduce((sum, { length }) => sum + length, 1);
     if (size < pieceSize) continue;
     yield Buffer.concat(parts);
     parts = [];
@@ -73,14 +73,15 @@ const comma = Buffer.from(',');
 
 /** What a list shows of a bot. */
 export interface ListForm {
-  readonly toJson: (bot: IndexedBot) => Buffer;
+  /** In parts, one after the other. */
+  readonly toJson: (bot: IndexedBot) => readonly Buffer[];
   /** Differs where `toJson` does; with the salt also from that of another form. */
   readonly digestOf: (bot: IndexedBot) => string;
   readonly salt: string;
 }
 
 const wholeElements: ListForm = {
-  toJson: ({ element }) => element,
+  toJson: elementParts,
   digestOf: ({ digest }) => digest,
   salt: '',
 };
@@ -94,18 +95,19 @@ export const fileForm: ListForm = {
 /** The elements as they are, or only the keys asked for. */
 export function elementForm(fields: readonly (keyof BotListElement)[] | undefined): ListForm {
   if (fields === undefined) return wholeElements;
-  const toJson = ({ element }: IndexedBot): Buffer => {
-    const whole = JSON.parse(element.toString()) as BotListElement;
-    return Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))));
+  const toJson = (bot: IndexedBot): Buffer[] => {
+    const whole = elementOf(bot);
+    return [Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))))];
   };
   return { ...wholeElements, toJson, salt: fields.join() };
 }
 
-function fileItems({ id, element, files }: IndexedBot): Buffer {
-  const { contents } = JSON.parse(element.toString()) as BotListElement;
+function fileItems(bot: IndexedBot): Buffer[] {
+  const { id, files } = bot;
+  const { contents } = elementOf(bot);
   const items = files.map(({ locale, main, size, sha }): FileItem => {
     const { name = '', description = '' } = contents[locale] ?? {};
     return { id, locale, main, path: pathOf(id, locale), name, description, size, sha };
   });
-  return Buffer.from(items.map((item) => JSON.stringify(item)).join());
+  return [Buffer.from(items.map((item) => JSON.stringify(item)).join())];
 }

@@ -16,7 +16,7 @@ export type BotMeta = readonly [
   id: BotId,
   digest: string,
   record: number,
-  element: number,
+  pages: readonly number[],
   facts: BotFacts,
   files: readonly FileMeta[],
 ];
@@ -39,7 +39,7 @@ export function packInParts(bots: readonly IndexedBot[]): {
   readonly meta: readonly BotMeta[];
   readonly parts: readonly Buffer[];
 } {
-  return { meta: bots.map(metaOf), parts: bots.flatMap(({ record, element }) => [record, element]) };
+  return { meta: bots.map(metaOf), parts: bots.map(({ record }) => record) };
 }
 
 /**
@@ -54,19 +54,19 @@ export function memoryOf(length: number): Buffer {
 export function unpackBots({ meta, blob }: PackedBots): IndexedBot[] {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   let offset = 0;
-  return meta.map(([id, digest, record, element, facts, files]) => ({
+  return meta.map(([id, digest, record, pages, facts, files]) => ({
     id,
     record: bytes.subarray(offset, (offset += record)),
-    element: bytes.subarray(offset, (offset += element)),
+    pages,
     digest,
     facts,
     files: files.map(fileOf),
   }));
 }
 
-function metaOf({ id, digest, record, element, facts, files }: IndexedBot): BotMeta {
+function metaOf({ id, digest, record, pages, facts, files }: IndexedBot): BotMeta {
   const metas = files.map(({ locale, main, size, sha, tail }): FileMeta => [locale, main, size, sha, tail]);
-  return [id, digest, record.length, element.length, facts, metas];
+  return [id, digest, record.length, pages, facts, metas];
 }
 
 function fileOf([locale, main, size, sha, tail]: FileMeta): IndexedFile {

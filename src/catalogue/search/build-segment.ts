@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
+import { elementParts, type IndexedBot } from '../index/bot-index.ts';
 import { addBot, addPages, type SearchedBot } from './bot-words.ts';
 import { type PackedPostings, PostingsBuilder } from './postings.ts';
 import { IndexSegment } from './segment.ts';
@@ -74,7 +74,7 @@ class BuildThread {
       if (slice.isOver) await slice.next();
       const bodies = bots
         .slice(start, start + batchSize)
-        .map((bot) => (what === 'texts' ? bot.element : bot.record));
+        .map((bot) => (what === 'texts' ? Buffer.concat(elementParts(bot)) : bot.record));
       let end = 0;
       const ends = bodies.map(({ length }) => (end += length));
       const json = new Uint8Array(Buffer.concat(bodies));

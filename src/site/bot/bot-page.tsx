@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement, BotRecord } from '../../bot/schema-types.ts';
-import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotRecord } from '../../bot/schema-types.ts';
+import { elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { Card } from '../front/card.tsx';
 import { botMeta } from '../head/page-meta.ts';
@@ -109,10 +109,9 @@ function Similar({ similar, locale }: Pick<BotPageProps, 'similar' | 'locale'>):
     <section class="similar" aria-labelledby="similar">
       <h2 id="similar">{t('bot.similar')}</h2>
       <ul class="cards">
-        {similar.map(({ bot: { id, element }, count }) => {
-          const bot = JSON.parse(element.toString()) as BotListElement;
-          const props = { bot, locale, count, growth: undefined, today: undefined };
-          return <Card key={id} {...props} heading="h3" lazy />;
+        {similar.map(({ bot, count }) => {
+          const props = { bot: elementOf(bot), locale, count, growth: undefined, today: undefined };
+          return <Card key={bot.id} {...props} heading="h3" lazy />;
         })}
       </ul>
     </section>

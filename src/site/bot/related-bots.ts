@@ -1,6 +1,6 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isStopWord } from '../../catalogue/search/text/stop-words.ts';
 import { eachWord } from '../../catalogue/search/text/words.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
@@ -58,7 +58,7 @@ export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Loca
   const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
   const own = wordsOf(bot.contents[locale]);
   const alike = others.map((other) => {
-    const { contents } = JSON.parse(other.bot.element.toString()) as BotListElement;
+    const { contents } = elementOf(other.bot);
     return { other, shared: [...wordsOf(contents[locale])].filter((word) => own.has(word)).length };
   });
   return alike

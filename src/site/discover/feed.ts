@@ -1,6 +1,5 @@
-import type { BotListElement } from '../../bot/schema-types.ts';
 import { defaultLocale } from '../../bot/record.ts';
-import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
@@ -43,11 +42,11 @@ export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: F
 
 const feedType = 'application/atom+xml';
 
-function entryOf({ id, element: json }: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
-  const bot = JSON.parse(json.toString()) as BotListElement;
+function entryOf(indexed: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
+  const bot = elementOf(indexed);
   const locale = defaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
-  const address = `${baseUrl}/bots/${id}`;
+  const address = `${baseUrl}/bots/${indexed.id}`;
   return element(
     'entry',
     { 'xml:lang': locale },

@@ -234,7 +234,7 @@ const restraintOfExamples = 200;
 const longestOfExamples = 60_000;
 
 function sizeOf(entries: readonly FrontEntry[]): number {
-  return entries.reduce((sum, { bot }) => sum + bot.record.length + bot.element.length, 0);
+  return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);
 }
 
 function selectionOf(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotListElement } from '../../bot/schema-types.ts';
+import { elementOf } from '../../catalogue/index/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
 import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
@@ -112,9 +112,8 @@ async function renderList(
 }
 
 function botsOf(entries: readonly FrontEntry[], locales: readonly Locale[]): ListedBot[] {
-  return entries.map(({ bot: { element }, count, growth }, i) => {
-    const bot = JSON.parse(element.toString()) as BotListElement;
-    return { bot, locale: locales[i] as Locale, count, growth };
+  return entries.map(({ bot, count, growth }, i) => {
+    return { bot: elementOf(bot), locale: locales[i] as Locale, count, growth };
   });
 }
 

@@ -2,9 +2,17 @@ import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:as
 import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
-import { indexBot, type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import {
+  elementOf,
+  elementParts,
+  elementSize,
+  indexBot,
+  type IndexedBot,
+  MutableBotIndex,
+} from '../../../src/catalogue/index/bot-index.ts';
 import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
 import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
 
 function bot(id: string, name = 'Homer'): IndexedBot {
   const locale = parseLocale('en');
@@ -23,11 +31,13 @@ function bot(id: string, name = 'Homer'): IndexedBot {
 
 describe('an indexed bot', () => {
   it('holds its record and its list element as they are sent', () => {
-    const { id, record, element, facts } = bot('7');
+    const indexed = bot('7');
+    const { id, record, facts } = indexed;
     strictEqual(id, '7');
     const parsed = JSON.parse(record.toString());
     strictEqual(parsed.contents.en.page, 'The page.');
-    deepStrictEqual(JSON.parse(element.toString()), listElement(parsed));
+    deepStrictEqual(elementOf(indexed), listElement(parsed));
+    strictEqual(elementSize(indexed), JSON.stringify(listElement(parsed)).length);
     deepStrictEqual(facts, {
       name: 'Homer',
       nameKey: 'homer',
@@ -41,6 +51,17 @@ describe('an indexed bot', () => {
       edited: 5,
       random: parsed.random,
     });
+  });
+
+  it('has a list element that is the record without its pages, whatever the texts are', () => {
+    const tricky = ['', '{"description":"a","name":"b","page":"c"}', '"page":"ü\\"\n😀', '\\'];
+    for (const text of tricky) {
+      const texts = { en: [text, text, text], de: ['Ü', text, 'page'], fr: [text, 'é', ''] } as const;
+      const indexed = sampleBot('7', texts);
+      const expected = JSON.stringify(listElement(JSON.parse(indexed.record.toString())));
+      strictEqual(Buffer.concat(elementParts(indexed)).toString(), expected);
+      strictEqual(elementSize(indexed), Buffer.byteLength(expected));
+    }
   });
 
   it('has a digest that is the same for the same bytes, and another for others', () => {

@@ -5,6 +5,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { CachedImages } from '../../../src/bot/record.ts';
 import type { BotListElement } from '../../../src/bot/schema-types.ts';
+import { elementOf } from '../../../src/catalogue/index/bot-index.ts';
 import { Head } from '../../../src/site/head/head.tsx';
 import { botMeta, type BotMetaOptions, listMeta, type PageMeta } from '../../../src/site/head/page-meta.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -18,7 +19,7 @@ const pictures: CachedImages = {
 
 function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictures): BotListElement {
   const texts = { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'], 'zh-CN': ['荷马', '回答'] } as const;
-  const bot = JSON.parse(sampleBot('42', texts, keys).element.toString()) as BotListElement;
+  const bot = elementOf(sampleBot('42', texts, keys));
   return { ...bot, cachedImages };
 }
 
