@@ -1,0 +1,97 @@
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { KeyRing } from '../../src/login/key-ring.ts';
+import { readSecretFile } from '../../src/login/secret-file.ts';
+import { Sessions } from '../../src/login/sessions.ts';
+import { packageFolder } from '../support/clone.ts';
+import { eventually } from '../support/eventually.ts';
+import { repositoryIn, type TestRepository } from '../support/repository.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/**
+ * A catalogue of version 0.1.0 with its folder `var`, as a kill -9 of the service left them: two counts are in the journal
+ * only. One bot has a picture, two have tokens and counts of three days before.
+ */
+const fixture = join(packageFolder, 'test/fixtures/version-0.1');
+const homer = '190519304972663312';
+
+/** Put together here, so that no file of the project holds what looks like a token. */
+const tokens = {
+  [homer]: ['bsh', 'sfgXWUYW4yYRSMxRtHimgBQQPvWwPqezMdHPqtceqVb0bOfcG'].join('_'),
+  '7': ['bsh', '8vF7UMUoqcxpe7b79ptFIMquyH0CTqP50Ipmml0t12X24KtEO'].join('_'),
+};
+
+describe('what version 0.1.0 has stored', () => {
+  let clone: TestRepository;
+  let service: TestService;
+
+  before('start this version on it', async () => {
+    const folder = tempFolder();
+    clone = repositoryIn(folder);
+    const bundle = join(fixture, 'repository.bundle');
+    clone.git('clone', '-q', '--branch=main', bundle, '.');
+    clone.git('fetch', '-q', bundle, 'refs/botshelf/state:refs/botshelf/state');
+    cpSync(join(fixture, 'var'), join(folder, 'var'), { recursive: true });
+    clone.git('remote', 'remove', 'origin');
+    const env = {
+      BOTSHELF_IMAGES: 'on',
+      BOTSHELF_OAUTH_PROVIDER: 'discord',
+      BOTSHELF_OAUTH_CLIENT_ID: '1',
+      BOTSHELF_OAUTH_CLIENT_SECRET: 'not used',
+    };
+    service = await startTestService({}, { root: folder, env });
+  });
+
+  function textOf(path: string): string {
+    return readFileSync(join(clone.folder, 'var', path), 'latin1');
+  }
+
+  it('is served: bots, their pictures, and counts from the journal and of three days before', async () => {
+    const bots = await service.request('/api/v2/bots?sort=-count');
+    deepStrictEqual(
+      bots.json.map(({ id }: { id: string }) => id),
+      [homer, '7', '8'],
+    );
+    const { json } = await service.request(`/api/v2/bots/${homer}`);
+    const picture = await fetch(service.address + json.cachedImages.avatar);
+    deepStrictEqual([picture.status, picture.headers.get('content-type')], [200, 'image/webp']);
+    await eventually(async () => {
+      const { json } = await service.request(`/api/v2/bots/${homer}/counts?from=2026-11-19&to=2026-11-23`);
+      const counts = json.map(({ count }: { count: number | null }) => count);
+      ok(counts.includes(100) && counts.includes(156), counts.join());
+    });
+  });
+
+  it('has tokens that are still those of their bots', async () => {
+    for (const [id, token] of Object.entries(tokens)) {
+      const post = { method: 'POST', headers: { authorization: token, 'content-type': 'application/json' } };
+      const body = JSON.stringify({ bot: { count: 200 } });
+      strictEqual((await service.request(`/api/v2/bots/${id}`, { ...post, body })).status, 200);
+    }
+  });
+
+  it('has the key of the cookies, so that everyone stays logged in', async () => {
+    const secret = await readSecretFile(join(clone.folder, 'var'));
+    strictEqual(`${secret}\n`, readFileSync(join(fixture, 'var/cookie-secret'), 'utf8'));
+    const then = (): number => 1_700_000_100_000;
+    const sessions = new Sessions(new KeyRing([secret], then), 'https://login.example.org', then);
+    const opened = await sessions.open(readFileSync(join(fixture, 'session.txt'), 'utf8').trim());
+    deepStrictEqual([opened?.session.id, opened?.session.name], ['190519304972664832', 'Marge']);
+  });
+
+  it('can be read by it again: caches have their format in the first line, the state has the same keys', async () => {
+    strictEqual(await service.end('SIGTERM'), 0);
+    const firstLine = (text: string): string => text.slice(0, text.indexOf('\n'));
+    const before = (path: string): string => readFileSync(join(fixture, 'var', path), 'latin1');
+    for (const path of ['count-history', 'appdata/index'])
+      strictEqual(firstLine(textOf(path)), firstLine(before(path)));
+    match(firstLine(textOf('index.snapshot')), /^botshelf snapshot [0-9a-f]{40}$/);
+    notStrictEqual(firstLine(textOf('index.snapshot')), firstLine(before('index.snapshot')));
+    deepStrictEqual(readdirSync(join(clone.folder, 'var/journal')), []);
+    const state = JSON.parse(clone.git('show', 'refs/botshelf/state:33/12.json'));
+    deepStrictEqual(Object.keys(state[homer]), ['count', 'countedAt', 'token', 'tokenAt', 'tokenGen']);
+    strictEqual(state[homer].count, 200);
+  });
+});
