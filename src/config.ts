@@ -48,6 +48,8 @@ export interface Config {
   readonly log: LogSettings;
   /** Log every request. */
   readonly accessLog: boolean;
+  /** Whether systemd waits to be told that the service is ready. */
+  readonly notifiesSystemd: boolean;
   /** The failpoint that kills the process, in tests only. */
   readonly failpoint: string | null;
   /** A sentence for each BOTSHELF_ variable that is not a setting. */
@@ -218,6 +220,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       format: choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
     },
     accessLog: flag('BOTSHELF_ACCESS_LOG'),
+    notifiesSystemd: env['NOTIFY_SOCKET'] !== undefined,
     failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
     unknown: [],
   };

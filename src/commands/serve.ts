@@ -10,9 +10,10 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
-  const [{ createLog }, { startService }] = await Promise.all([
+  const [{ createLog }, { startService }, { notifySystemd }] = await Promise.all([
     import('../log.ts'),
     import('../service/service.ts'),
+    import('./notify-systemd.ts'),
   ]);
   const log = await createLog(config.log);
   for (const sentence of config.unknown) log.warn({}, sentence);
@@ -24,7 +25,9 @@ export async function serve(): Promise<void> {
     });
   }
   const service = await startService(config, log);
+  if (config.notifiesSystemd) await notifySystemd('READY=1', log);
   await aborted(stop.signal);
+  if (config.notifiesSystemd) await notifySystemd('STOPPING=1', log);
   try {
     await service.close();
     log.info({}, 'stopped');
