@@ -31,11 +31,15 @@ export const originRemote = {
 /** Starts a service on a repository of its own that holds `files`, or on `root`, where they are written but not committed. */
 export async function startTestService(
   files: Readonly<Record<string, string | Buffer>>,
-  more: { readonly root?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  more: {
+    readonly root?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly command?: readonly [string, ...string[]];
+  } = {},
 ): Promise<TestService> {
   const root = more.root ?? testRepository(files).folder;
   if (more.root !== undefined) writeFiles(root, files);
-  const service = await startServiceProcess(root, more.env);
+  const service = await startServiceProcess(root, more.env, more.command);
   return {
     ...service,
     root,
