@@ -86,14 +86,15 @@ export class Schedule {
 
   /** Schedules a round in `delay` milliseconds, unless one is scheduled earlier. */
   runIn(delay: number): void {
-    const at = performance.now() + Math.max(0, delay);
+    const wait = Math.max(0, delay);
+    const at = performance.now() + wait;
     if (this.#stopped || at >= this.#runsAt) return;
     clearTimeout(this.#timer);
     this.#runsAt = at;
     this.#timer = setTimeout(() => {
       this.#runsAt = Number.POSITIVE_INFINITY;
       this.#run();
-    }, delay);
+    }, wait);
     this.#timer.unref();
   }
 
