@@ -83,7 +83,7 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const pagesMegabytes = megabytes() - before;
   const lists = new BotLists(catalogue.bots, index, new SortedIndexes(catalogue.bots, noCounts));
   const random = new Random(3);
-  await cpuOfSearches(lists, 100, () => someWords(random));
+  await cpuOfSearches(lists, 300, () => someWords(random));
   const queries = await cpuOfSearches(lists, 500, () => someWords(random));
   const typos = await cpuOfSearches(lists, 200, () => typo(random));
   index.close();
