@@ -68,10 +68,7 @@ export async function select(
   selection: Selection,
   found?: ReadonlySet<IndexedBot>,
 ): Promise<PageOfBots> {
-  const matching: IndexedBot[] = [];
-  await forEachInSlices(sorted, (bot) => {
-    if (matches(bot, selection) && (found === undefined || found.has(bot))) matching.push(bot);
-  });
+  const matching = await filter(sorted, selection, found);
   const { after, limit = matching.length } = selection;
   const start = after === undefined ? 0 : firstBehind(matching, after, valueOf, descending);
   const bots = matching.slice(start, start + limit);
@@ -79,6 +76,23 @@ export async function select(
   const next = last && start + limit < matching.length ? { value: valueOf(last), id: last.id } : undefined;
   return { bots, total: matching.length, next };
 }
+
+/** Returns the bots that match; all of them without a look at any where nothing is asked for. */
+async function filter(
+  bots: readonly IndexedBot[],
+  selection: Selection,
+  found: ReadonlySet<IndexedBot> | undefined,
+): Promise<readonly IndexedBot[]> {
+  if (found === undefined && filterKeys.every((key) => selection[key] === undefined)) return bots;
+  const matching: IndexedBot[] = [];
+  await forEachInSlices(bots, (bot) => {
+    if (matches(bot, selection) && (found === undefined || found.has(bot))) matching.push(bot);
+  });
+  return matching;
+}
+
+/** What `matches` looks at. */
+const filterKeys = ['categories', 'nsfw', 'verified', 'openSource', 'author', 'locale'] as const;
 
 /**
  * Returns the first `count` bots that `select` returns, without sorting all: for the beginning of a list whose order
