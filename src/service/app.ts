@@ -151,7 +151,6 @@ export function createApp(options: AppOptions): Application {
   });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
-  app.use(storeResponses(options.responses));
   app.use(countRequests(options.metrics));
   const { proxyNotice } = options;
   if (proxyNotice) app.use((ctx, next) => proxyNotice.look(ctx, next));
@@ -161,6 +160,7 @@ export function createApp(options: AppOptions): Application {
   app.use(showErrorPages(site, viewerOf, report));
   app.use(waitFor(catalogue, probes));
   app.use(posted.routes());
+  app.use(storeResponses(options.responses));
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(router.routes());
