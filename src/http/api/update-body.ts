@@ -23,10 +23,6 @@ export function parseUpdate(
     throw ProblemError.ofSentences('bad-json', read.findings.map(sentenceOf));
   }
   const body = unflattened(read.data);
-  const hidden = findHidden(body, '#');
-  if (hidden !== undefined)
-    throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
-
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
       '#',
@@ -35,6 +31,9 @@ export function parseUpdate(
     return { pointer, detail: adviceFor(place, keyword, read.data, editAdvice) ?? message };
   });
   if (errors.length === 0) return body['bot'] as UpdateValues;
+  const hidden = findHidden(body, '#');
+  if (hidden !== undefined)
+    throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
   throw invalid(errors);
 }
 
