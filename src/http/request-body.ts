@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
-import getRawBody from 'raw-body';
 import { ProblemError } from './problem.ts';
 
 export interface BodyRules {
@@ -43,18 +42,28 @@ function isUtf8Text(ctx: Context, mediaType: string): boolean {
  * @param whenTooLarge the fix for a body that is too large, for messages
  * @throws {ProblemError} too-large or bad-request
  */
-export async function readBytes(ctx: Context, limit: number, whenTooLarge: string): Promise<Buffer> {
-  const length = ctx.get('Content-Length') || null;
-  return await getRawBody(ctx.req, { limit, length }).catch((error: unknown) => {
-    throw bodyProblem(error, `the body is larger than ${limit} bytes: ${whenTooLarge}`);
+export function readBytes(ctx: Context, limit: number, whenTooLarge: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const { req } = ctx;
+    const endedEarly = (): void =>
+      reject(new ProblemError('bad-request', 'the body ended too early: send it again'));
+    const tooLarge = (): void => {
+      req.pause();
+      const detail = `the body is larger than ${limit} bytes: ${whenTooLarge}`;
+      reject(new ProblemError('too-large', detail, { headers: { Connection: 'close' } }));
+    };
+    if (!req.readable) endedEarly();
+    if (Number(req.headers['content-length']) > limit) tooLarge();
+    else {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      req.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > limit) tooLarge();
+        else chunks.push(chunk);
+      });
+      req.on('end', () => resolve(Buffer.concat(chunks)));
+      req.on('error', endedEarly);
+    }
   });
-}
-
-function bodyProblem(error: unknown, tooLarge: string): unknown {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large')
-    return new ProblemError('too-large', tooLarge, { headers: { Connection: 'close' } });
-  return typeof type === 'string'
-    ? new ProblemError('bad-request', 'the body ended too early: send it again')
-    : error;
 }
