@@ -71,7 +71,8 @@ export class Schedule {
     if (isPushed) this.#failures = 0;
     const nextFetch = this.#fetchedAt + this.#options.syncSeconds * 1000 - performance.now();
     this.runIn(this.#fetchRequested ? 0 : nextFetch);
-    if (!this.isPushAllowed) this.requestPush();
+    // A push may have become allowed since the round found that it was not.
+    if (!isPushed || !this.isPushAllowed) this.requestPush();
   }
 
   /** Schedules the retry, later after each failure, fetch and push included. */

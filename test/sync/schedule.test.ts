@@ -53,6 +53,17 @@ describe('the schedule of rounds', () => {
     strictEqual(schedule.isFetchDue, true);
   });
 
+  it('runs a round for what is not pushed, also where a push became allowed while the last round ran', async () => {
+    let runs = 0;
+    const schedule = new Schedule(hour, () => void runs++);
+    schedule.fetchStarts();
+    schedule.fetchEnds();
+    schedule.roundSucceeded(false);
+    await sleep(300);
+    schedule.stop();
+    strictEqual(runs, 1);
+  });
+
   it('runs nothing once it is stopped', async () => {
     let runs = 0;
     const schedule = new Schedule(hour, () => void runs++);
