@@ -10,9 +10,12 @@ import { botsFolder } from '../../catalogue/page/layout.ts';
 import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
 import { messageOf } from '../../system-error.ts';
 
-/** Git is there, and has the commands that the service uses. */
+/**
+ * Git is there, and has the commands that the service uses. It runs in the root folder: the current one may be that of
+ * another user, who has called sudo there.
+ */
 export const checkGit: DoctorCheck = async () => {
-  const version = await directClient.run({ folder: '.', args: ['--version'] }).catch(() => '');
+  const version = await directClient.run({ folder: '/', args: ['--version'] }).catch(() => '');
   return gitOutcome(version);
 };
 
