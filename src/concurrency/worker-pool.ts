@@ -29,6 +29,8 @@ export class WorkerPool<F extends (task: never) => unknown> {
       // Two tasks are at a thread, so that it does not wait for this one between them.
       concurrentTasksPerWorker: 2,
       useAtomics: false,
+      // Tasks read no environment. With that of `node --watch`, Node 26 sends messages that the pool does not know.
+      env: {},
       ...(memory !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memory } }),
     });
     // A thread that cannot start: nothing else would reject the tasks that wait for it.
