@@ -23,7 +23,7 @@ export interface WatchedSettingsOptions {
   readonly log: Log;
   /** Called with all faults of the settings whenever they were read. */
   onFaults(faults: readonly Fault[]): void;
-  /** Called when other settings are in force. */
+  /** Called when other settings than those of the first read are in force. */
   onChange(): void;
 }
 
@@ -91,7 +91,7 @@ export class WatchedSettings {
     await this.#keep(reading);
     if (!isDeepStrictEqual(settings, this.#current)) {
       this.#current = settings;
-      this.#options.onChange();
+      if (this.#timer !== undefined) this.#options.onChange();
     }
     return reading;
   }
