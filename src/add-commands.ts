@@ -34,11 +34,14 @@ export function addCommands(program: Command): void {
     .command('new')
     .description('create the file of a new bot, or of another language of a bot, in the right folder')
     .argument('<id>', "the bot's id, 1 to 20 digits")
-    .option('--locale <tag>', 'the language of the page, such as en, en-GB or zh-CN', 'en')
+    .option(
+      '--locale <tag>',
+      'the language of the page, such as en, en-GB or zh-CN; else that of the catalogue',
+    )
     .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
-    .action(async (id: string, options: { locale: string }) => {
+    .action(async (id: string, options: { locale?: string }) => {
       const { createPage } = await import('./commands/new.ts');
-      createPage(id, options);
+      await createPage(id, options);
     });
   program
     .command('init')

@@ -8,15 +8,21 @@ import { botsFolder, folderOf, pathOf, type PagePlace } from '../catalogue/page/
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
+import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { newPageLanguage, settingsOf } from '../catalogue/settings/settings.ts';
+import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
 
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */
-export function createPage(idText: string, { locale: tag }: { readonly locale: string }): void {
+export async function createPage(
+  idText: string,
+  { locale: tag }: { readonly locale?: string },
+): Promise<void> {
   const { catalogue: root } = readConfig();
   const id = idOf(idText);
-  const locale = localeOf(tag);
+  const locale = tag === undefined ? await defaultLocale(root) : localeOf(tag);
   if (!existsSync(root)) {
     throw new UserError(`${root} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
@@ -41,6 +47,12 @@ function idOf(text: string): BotId {
   throw new UserError(
     `${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits, such as 190519304972663312`,
   );
+}
+
+/** Returns the language that the settings of the catalogue propose; those by default where they are faulty. */
+async function defaultLocale(root: string): Promise<Locale> {
+  const { settings = settingsOf() } = await readSettings(filesOnDisk(root));
+  return newPageLanguage(settings);
 }
 
 function localeOf(tag: string): Locale {

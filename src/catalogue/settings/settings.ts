@@ -55,6 +55,14 @@ export function settingsOf(file: SettingsFile = {}, logo: Logo | null = null): C
   };
 }
 
+/** Returns the language that is proposed for a new page: the default one, or the first of those that pages may be in. */
+export function newPageLanguage({
+  language,
+  languages,
+}: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {
+  return languages === null || languages.includes(language) ? language : (languages[0] ?? language);
+}
+
 /** What a bot falls back to. */
 const other: Category = 'other';
 

@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { picturesIn } from '../../catalogue/index/page-pictures.ts';
+import { newPageLanguage } from '../../catalogue/settings/settings.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -34,7 +35,7 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
   const { bots, viewerOf, readPage } = options;
   const botOf = (ctx: Context): IndexedBot => knownBot(bots, String(ctx['params'].id));
   const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
-    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx)),
+    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx), newPageLanguage(options.site.settings)),
     '/bots/:id/edit': (ctx) => editForm(botOf(ctx), queryOf(ctx).get('language'), readPage),
     '/bots/:id/translate': (ctx) => translationForm(botOf(ctx), readPage),
   };

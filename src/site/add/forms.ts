@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalLocale } from '../../bot/locale.ts';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
@@ -37,15 +37,15 @@ export interface Form {
 /** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
 export type PageReader = (place: PagePlace) => string | undefined;
 
-/** Returns the form for a new bot. */
-export function newBotForm(bots: BotIndex, viewer: Viewer | null): Form {
+/** Returns the form for a new bot. @param locale the language that is proposed */
+export function newBotForm(bots: BotIndex, viewer: Viewer | null, locale: Locale): Form {
   return {
     kind: 'add',
     action: '/add',
     download: '/add/file',
     listed: undefined,
     base: '',
-    texts: { locale: 'en', ...(viewer && { authors: viewer.id }) },
+    texts: { locale, ...(viewer && { authors: viewer.id }) },
     before: null,
     entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
   };
