@@ -13,239 +13,244 @@ import { issueTestToken } from '../support/token.ts';
 const homer = '190519304972663312';
 const marge = '190519304972663313';
 
-describe('POST /api/v2/bots/:id', () => {
-  let repo: TestRepository;
-  let service: TestService;
-  let token: string;
-  const post = async (body: unknown, headers: Record<string, string> = {}, id = homer): Promise<Answer> =>
-    await service.request(`/api/v2/bots/${id}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-  const pointersOf = ({ json }: Answer): string[] =>
-    json.errors.map(({ pointer }: { pointer: string }) => pointer);
-
-  before(async () => {
-    repo = testRepository({
-      [pagePath(homer)]: mainPage({ edited: 1_700_000_000_000, nsfw: false, website: null }),
-      [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
-      [pagePath(marge)]: mainPage({ name: 'Marge' }),
-    });
-    service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_STATE_SECONDS: '1' } });
-    token = await issueTestToken(repo.folder, homer);
-  });
-
-  describe('who may', () => {
-    it('asks for a token, and says where to get one', async () => {
-      const answer = await post({ bot: { count: 1 } }, { authorization: '' });
-      strictEqual(answer.status, 401);
-      match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
-      match(
-        answer.json.detail,
-        /Authorization header: the operator issues one with "npx botshelf token 190519304972663312"/,
-      );
-    });
-
-    it('tells a token that is none from one that is not valid', async () => {
-      const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
-      strictEqual(junk.status, 401);
-      match(junk.json.detail, /not a complete token/);
-      const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-      strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
-    });
-
-    it('answers 403 to the valid token of another bot', async () => {
-      const other = await issueTestToken(repo.folder, marge);
-      const answer = await post({ bot: { count: 1 } }, { authorization: other });
-      strictEqual(answer.status, 403);
-      strictEqual((await post({ bot: { count: 1 } }, { authorization: other }, marge)).status, 200);
-    });
-
-    it('answers 404 for a bot that is not there, whatever the token', async () => {
-      strictEqual((await post({ bot: { count: 1 } }, {}, '5')).status, 404);
-    });
-
-    it('takes Bearer, and forgives white space around the token', async () => {
-      for (const authorization of [`Bearer ${token}`, `bearer  ${token}`, ` ${token} `, `\t${token}`]) {
-        strictEqual((await post({ bot: { count: 2 } }, { authorization })).status, 200, authorization);
-      }
-    });
-
-    it('ends the old token at once when a new one is issued', async () => {
-      const old = token;
-      token = await issueTestToken(repo.folder, homer);
-      strictEqual((await post({ bot: { count: 3 } }, { authorization: old })).status, 401);
-      strictEqual((await post({ bot: { count: 3 } })).status, 200);
-    });
-  });
-
-  describe('what may be said', () => {
-    it('takes a count, in either form, and returns what was stored', async () => {
-      deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
-      deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
-      strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
-    });
-
-    it('answers the common mistakes so that their author sees what to change', async () => {
-      const details = async (body: unknown): Promise<string> => {
-        const { status, json } = await post(body);
-        strictEqual(status, 422);
-        return json.errors.map(({ detail }: { detail: string }) => detail).join('; ');
-      };
-      match(await details({}), /wrap the values in bot, such as \{"bot": \{"count": 156\}\}/);
-      match(await details({ server_count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details({ bot: { server_count: 5 } }), /called "count"/);
-      match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
-      match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
-      match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-      match(await details([]), /there is no "bot" object/);
-    });
-
-    it('names every fault at once, with its pointer', async () => {
-      const answer = await post({
-        bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
-      });
-      strictEqual(answer.status, 422);
-      deepStrictEqual(
-        pointersOf(answer).toSorted(),
-        ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
-      );
-      for (const { detail } of answer.json.errors) match(detail, /: /);
-    });
-
-    it('points to the file to edit for keys that only a pull request changes', async () => {
-      for (const body of [
-        { bot: { name: 'Bart' } },
-        { bot: { images: { avatar: null } } },
-        { 'bot.codehost.owner': 'x' },
-      ]) {
-        const answer = await post(body);
-        strictEqual(answer.status, 422);
-        match(answer.json.detail, /edit bots\/312\/190519304972663312\.en\.md by pull request/);
-      }
-    });
-
-    it('refuses what is not JSON: syntax, duplicate keys, __proto__, bytes that are no UTF-8', async () => {
-      for (const body of [
-        '',
-        '{',
-        '{"bot": {"count": 1, "count": 2}}',
-        '{"bot": {"__proto__": {}}}',
-        '{"__proto__": 1, "bot": {"count": 1}}',
-        '{"bot": {"count": 1}} x',
-      ]) {
-        strictEqual((await post(body)).status, 400, body);
-      }
-      const bytes = await service.request(`/api/v2/bots/${homer}`, {
+for (const basePath of ['', '/shelf'])
+  describe(`POST ${basePath}/api/v2/bots/:id`, () => {
+    let repo: TestRepository;
+    let service: TestService;
+    let token: string;
+    const post = async (body: unknown, headers: Record<string, string> = {}, id = homer): Promise<Answer> =>
+      await service.request(`/api/v2/bots/${id}`, {
         method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json' },
-        body: Buffer.from([0x7b, 0xff, 0x7d]),
+        headers: { authorization: token, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
       });
-      strictEqual(bytes.status, 400);
+    const pointersOf = ({ json }: Answer): string[] =>
+      json.errors.map(({ pointer }: { pointer: string }) => pointer);
+
+    before(async () => {
+      repo = testRepository({
+        [pagePath(homer)]: mainPage({ edited: 1_700_000_000_000, nsfw: false, website: null }),
+        [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
+        [pagePath(marge)]: mainPage({ name: 'Marge' }),
+      });
+      service = await startTestService(
+        {},
+        { root: repo.folder, basePath, env: { BOTSHELF_STATE_SECONDS: '1' } },
+      );
+      token = await issueTestToken(repo.folder, homer);
     });
 
-    it('takes whole counts from 0 to 10,000,000,000 and no others', async () => {
-      for (const count of [0, 1, 10_000_000_000]) strictEqual((await post({ bot: { count } })).status, 200);
-      for (const count of [-1, 1.5, 10_000_000_001, null, true, '1e3', [5]])
-        strictEqual((await post({ bot: { count } })).status, 422);
-      strictEqual((await post('{"bot": {"count": 1e999}}')).status, 422);
+    describe('who may', () => {
+      it('asks for a token, and says where to get one', async () => {
+        const answer = await post({ bot: { count: 1 } }, { authorization: '' });
+        strictEqual(answer.status, 401);
+        match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
+        match(
+          answer.json.detail,
+          /Authorization header: the operator issues one with "npx botshelf token 190519304972663312"/,
+        );
+      });
+
+      it('tells a token that is none from one that is not valid', async () => {
+        const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
+        strictEqual(junk.status, 401);
+        match(junk.json.detail, /not a complete token/);
+        const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+        strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
+      });
+
+      it('answers 403 to the valid token of another bot', async () => {
+        const other = await issueTestToken(repo.folder, marge);
+        const answer = await post({ bot: { count: 1 } }, { authorization: other });
+        strictEqual(answer.status, 403);
+        strictEqual((await post({ bot: { count: 1 } }, { authorization: other }, marge)).status, 200);
+      });
+
+      it('answers 404 for a bot that is not there, whatever the token', async () => {
+        strictEqual((await post({ bot: { count: 1 } }, {}, '5')).status, 404);
+      });
+
+      it('takes Bearer, and forgives white space around the token', async () => {
+        for (const authorization of [`Bearer ${token}`, `bearer  ${token}`, ` ${token} `, `\t${token}`]) {
+          strictEqual((await post({ bot: { count: 2 } }, { authorization })).status, 200, authorization);
+        }
+      });
+
+      it('ends the old token at once when a new one is issued', async () => {
+        const old = token;
+        token = await issueTestToken(repo.folder, homer);
+        strictEqual((await post({ bot: { count: 3 } }, { authorization: old })).status, 401);
+        strictEqual((await post({ bot: { count: 3 } })).status, 200);
+      });
     });
 
-    it('refuses a body over 64 KiB with 413, and another type or an encoded one with 415', async () => {
-      strictEqual(
-        (await post({ bot: { website: `https://example.org/${'x'.repeat(65_536)}` } })).status,
-        413,
-      );
-      strictEqual(
-        (await post('count=5', { 'content-type': 'application/x-www-form-urlencoded' })).status,
-        415,
-      );
-      strictEqual(
-        (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=utf-16' })).status,
-        415,
-      );
-      strictEqual((await post({ bot: { count: 1 } }, { 'content-encoding': 'gzip' })).status, 415);
-      strictEqual(
-        (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=UTF-8' })).status,
-        200,
-      );
+    describe('what may be said', () => {
+      it('takes a count, in either form, and returns what was stored', async () => {
+        deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
+        deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
+        strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
+      });
+
+      it('answers the common mistakes so that their author sees what to change', async () => {
+        const details = async (body: unknown): Promise<string> => {
+          const { status, json } = await post(body);
+          strictEqual(status, 422);
+          return json.errors.map(({ detail }: { detail: string }) => detail).join('; ');
+        };
+        match(await details({}), /wrap the values in bot, such as \{"bot": \{"count": 156\}\}/);
+        match(await details({ server_count: 5 }), /send \{"bot": \{"count": 5\}\}/);
+        match(await details({ bot: { server_count: 5 } }), /called "count"/);
+        match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
+        match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
+        match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
+        match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
+        match(await details([]), /there is no "bot" object/);
+      });
+
+      it('names every fault at once, with its pointer', async () => {
+        const answer = await post({
+          bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
+        });
+        strictEqual(answer.status, 422);
+        deepStrictEqual(
+          pointersOf(answer).toSorted(),
+          ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
+        );
+        for (const { detail } of answer.json.errors) match(detail, /: /);
+      });
+
+      it('points to the file to edit for keys that only a pull request changes', async () => {
+        for (const body of [
+          { bot: { name: 'Bart' } },
+          { bot: { images: { avatar: null } } },
+          { 'bot.codehost.owner': 'x' },
+        ]) {
+          const answer = await post(body);
+          strictEqual(answer.status, 422);
+          match(answer.json.detail, /edit bots\/312\/190519304972663312\.en\.md by pull request/);
+        }
+      });
+
+      it('refuses what is not JSON: syntax, duplicate keys, __proto__, bytes that are no UTF-8', async () => {
+        for (const body of [
+          '',
+          '{',
+          '{"bot": {"count": 1, "count": 2}}',
+          '{"bot": {"__proto__": {}}}',
+          '{"__proto__": 1, "bot": {"count": 1}}',
+          '{"bot": {"count": 1}} x',
+        ]) {
+          strictEqual((await post(body)).status, 400, body);
+        }
+        const bytes = await service.request(`/api/v2/bots/${homer}`, {
+          method: 'POST',
+          headers: { authorization: token, 'content-type': 'application/json' },
+          body: Buffer.from([0x7b, 0xff, 0x7d]),
+        });
+        strictEqual(bytes.status, 400);
+      });
+
+      it('takes whole counts from 0 to 10,000,000,000 and no others', async () => {
+        for (const count of [0, 1, 10_000_000_000]) strictEqual((await post({ bot: { count } })).status, 200);
+        for (const count of [-1, 1.5, 10_000_000_001, null, true, '1e3', [5]])
+          strictEqual((await post({ bot: { count } })).status, 422);
+        strictEqual((await post('{"bot": {"count": 1e999}}')).status, 422);
+      });
+
+      it('refuses a body over 64 KiB with 413, and another type or an encoded one with 415', async () => {
+        strictEqual(
+          (await post({ bot: { website: `https://example.org/${'x'.repeat(65_536)}` } })).status,
+          413,
+        );
+        strictEqual(
+          (await post('count=5', { 'content-type': 'application/x-www-form-urlencoded' })).status,
+          415,
+        );
+        strictEqual(
+          (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=utf-16' })).status,
+          415,
+        );
+        strictEqual((await post({ bot: { count: 1 } }, { 'content-encoding': 'gzip' })).status, 415);
+        strictEqual(
+          (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=UTF-8' })).status,
+          200,
+        );
+      });
+    });
+
+    describe('content', () => {
+      it('is committed before the answer, changes just its lines, and sets edited', async () => {
+        const file = join(repo.folder, pagePath(homer));
+        const before = readFileSync(file, 'utf8');
+        const started = Date.now();
+        const { status, json } = await post({ bot: { category: 'music', nsfw: true, count: 9 } });
+        strictEqual(status, 200);
+        deepStrictEqual(json.bot, { category: 'music', nsfw: true, count: 9 });
+        strictEqual(json.commit, repo.git('rev-parse', 'HEAD'));
+        strictEqual(repo.git('log', '-1', '--format=%s'), `Update Homer (${homer}): category, nsfw`);
+        const changed = repo
+          .git('show', '--format=', '--unified=0')
+          .split('\n')
+          .filter((line) => /^[+-] /.test(line));
+        strictEqual(changed.length, 6, changed.join('\n'));
+        const record = (await service.request(`/api/v2/bots/${homer}`)).json;
+        strictEqual(record.category, 'music');
+        ok(record.edited >= started);
+        strictEqual(readFileSync(file, 'utf8').split('---\n').at(-1), before.split('---\n').at(-1));
+      });
+
+      it('that is as wanted already writes nothing, and leaves edited alone', async () => {
+        await post({ bot: { category: 'games' } });
+        const head = repo.git('rev-parse', 'HEAD');
+        const { json } = await post({ bot: { category: 'games' } });
+        strictEqual(json.commit, null);
+        strictEqual(repo.git('rev-parse', 'HEAD'), head);
+      });
+
+      it('is all or nothing with the other keys of the post', async () => {
+        const head = repo.git('rev-parse', 'HEAD');
+        strictEqual((await post({ bot: { category: 'fun', count: -5 } })).status, 422);
+        strictEqual(repo.git('rev-parse', 'HEAD'), head);
+      });
+
+      it('honours If-Match in every coding, and answers 412 with the current ETag', async () => {
+        const read = await service.request(`/api/v2/bots/${homer}`);
+        const etag = read.headers.get('etag') ?? '';
+        strictEqual(
+          (await post({ bot: { website: 'https://example.org/1' } }, { 'if-match': etag })).status,
+          200,
+        );
+        const refused = await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': etag });
+        strictEqual(refused.status, 412);
+        const current = refused.headers.get('etag') ?? '';
+        strictEqual(
+          (await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': `"x", ${current}` }))
+            .status,
+          200,
+        );
+        strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
+      });
+
+      it('lets only one of two posts with the same If-Match through', async () => {
+        const etag = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
+        const answers = await Promise.all(
+          [1, 2].map((n) => post({ bot: { support: `https://example.org/${n}` } }, { 'if-match': etag })),
+        );
+        deepStrictEqual(
+          answers.map(({ status }) => status).toSorted((a, b) => a - b),
+          [200, 412],
+        );
+      });
+    });
+
+    it('is not to be kept by anyone, nor sent by a page of another site', async () => {
+      const { headers } = await post({ bot: { count: 5 } });
+      strictEqual(headers.get('cache-control'), 'no-store');
+      strictEqual(headers.get('access-control-allow-origin'), null);
+      const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
+      ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
     });
   });
-
-  describe('content', () => {
-    it('is committed before the answer, changes just its lines, and sets edited', async () => {
-      const file = join(repo.folder, pagePath(homer));
-      const before = readFileSync(file, 'utf8');
-      const started = Date.now();
-      const { status, json } = await post({ bot: { category: 'music', nsfw: true, count: 9 } });
-      strictEqual(status, 200);
-      deepStrictEqual(json.bot, { category: 'music', nsfw: true, count: 9 });
-      strictEqual(json.commit, repo.git('rev-parse', 'HEAD'));
-      strictEqual(repo.git('log', '-1', '--format=%s'), `Update Homer (${homer}): category, nsfw`);
-      const changed = repo
-        .git('show', '--format=', '--unified=0')
-        .split('\n')
-        .filter((line) => /^[+-] /.test(line));
-      strictEqual(changed.length, 6, changed.join('\n'));
-      const record = (await service.request(`/api/v2/bots/${homer}`)).json;
-      strictEqual(record.category, 'music');
-      ok(record.edited >= started);
-      strictEqual(readFileSync(file, 'utf8').split('---\n').at(-1), before.split('---\n').at(-1));
-    });
-
-    it('that is as wanted already writes nothing, and leaves edited alone', async () => {
-      await post({ bot: { category: 'games' } });
-      const head = repo.git('rev-parse', 'HEAD');
-      const { json } = await post({ bot: { category: 'games' } });
-      strictEqual(json.commit, null);
-      strictEqual(repo.git('rev-parse', 'HEAD'), head);
-    });
-
-    it('is all or nothing with the other keys of the post', async () => {
-      const head = repo.git('rev-parse', 'HEAD');
-      strictEqual((await post({ bot: { category: 'fun', count: -5 } })).status, 422);
-      strictEqual(repo.git('rev-parse', 'HEAD'), head);
-    });
-
-    it('honours If-Match in every coding, and answers 412 with the current ETag', async () => {
-      const read = await service.request(`/api/v2/bots/${homer}`);
-      const etag = read.headers.get('etag') ?? '';
-      strictEqual(
-        (await post({ bot: { website: 'https://example.org/1' } }, { 'if-match': etag })).status,
-        200,
-      );
-      const refused = await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': etag });
-      strictEqual(refused.status, 412);
-      const current = refused.headers.get('etag') ?? '';
-      strictEqual(
-        (await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': `"x", ${current}` })).status,
-        200,
-      );
-      strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
-    });
-
-    it('lets only one of two posts with the same If-Match through', async () => {
-      const etag = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
-      const answers = await Promise.all(
-        [1, 2].map((n) => post({ bot: { support: `https://example.org/${n}` } }, { 'if-match': etag })),
-      );
-      deepStrictEqual(
-        answers.map(({ status }) => status).toSorted((a, b) => a - b),
-        [200, 412],
-      );
-    });
-  });
-
-  it('is not to be kept by anyone, nor sent by a page of another site', async () => {
-    const { headers } = await post({ bot: { count: 5 } });
-    strictEqual(headers.get('cache-control'), 'no-store');
-    strictEqual(headers.get('access-control-allow-origin'), null);
-    const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
-    ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
-  });
-});
 
 describe('a bot that vanishes while a post for it is under way', () => {
   it('is a 404, with If-Match and without, and no 412 with an empty ETag', async () => {
