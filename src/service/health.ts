@@ -5,6 +5,8 @@ import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import type { Health } from '../http/api/health.ts';
 import type { ProxyNotice } from '../http/proxy/proxy-notice.ts';
+import type { ResponseCache } from '../http/response-cache.ts';
+import { Metrics } from '../metrics.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from '../version.ts';
@@ -55,6 +57,26 @@ export function healthOf({
     },
     fileFaults: () => catalogue.faults(),
   };
+}
+
+/** Creates the metrics, which read the parts when they are requested. */
+export function metricsOf(
+  { catalogue, state, sync }: Parts,
+  health: Health,
+  responses: ResponseCache,
+): Metrics {
+  return new Metrics({
+    build: health.build,
+    bots: () => catalogue.bots.size,
+    faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
+    parts: () => health.parts(),
+    journalWrites: () => state.journal.writes,
+    waitingCounts: () => state.checkpointer.waiting,
+    checkpointedAt: () => state.checkpointer.checkpointedAt,
+    remoteFaultAt: () => sync?.failure?.since,
+    unpushed: () => sync?.unpushed ?? 0,
+    repeated: () => responses.hits,
+  });
 }
 
 /** Why nothing can be committed, and which files are behind the branch. */
