@@ -85,6 +85,19 @@ describe('a pull request is checked without being checked out', () => {
     ]);
   });
 
+  it('and the settings with their logo, as files of the merge', async () => {
+    const repo = catalogue();
+    pullRequest(repo, () => {
+      repo.write('botshelf.json', '{\n  "name": "Homers",\n  "logo": "logo.png"\n}\n');
+      repo.write('logo.png', 'no picture');
+    });
+    const { passes, messages, found } = await check(repo);
+    ok(!passes);
+    ok(found.includes('botshelf.json logo error'), found.join());
+    match(messages.join('\n'), /^logo: this is not a picture that can be used: save it as a PNG/m);
+    ok(!existsSync(join(repo.folder, 'botshelf.json')));
+  });
+
   it('--head without --base is wrong use, a head that is not there a sentence', async () => {
     const repo = catalogue();
     const alone = await botshelf(repo.folder, ['check', '--head=main']);

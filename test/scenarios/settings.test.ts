@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Answer, startTestService, type TestService } from '../support/service.ts';
+import { issueTestToken } from '../support/token.ts';
+import { Visitor } from '../support/visitor.ts';
 
 const german = {
   name: 'Robotek',
@@ -90,6 +92,20 @@ describe('the settings of a catalogue', () => {
     match(await get('/add?locale=fr'), /<option value="books">Bücher<\/option>/);
     match(await get('/feeds/category/books.atom'), /label="Bücher"/);
     match(await get('/?q=B%C3%BCcher'), /Reader/);
+    match(await get('/'), /<a [^>]*href="\/categories\/books"[^>]*>(?:(?!<\/a>)[^])*Bücher/);
+    const token = await issueTestToken(service.root, '8');
+    const post = async (category: string): Promise<Answer> =>
+      await service.request('/api/v2/bots/8', {
+        method: 'POST',
+        headers: { Authorization: token, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ bot: { category } }),
+      });
+    const refused = await post('music');
+    strictEqual(refused.status, 422);
+    deepStrictEqual(
+      refused.json.errors.map(({ detail }: { detail: string }) => detail),
+      ['"music" is not an allowed value: choose fun, books or other'],
+    );
     match(await get('/categories/books'), /In den letzten 7 Tagen aktiv/);
     strictEqual(await get('/api/v2/bots?active=7d'), '[]');
     match(await get('/sitemap.xml'), /\/categories\/books</);
@@ -110,6 +126,33 @@ describe('the settings of a catalogue', () => {
     rmSync(join(service.root, pagePath('7', 'fr')));
     write(german);
     await eventually(async () => (await faults()).length === 0);
+  });
+
+  it('name the web pages of the repository, for the links of every page', async () => {
+    const home = 'https://code.example.org/bots';
+    const repository = {
+      home,
+      edit: `${home}/edit/{path}`,
+      new: `${home}/new?file={path}`,
+      history: `${home}/log/{path}`,
+    };
+    write({ ...german, repository });
+    await eventually(async () => (await get('/')).includes(`href="${home}"`));
+    match(await get('/bots/7'), /href="https:\/\/code\.example\.org\/bots\/log\/bots\/007\/7\.en\.md"/);
+    const visitor = new Visitor();
+    const fields = {
+      name: 'Seven',
+      description: 'Counts.',
+      category: 'fun',
+      authors: '190519304972664832',
+      invite: 'https://example.org/invite',
+    };
+    const press = async (path: string, more: Readonly<Record<string, string>>): Promise<string> =>
+      (await visitor.press(await visitor.go(service.address + path), path, { ...fields, ...more })).text;
+    const edited = await press('/bots/7/edit', {});
+    match(edited, /href="https:\/\/code\.example\.org\/bots\/edit\/bots\/007\/7\.en\.md"/);
+    const added = await press('/add', { id: '9', locale: 'en' });
+    match(added, /href="https:\/\/code\.example\.org\/bots\/new\?file=bots\/009\/9\.en\.md"/);
   });
 
   it('stay in force while their file has a fault, which is logged once, counted and listed', async () => {

@@ -59,6 +59,14 @@ describe('a service with a remote', () => {
       );
     });
 
+    it('has the settings in force that were merged there', async () => {
+      const { shared, service } = replica;
+      shared.mergePullRequest((person) => person.write('botshelf.json', '{ "name": "Merged" }\n'));
+      await eventually(async () =>
+        match(await (await fetch(service.address)).text(), /<title>Merged<\/title>/),
+      );
+    });
+
     it('pushes branch and state together', async () => {
       const { shared, clone, service, token } = withToken(replica);
       strictEqual((await post(service, id, token, { category: 'music', count: 5 })).status, 200);
