@@ -1,4 +1,4 @@
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +77,22 @@ describe('the documents about the tree', () => {
       [...folders].filter((folder) => !named.has(folder)),
       [],
     );
+  });
+});
+
+describe('the documents', () => {
+  it('have no table that is wider than 120 columns, so that they can be read in a terminal', () => {
+    const folders = ['.github', 'bench', 'catalogue-template', 'docs', 'scripts', 'src'].flatMap((folder) =>
+      readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    );
+    const documents = [...readdirSync(top), ...folders].filter((path) => path.endsWith('.md'));
+    ok(documents.length > 25);
+    const wide = documents.flatMap((path) =>
+      readFileSync(join(top, path), 'utf8')
+        .split('\n')
+        .flatMap((line, i) => (/^\s*\|/.test(line) && line.length > 120 ? [`${path}:${i + 1}`] : [])),
+    );
+    deepStrictEqual(wide, []);
   });
 });
 

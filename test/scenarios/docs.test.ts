@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { type Ran, runScript } from '../support/script.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -66,32 +67,8 @@ const prelude = `set -e
 npx() { command npx "$@" || { code=$?; [ "$1 $2 $code" = "botshelf check 1" ] || return $code; }; }
 `;
 
-interface Ran {
-  readonly code: number | null;
-  readonly output: string;
-}
-
-/** Runs a script in a group of its own. A service that it starts is stopped as soon as it is ready. */
 async function run(script: string, folder: string): Promise<Ran> {
-  const env = { ...environment(), HOME: tempFolder() };
-  const child = spawn('bash', ['-c', prelude + script], {
-    cwd: folder,
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  let stopped = false;
-  const take = (piece: Buffer): void => {
-    output += String(piece);
-    if (stopped || !/ready at http/.test(output)) return;
-    stopped = true;
-    process.kill(-Number(child.pid), 'SIGTERM');
-  };
-  child.stdout.on('data', take);
-  child.stderr.on('data', take);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code: stopped ? 0 : code, output };
+  return await runScript(prelude + script, folder, environment());
 }
 
 function environment(): Record<string, string> {
@@ -221,19 +198,3 @@ interface Health {
 interface Package {
   readonly scripts: Readonly<Record<string, string>>;
 }
-
-describe('what botshelf init prints', function () {
-  this.timeout(60_000);
-
-  it('has commands that work when they are copied', async () => {
-    const cwd = tempFolder();
-    const launcher = join(packageFolder, 'bin/botshelf.js');
-    const said = execFileSync(launcher, ['init', "it's mine", '--samples'], { cwd, encoding: 'utf8' });
-    for (const label of ['see it', 'add a bot']) {
-      const command = said.split('\n').find((line) => line.trim().startsWith(label)) ?? '';
-      const { code, output } = await run(command.trim().slice(label.length), cwd);
-      strictEqual(code, 0, output);
-    }
-    ok(readdirSync(join(cwd, "it's mine/bots/678")).includes('123456789012345678.en.md'));
-  });
-});

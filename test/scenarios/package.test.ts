@@ -1,10 +1,11 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { runScript } from '../support/script.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -12,6 +13,8 @@ describe('the package, packed and installed in an empty folder', function () {
   this.timeout(120_000);
   /** Where it is installed. */
   let home: string;
+  /** The catalogue that is made there. */
+  const mine = "it's mine";
   const installed = (): string => join(home, 'node_modules/botshelf');
 
   before('pack and install it', () => {
@@ -24,23 +27,27 @@ describe('the package, packed and installed in an empty folder', function () {
     npm(home, 'install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`);
   });
 
-  it('serves a new catalogue with the commands of the first minute', async () => {
+  it('makes a catalogue with the commands of the first minute, and what they print works', async () => {
+    const env = { PATH: process.env['PATH'] ?? '', PORT: '0', BOTSHELF_IMAGES: 'off' };
     const first = spawnSync('npx', ['botshelf', 'serve'], { cwd: home, encoding: 'utf8' });
     strictEqual(first.status, 2);
     match(first.stderr, /has no folder bots\/: make a catalogue with “botshelf init DIR”/);
-    // npx does not pass signals on, so the service is started by its own name.
-    const commands = `cd ${home} && npx botshelf init mine >init.log 2>&1 && cd mine && npx botshelf check >../check.log 2>&1 && exec ../node_modules/.bin/botshelf serve`;
-    const service = await startServiceProcess(home, {}, [
-      'env',
-      '-u',
-      'BOTSHELF_CATALOGUE',
-      'sh',
-      '-c',
-      commands,
-    ]);
-    strictEqual((await fetch(`${service.address}/`)).status, 200);
-    deepStrictEqual(await (await fetch(`${service.address}/api/v2/bots`)).json(), []);
-    ok(existsSync(join(home, 'mine/var')));
+    const said = execFileSync('npx', ['botshelf', 'init', mine], { cwd: home, encoding: 'utf8' });
+    for (const label of ['see it', 'add a bot']) {
+      const command = said.split('\n').find((line) => line.trim().startsWith(label)) ?? '';
+      const { code, output } = await runScript(command.trim().slice(label.length), home, env);
+      strictEqual(code, 0, output);
+    }
+    deepStrictEqual(readdirSync(join(home, mine, 'bots/678')), ['123456789012345678.en.md']);
+    rmSync(join(home, mine, 'bots/678'), { recursive: true });
+    let served: unknown;
+    const commands = 'npx botshelf check && npx botshelf serve';
+    const { code, output } = await runScript(commands, join(home, mine), env, async (address) => {
+      served = [(await fetch(address)).status, await (await fetch(`${address}/api/v2/bots`)).json()];
+    });
+    strictEqual(code, 0, output);
+    deepStrictEqual(served, [200, []]);
+    ok(existsSync(join(home, mine, 'var')));
   });
 
   it('says its version, which has notes', () => {
@@ -58,7 +65,7 @@ describe('the package, packed and installed in an empty folder', function () {
     const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
     // The template's documents are complete once init has put them together.
     deepStrictEqual(brokenLinks(installed(), 'catalogue-template/'), []);
-    deepStrictEqual(brokenLinks(join(home, 'mine')), []);
+    deepStrictEqual(brokenLinks(join(home, mine)), []);
     deepStrictEqual(
       files.filter((file) => /\.(?:ts|tsx|map)$/.test(file) || /^(?:test|bench|src)(?:\/|$)/.test(file)),
       [],

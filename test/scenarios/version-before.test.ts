@@ -1,9 +1,10 @@
-import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, fail, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { readSecretFile } from '../../src/login/secret-file.ts';
 import { Sessions } from '../../src/login/sessions.ts';
+import { readLine, writeLine } from '../../src/state/journal/journal-line.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
@@ -90,6 +91,15 @@ describe('what version 0.1.0 has stored', () => {
     match(firstLine(textOf('index.snapshot')), /^botshelf snapshot [0-9a-f]{40}/);
     notStrictEqual(firstLine(textOf('index.snapshot')), firstLine(before('index.snapshot')));
     deepStrictEqual(readdirSync(join(clone.folder, 'var/journal')), []);
+    // It has no other file or ref, which that version could take for something else.
+    const known = new Set(readdirSync(join(fixture, 'var')));
+    const more = readdirSync(join(clone.folder, 'var')).filter((name) => !known.has(name));
+    deepStrictEqual(more, []);
+    const refs = clone.git('for-each-ref', '--format=%(refname)');
+    strictEqual(refs, 'refs/botshelf/state\nrefs/heads/main');
+    const [journal = ''] = readdirSync(join(fixture, 'var/journal'));
+    const lines = before(`journal/${journal}`).replaceAll('\0', '').trim().split('\n');
+    for (const line of lines) strictEqual(writeLine(readLine(line) ?? fail(line)), `${line}\n`);
     const state = JSON.parse(clone.git('show', 'refs/botshelf/state:33/12.json'));
     deepStrictEqual(Object.keys(state[homer]), ['count', 'countedAt', 'token', 'tokenAt', 'tokenGen']);
     strictEqual(state[homer].count, 200);

@@ -73,6 +73,7 @@ const readBot = {
     ...notModified,
     '400': problem,
     '404': problem,
+    '406': problem,
   },
 };
 
@@ -134,6 +135,7 @@ const paths = {
         ),
         ...notModified,
         '400': problem,
+        '406': problem,
         '503': problem,
       },
     },
@@ -206,6 +208,7 @@ const paths = {
         '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
         ...notModified,
         '400': problem,
+        '406': problem,
         '503': problem,
       },
     },

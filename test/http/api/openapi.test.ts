@@ -1,10 +1,18 @@
 import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openApi } from '../../../src/http/api/openapi.ts';
-import { startTestService } from '../../support/service.ts';
+import { packageFolder } from '../../support/clone.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 
 describe('the OpenAPI document', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ [pagePath('7')]: mainPage() });
+  });
+
   const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', settingsOf()))) as object;
 
   it('has no reference that leads nowhere', () => {
@@ -19,7 +27,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes paths that are there', async () => {
-    const { request } = await startTestService({ [pagePath('7')]: mainPage() });
+    const { request } = service;
     const { status, json } = await request('/api/openapi.json');
     deepStrictEqual(
       [status, json.openapi, json.servers],
@@ -31,7 +39,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has the query parameters that each path reads, and no others', async () => {
-    const { request } = await startTestService({ [pagePath('7')]: mainPage() });
+    const { request } = service;
     const { paths } = document as { paths: Record<string, { get: Operation }> };
     for (const [path, { get }] of Object.entries(paths)) {
       const documented = (get.parameters ?? []).filter((parameter) => parameter.in === 'query');
@@ -41,6 +49,18 @@ describe('the OpenAPI document', () => {
       const read = detail === takesNone ? [] : detail.replace(/^.*: use /, '').split(', ');
       deepStrictEqual(read.toSorted(), documented.map(({ name }) => name).toSorted(), path);
     }
+  });
+
+  it('has no path, method or parameter that docs/api.md leaves out', () => {
+    const text = readFileSync(join(packageFolder, 'docs/api.md'), 'utf8');
+    const { paths } = document as { paths: Record<string, Record<string, Operation>> };
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, { parameters = [] }] of Object.entries(methods)) {
+        const address = `${method.toUpperCase()} ${path.replace('{id}', ':id')}`;
+        ok(text.includes(`\`${address}\``), address);
+        for (const { name, in: place } of parameters)
+          ok(place === 'path' || text.includes(`\`${name}\``), `${name} of ${address}`);
+      }
   });
 });
 

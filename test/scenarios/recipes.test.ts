@@ -1,0 +1,68 @@
+import { deepStrictEqual, match, ok } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+import { packageFolder } from '../support/clone.ts';
+
+const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
+
+describe('the recipes for operators', () => {
+  it('name settings that there are', () => {
+    const documents = readdirSync(join(packageFolder, 'docs'))
+      .filter((name) => /\.(?:md|service)$/.test(name))
+      .map((name) => `docs/${name}`);
+    const texts = ['README.md', 'Containerfile', 'compose.yaml', ...documents].map(textOf);
+    const names = new Set(texts.join('\n').match(/\bBOTSHELF_[A-Z_]*[A-Z]\b/g));
+    ok(names.size > 20);
+    // The first is of compose.yaml alone, the second the beginning of several names.
+    for (const name of ['BOTSHELF_HOST', 'BOTSHELF_OAUTH']) names.delete(name);
+    deepStrictEqual(readConfig(Object.fromEntries([...names].map((name) => [name, '']))).unknown, []);
+  });
+
+  it('have a container of Node 26 that is not root and writes to its volumes only', () => {
+    const container = textOf('Containerfile');
+    match(container, /^FROM docker\.io\/library\/node:26-/m);
+    match(container, /^USER (?!0:|root)\d+:\d+$/m);
+    match(container, /^VOLUME \["\/catalogue", "\/var\/lib\/botshelf"\]$/m);
+    match(container, /^HEALTHCHECK .*\/healthz"\]$/m);
+    const { services } = parseYaml(textOf('compose.yaml')) as {
+      services: { botshelf: Readonly<Record<string, unknown>> };
+    };
+    const { botshelf } = services;
+    deepStrictEqual(
+      [botshelf['read_only'], botshelf['volumes']],
+      [true, ['./catalogue:/catalogue', 'var:/var/lib/botshelf']],
+    );
+  });
+
+  it('have a unit that systemd does not start again where that cannot help', () => {
+    match(textOf('docs/botshelf.service'), /^RestartPreventExitStatus=2$/m);
+    match(textOf('docs/botshelf.service'), /^Type=notify$/m);
+  });
+});
+
+describe('the workflows of the project', () => {
+  it('run the tests on the oldest Node that works, the recommended ones and those between', () => {
+    const { jobs } = parseYaml(textOf('.github/workflows/ci.yml')) as {
+      jobs: { test: { strategy: { matrix: { node: number[] } } } };
+    };
+    deepStrictEqual(jobs.test.strategy.matrix.node, [20, 22, 24, 26]);
+    const { engines } = JSON.parse(textOf('package.json')) as { engines: { node: string } };
+    deepStrictEqual(engines.node, '>=20.19');
+    for (const document of ['README.md', 'docs/production.md'])
+      match(textOf(document), /Node(?:\.js)? 24 or 26/);
+  });
+
+  it('publish a version with its provenance and its list of libraries', () => {
+    const { jobs } = parseYaml(textOf('.github/workflows/release.yml')) as {
+      jobs: { release: { permissions: Record<string, string>; steps: { run?: string }[] } };
+    };
+    const { permissions, steps } = jobs.release;
+    const commands = steps.map(({ run = '' }) => run).join('\n');
+    deepStrictEqual(permissions['id-token'], 'write');
+    match(commands, /^npm sbom --sbom-format spdx --omit dev > botshelf\.spdx\.json$/m);
+    match(commands, /^npm publish --provenance --access public$/m);
+    match(commands, /^gh release create .* botshelf\.spdx\.json$/m);
+  });
+});
