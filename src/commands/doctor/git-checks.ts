@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ensureNoOperation } from '../../git/locks/index-lock.ts';
 import { gitProcessesIn } from '../../git/locks/git-processes.ts';
@@ -39,20 +39,29 @@ export const checkClone: DoctorCheck = async ({ config, repositoryOpener }) => {
   } catch (error) {
     return outcomeOf('warning', messageOf(error));
   }
-  const { uid, gid } = lstatSync(repository.gitDir);
-  const strangers = ownedByOthers(repository, config.catalogue, uid);
-  if (strangers.length > 0) {
-    const named = strangers.slice(0, 3).join(', ');
-    return warning(
-      `${strangers.length} files or folders belong to another user than the clone, such as ${named}`,
-      `chown -R ${uid}:${gid} ${repository.folder}`,
-    );
-  }
   const branch = repository.branch().replace('refs/heads/', '');
-  return fine(`${repository.folder} is on ${branch}, and this user can write to it`);
+  return (
+    ownerWarning(repository, config.catalogue, lstatSync(repository.gitDir)) ??
+    fine(`${repository.folder} is on ${branch}, and this user can write to it`)
+  );
 };
 
-/** Returns the files and folders that decide over commits and belong to another user, relative to the clone. */
+/** Returns a warning where files of the clone belong to another user than its owner; null where none do. */
+export function ownerWarning(
+  repository: Pick<Repository, 'folder' | 'commonDir'>,
+  catalogue: string,
+  { uid, gid }: Pick<Stats, 'uid' | 'gid'>,
+): Outcome | null {
+  const strangers = ownedByOthers(repository, catalogue, uid);
+  if (strangers.length === 0) return null;
+  const named = strangers.slice(0, 3).join(', ');
+  return warning(
+    `${strangers.length} files or folders belong to another user than the clone, such as ${named}`,
+    `chown -R ${uid}:${gid} ${repository.folder}`,
+  );
+}
+
+/** Returns the files and folders that are written for a commit and belong to another user, relative to the clone. */
 function ownedByOthers(
   { folder, commonDir }: Pick<Repository, 'folder' | 'commonDir'>,
   catalogue: string,
