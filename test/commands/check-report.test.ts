@@ -35,7 +35,7 @@ function linesOf(text: string): string[] {
   return text.split(/\r\n|[\n\r]/);
 }
 
-/** What stands at the start of a line whoever chose the names. */
+/** The starts of lines that the report itself chooses, whatever names strangers choose. */
 const ownStart =
   /^(?:::(?:error|warning|notice) file=|bots\/|bots:\d|\.\/|- (?:bots\/|bots:\d|\.\/)|\d+ files?, \d+ faults?|Almost there\. |Fix them |CONTRIBUTING\.md or |$)/;
 

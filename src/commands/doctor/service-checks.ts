@@ -44,15 +44,15 @@ export function proxyOutcome(
   if (notice !== undefined) return warning(notice, 'set BOTSHELF_BASE_URL to the public address');
   if (trustProxy && !isLoopback(host))
     return warning(
-      `X-Forwarded-For is believed, and whoever reaches ${host} can send any`,
+      `X-Forwarded-For is trusted, and any client that reaches ${host} can set it`,
       'HOST=127.0.0.1, or let a firewall admit the proxy alone',
     );
   if (!trustProxy && baseUrl.startsWith('https:'))
     return warning(
-      'the public address is https, so there is a proxy, but X-Forwarded-For is not believed: all visitors share one limit',
+      'the public address is https, so there is a proxy, but X-Forwarded-For is not trusted: all visitors share one limit',
       'BOTSHELF_TRUST_PROXY=on',
     );
-  return fine(trustProxy ? 'X-Forwarded-For of the proxy is believed' : 'no proxy is set up');
+  return fine(trustProxy ? 'X-Forwarded-For of the proxy is trusted' : 'no proxy is set up');
 }
 
 /** The public address leads to this service. */

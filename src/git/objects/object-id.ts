@@ -1,15 +1,15 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** The hash that a repository makes its ids with. */
+/** The hash function of a repository's object ids. */
 export type HashName = 'sha1' | 'sha256';
 
-/** Returns the id that Git gives a file of these bytes. */
+/** Returns the blob id of a file with these bytes. */
 export function blobId(content: Buffer, algorithm: HashName): string {
   return hash(algorithm, Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
 }
 
-/** Returns the id that Git gives a file of `size` bytes on disk, read in pieces. @throws a system error */
+/** Returns the blob id of a file of `size` bytes on disk, which is read in pieces. @throws a system error */
 export async function streamedBlobId(path: string, size: number, algorithm: HashName): Promise<string> {
   const id = createHash(algorithm).update(`blob ${size}\0`);
   for await (const piece of createReadStream(path)) id.update(piece as Buffer);

@@ -191,7 +191,7 @@ describe('the page of a bot’s token', () => {
       match((await visitor.press(page, revokePath)).text, /The token is revoked[^]*cannot be reached/);
     });
 
-    it('says when the token was issued and last used, whoever issued it', async () => {
+    it('says when the token was issued and last used, also of one that the operator issued', async () => {
       const token = await issueTestToken(site.repo.folder, id);
       const { visitor, page } = await loggedIn(author);
       match(page.text, /Issued<\/dt><dd><time datetime="\d{4}-/);
