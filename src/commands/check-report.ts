@@ -1,6 +1,7 @@
 import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../check/token-search.ts';
+import { counted } from '../spelling/counted.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 
@@ -24,11 +25,6 @@ export function textLine({ path, line, column, rule, severity, message }: Findin
   const note = severity === 'error' ? '' : `${severity}: `;
   const below = path === botsFolder || path.startsWith(`${botsFolder}/`) ? '' : './';
   return `${below}${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
-}
-
-/** Returns a number with its noun, such as `1 file` or `2 faults`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Returns a workflow command, which GitHub shows beside the line. */

@@ -8,6 +8,7 @@ import { UserError } from '../user-error.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';
 import { progressOn } from './progress.ts';
+import { counted } from '../spelling/counted.ts';
 
 export interface CheckFlags {
   readonly base?: string;
@@ -30,7 +31,7 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   const scope = head !== undefined && paths.length === 0 ? 'everything' : catalogueScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   const progress = progressOn(process.stderr);
-  const onProgress = (files: number): void => progress.show(`${files} files checked`);
+  const onProgress = (files: number): void => progress.show(`${counted(files, 'file')} checked`);
   let report: CheckReport;
   try {
     report =

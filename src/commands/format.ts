@@ -2,8 +2,9 @@ import { asError } from '../check/check.ts';
 import { formatCatalogue, type FormatReport } from '../check/format.ts';
 import { readConfig } from '../config.ts';
 import { catalogueScope } from './catalogue-scope.ts';
-import { counted, textLine } from './check-report.ts';
+import { textLine } from './check-report.ts';
 import { progressOn } from './progress.ts';
+import { counted } from '../spelling/counted.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(
@@ -15,7 +16,9 @@ export async function format(
   const progress = progressOn(process.stderr);
   let report: FormatReport;
   try {
-    report = await formatCatalogue(root, scope, !check, (files) => progress.show(`${files} files read`));
+    report = await formatCatalogue(root, scope, !check, (files) =>
+      progress.show(`${counted(files, 'file')} read`),
+    );
   } finally {
     progress.end();
   }

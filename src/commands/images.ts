@@ -9,6 +9,7 @@ import { UserError } from '../user-error.ts';
 import { openPictures, picturesOf } from '../service/pictures.ts';
 import { catalogueError } from '../service/start-errors.ts';
 import { progressOn } from './progress.ts';
+import { counted } from '../spelling/counted.ts';
 
 /** Fetches the pictures that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
@@ -45,7 +46,7 @@ export async function images(): Promise<void> {
     await lock.release();
   }
   const { known, cached, failing } = pictures.cache.status();
-  process.stdout.write(`${cached} of ${known} pictures are in ${join(config.var, 'appdata')}\n`);
+  process.stdout.write(`${cached} of ${counted(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
   for (const { url, message } of [...pictures.cache.failures()].slice(0, mostNamed)) {
@@ -63,7 +64,7 @@ function barOf({ known, failing, left }: ImageCacheStatus): string {
   const done = known - left;
   const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);
   const bar = '#'.repeat(filled).padEnd(barLength, '-');
-  return `[${bar}] ${done} of ${known} pictures${failing > 0 ? `, ${failing} failed` : ''}`;
+  return `[${bar}] ${done} of ${counted(known, 'picture')}${failing > 0 ? `, ${failing} failed` : ''}`;
 }
 
 const barLength = 20;

@@ -5,6 +5,7 @@ import { fsyncFolders } from '../disk/fsync.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
+import { counted } from '../spelling/counted.ts';
 
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -58,7 +59,7 @@ export class Maintenance {
       this.#prunedOn = today;
       const pruned = await prune(repository);
       if (pruned === 0) return;
-      log.info({ commits: pruned }, `pruned ${pruned} old commits of the state`);
+      log.info({ commits: pruned }, `pruned ${counted(pruned, 'old commit')} of the state`);
       await this.#writeGraph(repository, '--split=replace');
       await this.#repack(repository, keepUnreachable);
     } catch (error) {

@@ -15,6 +15,7 @@ import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
 import { ImageVariants } from './variants.ts';
+import { counted } from '../spelling/counted.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {
@@ -284,7 +285,7 @@ export class ImageCache {
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
     if (removed > 0)
-      this.#log.info({ removed }, `image cache: removed ${removed} files that no bot refers to`);
+      this.#log.info({ removed }, `image cache: removed ${counted(removed, 'file')} that no bot refers to`);
   }
 
   /** Whether no bot has referred to the entry for its grace period, which begins with the first call. */

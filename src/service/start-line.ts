@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { withoutCredentials } from '../git/process/git-error.ts';
 import type { Log } from '../log.ts';
 import { nameOfVersion, type Version } from '../version.ts';
+import { counted } from '../spelling/counted.ts';
 
 /** What a service that has started says of itself. */
 export interface Started {
@@ -27,7 +28,7 @@ export function logStart(
   const login = config.login?.issuer ?? null;
   const fields = { ...build, catalogue, bots, remote, login, address, ms };
   const parts = [
-    `${nameOfVersion(build)} serves ${bots} ${bots === 1 ? 'bot' : 'bots'} of ${catalogue}`,
+    `${nameOfVersion(build)} serves ${counted(bots, 'bot')} of ${catalogue}`,
     remote === null ? 'no remote' : `remote ${remote}`,
     login === null ? 'no login' : `login at ${login}`,
   ];

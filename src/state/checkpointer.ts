@@ -8,6 +8,7 @@ import { messageOf } from '../system-error.ts';
 import type { BotState } from './ref/bot-state.ts';
 import type { Journal } from './journal/journal.ts';
 import type { CommittedState, StateChange } from './ref/committed-state.ts';
+import { counted } from '../spelling/counted.ts';
 
 export interface CheckpointerOptions {
   readonly journal: Journal;
@@ -116,7 +117,7 @@ export class Checkpointer {
       if (bots.size === 0 && segments.length === 0) return;
       const change = await this.#changeOf(bots);
       failpoint('checkpoint.before-commit');
-      await committed.commit(() => change, `Count ${change.size} ${change.size === 1 ? 'bot' : 'bots'}`);
+      await committed.commit(() => change, `Count ${counted(change.size, 'bot')}`);
       failpoint('checkpoint.after-commit');
       await journal.remove(segments);
       failpoint('checkpoint.after-remove');

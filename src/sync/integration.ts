@@ -12,6 +12,7 @@ import { type SetAsideChange, setAsideMessage } from './merge/set-aside.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { planTouchEdited } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
+import { counted } from '../spelling/counted.ts';
 
 export interface IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -71,13 +72,13 @@ export class Integration {
     const commits = await countCommits(repository, [theirs], [ours]);
     if (await hasCommit(repository, theirs, ours)) {
       const files = (await diffTrees(repository, ours, theirs)).length;
-      const message = `fast-forwarded to the remote's branch (${commits} commits, ${files} files)`;
+      const message = `fast-forwarded to the remote's branch (${counted(commits, 'commit')}, ${counted(files, 'file')})`;
       return { commit: theirs, refs, isRewrite: false, message, setAside: [] };
     }
     const parted = await mergeBase(repository, ours, theirs);
     if (parted === undefined) throw new WritesUnavailableError(unrelated);
     const { commit, setAside } = await mergeBranches(repository, { base: parted, ours, theirs });
-    const message = `merged the remote's branch (${commits} commits), the merge is pushed next`;
+    const message = `merged the remote's branch (${counted(commits, 'commit')}), the merge is pushed next`;
     return { commit, refs, isRewrite: false, message, setAside };
   }
 
@@ -108,7 +109,10 @@ export class Integration {
       // Where a person edits the file in this clone, the next round retries.
       if (failures.length > 0) return;
       if (edits.length > 0)
-        log.info({ bots: edits.length }, `set "edited" of ${edits.length} bots that people changed`);
+        log.info(
+          { bots: edits.length },
+          `set "edited" of ${counted(edits.length, 'bot')} that people changed`,
+        );
     }
     await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
   }

@@ -2,6 +2,7 @@ import type { HistoryCommit } from '../../git/commit/fast-import.ts';
 import { shardNumber, shardPath, writeShard } from '../../state/ref/shards.ts';
 import { State } from '../../state/ref/state.ts';
 import { type DemoBot, idOf } from './demo-bots.ts';
+import { counted } from '../../spelling/counted.ts';
 
 /**
  * Yields the commits of a state with 90 days of counts, oldest first: one a day, and one every two hours in the last two
@@ -21,7 +22,7 @@ export function* stateHistory(bots: readonly DemoBot[], now: number): Generator<
       shardPath(shard),
       writeShard(state.botsOf(shard), (id) => state.get(id)),
     ]);
-    const message = `Count ${posted.length === 1 ? '1 bot' : `${posted.length} bots`}\n`;
+    const message = `Count ${counted(posted.length, 'bot')}\n`;
     if (posted.length > 0) yield { time: Math.floor(at / 1000), message, files: new Map(files) };
   }
 }

@@ -3,16 +3,17 @@ import { checkInThreads } from '../../check/parallel-check.ts';
 import { ImageEntries } from '../../images/image-entries.ts';
 import { IndexFile } from '../../images/index-file.ts';
 import { type DoctorCheck, fine, warning } from './results.ts';
+import { counted } from '../../spelling/counted.ts';
 
 /** Every file of the catalogue is valid. */
 export const checkFiles: DoctorCheck = async ({ config }) => {
   const { files, findings } = await checkInThreads(config.catalogue, 'everything', () => {});
   const errors = findings.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  if (first === undefined) return fine(`${files} files are valid`);
+  if (first === undefined) return fine(counted(files, 'valid file'));
   const faulty = new Set(errors.map(({ path }) => path)).size;
   return warning(
-    `${faulty} of ${files} files break a rule, the first is ${first.path}:${first.line}:${first.column} ${first.message}`,
+    `${counted(files, 'file')}, ${faulty} of them faulty, the first is ${first.path}:${first.line}:${first.column} ${first.message}`,
     'botshelf check',
   );
 };
@@ -23,11 +24,11 @@ export const checkPictures: DoctorCheck = async ({ config }) => {
   const entries = new ImageEntries();
   await IndexFile.open(join(config.var, 'appdata/index'), entries);
   const failing = [...entries].flatMap(({ url, failure }) => (failure === null ? [] : [{ url, ...failure }]));
-  if (failing.length === 0) return fine(`${entries.size} pictures are cached`);
+  if (failing.length === 0) return fine(`${counted(entries.size, 'picture')} in the cache`);
   const named = failing.slice(0, mostNamed).map(({ url, message }) => `${url} ${message}`);
   const more = failing.length > mostNamed ? `; and ${failing.length - mostNamed} more` : '';
   return warning(
-    `${failing.length} of ${entries.size} pictures cannot be fetched: ${named.join('; ')}${more}`,
+    `${counted(entries.size, 'picture')}, ${failing.length} of which cannot be fetched: ${named.join('; ')}${more}`,
     'correct their addresses by pull request; the service tries again, less and less often',
   );
 };

@@ -9,6 +9,7 @@ import type { Repository } from '../../git/repository.ts';
 import { botsFolder } from '../../catalogue/page/layout.ts';
 import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
 import { messageOf } from '../../system-error.ts';
+import { counted } from '../../spelling/counted.ts';
 
 /**
  * Git is there, and has the commands that the service uses. It runs in the root folder: the current one may be that of
@@ -56,7 +57,7 @@ export function ownerWarning(
   if (strangers.length === 0) return null;
   const named = strangers.slice(0, 3).join(', ');
   return warning(
-    `${strangers.length} files or folders belong to another user than the clone, such as ${named}`,
+    `another user than that of the clone owns ${counted(strangers.length, 'path')}, such as ${named}`,
     `chown -R ${uid}:${gid} ${repository.folder}`,
   );
 }

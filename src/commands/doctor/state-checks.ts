@@ -6,6 +6,7 @@ import { createStateRef } from '../../state/ref/git-state-ref.ts';
 import { readShard } from '../../state/ref/shards.ts';
 import { ifExists } from '../../system-error.ts';
 import { type DoctorCheck, failure, fine, inClone, warning } from './results.ts';
+import { counted } from '../../spelling/counted.ts';
 
 /** The counts in `var/journal` are whole, and do not wait there for long. */
 export const checkJournal: DoctorCheck = async ({ config }) => {
@@ -14,7 +15,7 @@ export const checkJournal: DoctorCheck = async ({ config }) => {
   const set = names.filter((name) => name.endsWith('.damaged'));
   if (set.length > 0)
     return warning(
-      `${set.length} damaged parts of the journal were set aside, such as ${set[0]}; the next posts of those bots replace what is lost`,
+      `the journal has ${counted(set.length, 'damaged part')} set aside, such as ${set[0]}; the next posts of those bots replace what is lost`,
       `look at the disk, then rm ${join(folder, '*.damaged')}`,
     );
   let entries = 0;
@@ -25,20 +26,20 @@ export const checkJournal: DoctorCheck = async ({ config }) => {
     const path = join(folder, segmentName(number));
     if (lines !== undefined && lines.length > 0)
       return failure(
-        `${path}:${lines[0]}: ${lines.length} of its lines are damaged`,
+        `${path}:${lines[0]}: ${counted(lines.length, 'damaged line')}`,
         'look at the disk; the service skips them, and the next posts of those bots replace what is lost',
       );
     const part = await ifExists(stat(path));
     if (part) oldest = Math.min(oldest, part.birthtimeMs, part.mtimeMs);
   }
   const minutes = Math.round((Date.now() - oldest) / 60_000);
-  const waiting = `${entries} counts wait for their commit`;
+  const waiting = `${counted(entries, 'count')} not committed yet`;
   if (entries > 0 && minutes > 10 + config.stateSeconds / 60)
     return warning(
-      `${waiting}, the oldest for ${minutes} minutes`,
+      `${waiting}, the oldest for ${counted(minutes, 'minute')}`,
       'start the service, or see in its log why it cannot commit',
     );
-  return fine(entries === 0 ? 'no count waits for its commit' : waiting);
+  return fine(entries === 0 ? 'all counts are committed' : waiting);
 };
 
 /** The counts and tokens in Git can be read. */
@@ -49,9 +50,9 @@ export const checkState = inClone(async (_repository, { repositoryOpener }) => {
   const faults = [...files].flatMap(([path, text]) => readShard(path, text, () => bots++));
   const [first] = faults;
   return first === undefined
-    ? fine(`refs/botshelf/state has ${bots} bots`)
+    ? fine(`refs/botshelf/state has ${counted(bots, 'bot')}`)
     : failure(
-        `${faults.length} lines of refs/botshelf/state are skipped, the first is ${first.path}:${first.line} (${first.message})`,
+        `refs/botshelf/state has ${counted(faults.length, 'faulty line')}, the first is ${first.path}:${first.line} (${first.message})`,
         'git log -p refs/botshelf/state has the lines before; the next posts of those bots replace counts, their owners press Token again',
       );
 });

@@ -7,6 +7,7 @@ import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selectio
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
+import { counted } from '../../spelling/counted.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
@@ -89,7 +90,7 @@ const readers: ReadonlyMap<string, Reader> = new Map(
     active: (query, [text = ''], { inactiveDays }) => {
       const days = [inactiveDays, 30].find((known) => text === `${known}d`);
       if (days === undefined)
-        return `${quoted(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in ${inactiveDays} days`;
+        return `${quoted(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in the last ${counted(inactiveDays, 'day')}`;
       query.activeDays = days;
       return undefined;
     },

@@ -12,6 +12,7 @@ import { myBotsPath, type Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { viewerIn } from './viewer.ts';
+import { counted } from '../../spelling/counted.ts';
 
 export interface MyBotsOptions {
   readonly site: Site;
@@ -30,7 +31,10 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
     const { bots, total } = await lists.select({ author });
     const pages = Math.max(1, Math.ceil(total / pageSize));
     if (!(page >= 1 && page <= pages))
-      throw new ProblemError('not-found', `your bots have ${pages} pages, there is no page ${page}`);
+      throw new ProblemError(
+        'not-found',
+        `your bots have ${counted(pages, 'page')}, there is no page ${page}`,
+      );
     const shown = await Promise.all(
       bots.slice((page - 1) * pageSize, page * pageSize).map(async ({ id, facts: { name } }) => ({
         id,

@@ -12,6 +12,7 @@ import type { Examples, Front, FrontEntry, FrontList, FrontLists } from './front
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
+import { counted } from '../../spelling/counted.ts';
 
 interface ListRequest {
   readonly query: FrontQuery;
@@ -68,7 +69,10 @@ export async function listRecipe(
   const list = await lists.get(query);
   const { entries, suggestions, pages } = list;
   if (query.page > Math.max(1, pages))
-    throw new ProblemError('not-found', `the list has ${pages} pages, there is no page ${query.page}`);
+    throw new ProblemError(
+      'not-found',
+      `the list has ${counted(pages, 'page')}, there is no page ${query.page}`,
+    );
   const locales = localesFor(ctx, query, [...entries, ...suggestions]);
   return {
     request: { query, locales },

@@ -11,6 +11,7 @@ import { type JournalEntry, writeLine } from './journal-line.ts';
 import { replaySegment, segmentName, segmentNumbers } from './replay.ts';
 import { Segment } from './segment.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
+import { counted } from '../../spelling/counted.ts';
 
 export interface JournalOptions {
   /** The folder of its segments; created by the first append. */
@@ -82,7 +83,7 @@ export class Journal {
         this.#damaged.add(path);
         log.error(
           { file: path, lines: lines.slice(0, 100), damaged: lines.length },
-          `the journal is damaged at ${path}:${lines[0]}: ${lines.length} of its lines are skipped, ` +
+          `the journal is damaged at ${path}:${lines[0]}: ${counted(lines.length, 'line')} skipped, ` +
             `the file is kept with the suffix .damaged, and the next posts of those bots replace the lost counts`,
         );
       }

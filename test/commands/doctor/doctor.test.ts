@@ -41,7 +41,7 @@ describe('botshelf doctor', () => {
     deepStrictEqual(wrongIn(results), []);
     strictEqual(results.length, 18);
     if (results.every(({ state }) => state === 'ok')) strictEqual(run.code, 0);
-    match(results.find(({ name }) => name === 'state')?.reason ?? '', /refs\/botshelf\/state has 1 bots/);
+    match(results.find(({ name }) => name === 'state')?.reason ?? '', /refs\/botshelf\/state has 1 bot$/);
     strictEqual(repositoryIn(service.root).git('for-each-ref'), before);
     strictEqual(repositoryIn(service.root).status(), '');
   });
@@ -71,16 +71,16 @@ describe('botshelf doctor', () => {
 describe('what botshelf doctor says of the state', () => {
   it('is what waits in the journal, and what of it is damaged', async () => {
     const context = doctorContext(tempFolder());
-    strictEqual((await checkJournal(context)).reason, 'no count waits for its commit');
+    strictEqual((await checkJournal(context)).reason, 'all counts are committed');
     const folder = join(context.config.var, 'journal');
     mkdirSync(folder, { recursive: true });
     const line = writeLine({ id: botId('7'), count: 1, countedAt: 2 });
     writeFileSync(join(folder, '000000000001.ndjson'), line);
-    strictEqual((await checkJournal(context)).reason, '1 counts wait for their commit');
+    strictEqual((await checkJournal(context)).reason, '1 count not committed yet');
     writeFileSync(join(folder, '000000000002.ndjson'), `${line}junk\n`);
     const { state, reason } = await checkJournal(context);
     strictEqual(state, 'error');
-    match(reason, /000000000002\.ndjson:2: 1 of its lines are damaged/);
+    match(reason, /000000000002\.ndjson:2: 1 damaged line$/);
   });
 
   it('is which lines of the state ref cannot be read', async () => {
@@ -94,7 +94,7 @@ describe('what botshelf doctor says of the state', () => {
     git('read-tree', 'HEAD');
     const { state, reason } = await checkState(doctorContext(folder));
     strictEqual(state, 'error');
-    match(reason, /1 lines of refs\/botshelf\/state are skipped, the first is 00\/07\.json:3/);
+    match(reason, /refs\/botshelf\/state has 1 faulty line, the first is 00\/07\.json:3/);
   });
 });
 

@@ -61,7 +61,7 @@ describe('what botshelf doctor says of Git', () => {
     ]);
     const { state, reason, fix } = ownerWarning(repository, folder, { uid: uid + 1, gid }) ?? {};
     strictEqual(state, 'warning');
-    const sentence = `${looked.length} files or folders belong to another user than the clone, such as .git, `;
+    const sentence = `another user than that of the clone owns ${looked.length} paths, such as .git, `;
     ok(reason?.startsWith(sentence), reason);
     strictEqual(fix, `chown -R ${uid + 1}:${gid} ${folder}`);
   });
