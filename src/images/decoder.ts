@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
 import type { CopySize, DecodedImage } from './decode.ts';
 import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
-import { ImageError } from './image-error.ts';
+import { ImageError } from './fetch/image-error.ts';
 
 /**
  * Decodes images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms

@@ -15,7 +15,7 @@ export async function openPictures(
   log: Log,
 ): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
   // Imported here only: its HTTP client takes a sixth of a start.
-  const { ImageConnector } = await import('../images/connector.ts');
+  const { ImageConnector } = await import('../images/fetch/connector.ts');
   const connector = new ImageConnector({ site: baseUrl });
   const cache = await openImageCache({
     folder: join(folder, 'appdata'),

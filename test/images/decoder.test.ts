@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Decoder } from '../../src/images/decoder.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/fetch/image-error.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 
 describe('the decoder process', () => {

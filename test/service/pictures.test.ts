@@ -2,7 +2,7 @@ import { deepStrictEqual, match, notStrictEqual, strictEqual } from 'node:assert
 import { join } from 'node:path';
 import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
-import { ImageError } from '../../src/images/image-error.ts';
+import { ImageError } from '../../src/images/fetch/image-error.ts';
 import { silentLog } from '../../src/log.ts';
 import { followPictures } from '../../src/service/pictures.ts';
 import { samplePicture } from '../support/sample-pictures.ts';

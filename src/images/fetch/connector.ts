@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { messageOf } from '../system-error.ts';
-import { isPublicAddress } from '../network-address.ts';
+import { messageOf } from '../../system-error.ts';
+import { isPublicAddress } from '../../network-address.ts';
 import { ImageError } from './image-error.ts';
 
 /** Options for tests, which fetch from a local server. Only `site` is set in the service. */

@@ -1,9 +1,16 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { ImageConnector } from '../../src/images/connector.ts';
-import { isPublicAddress } from '../../src/network-address.ts';
-import { ImageError } from '../../src/images/image-error.ts';
-import { type Answer, bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
+import { ImageConnector } from '../../../src/images/fetch/connector.ts';
+import { isPublicAddress } from '../../../src/network-address.ts';
+import { ImageError } from '../../../src/images/fetch/image-error.ts';
+import {
+  type Answer,
+  bytes,
+  redirect,
+  type Site,
+  startSite,
+  testConnector,
+} from '../../support/https-site.ts';
 
 const picture = Buffer.from('as good as a picture, until it is decoded');
 

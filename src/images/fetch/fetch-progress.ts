@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
 
 /** Logs how far the fetching is: every `interval` milliseconds while there is work, and when it is done. */
 export class FetchProgress {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { openHostQueue } from '../../src/images/host-queue.ts';
+import { openHostQueue } from '../../../src/images/fetch/host-queue.ts';
 
 const rest = { first: 1, most: 4 };
 
