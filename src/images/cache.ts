@@ -6,16 +6,17 @@ import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { forEachInSlices } from '../concurrency/in-slices.ts';
 import { SerialQueue } from '../concurrency/serial-queue.ts';
-import type { ImageKind } from './decode.ts';
 import { Decoder } from './decoder.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
-import { addBot, botsOf, type ImageCopy, type ImageEntry, ImageEntries } from './image-entries.ts';
+import { type CopyListener, ImageCopies, type ImagePlace } from './image-copies.ts';
+import { ImageEntries, type ImageEntry } from './image-entries.ts';
 import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
 import { ImageVariants } from './variants.ts';
 import { counted } from '../spelling/counted.ts';
+import { WantedImages } from './wanted-images.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {
@@ -26,13 +27,6 @@ export interface ImageCacheStatus {
   readonly failing: number;
   /** Images that wait or are being fetched. */
   readonly left: number;
-}
-
-/** A copy of an image: its public path, and its size in pixels. */
-export interface ImagePlace {
-  readonly path: string;
-  readonly width: number;
-  readonly height: number;
 }
 
 export interface ImageCacheOptions {
@@ -61,32 +55,30 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
  */
 export class ImageCache {
   readonly #log: Log;
-  readonly #basePath: string;
   readonly #intervals: Intervals;
   readonly #entries: ImageEntries;
   readonly #index: IndexFile;
   readonly #store: ImageStore;
   readonly #variants: ImageVariants;
+  readonly #copies: ImageCopies;
+  readonly #wanted: WantedImages;
   readonly #queue: ImageQueue;
-  readonly #listeners: ((url: string, bots: readonly BotId[]) => void)[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
-  #scan = 0;
-  #completeScan = 0;
   /** Scans and clean-ups run one after the other. */
   readonly #scans = new SerialQueue();
-  #cachedCount = 0;
   #indexError: string | undefined;
 
   /** For `openImageCache`. */
   constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
     const { folder, fetch, log, basePath = '', refreshDays = 90 } = options;
     this.#log = log;
-    this.#basePath = basePath;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
     this.#entries = entries;
     this.#index = index;
     this.#store = new ImageStore(folder);
+    this.#copies = new ImageCopies(entries, index, this.#store, basePath);
+    this.#wanted = new WantedImages(entries, this.#intervals.grace);
     const decoder = new Decoder();
     this.#variants = new ImageVariants(this.#store, decoder);
     this.#queue = new ImageQueue({
@@ -96,14 +88,11 @@ export class ImageCache {
       log,
       refreshAfter: refreshDays * 86_400_000,
       intervals: this.#intervals,
-      isWanted: (entry) => this.#isWanted(entry),
-      onCopy: async (entry, copy) => await this.#exchange(entry, copy),
+      isWanted: (entry) => this.#wanted.has(entry),
+      onCopy: async (entry, copy) => await this.#copies.replace(entry, copy),
       onFailure: (entry) => this.#index.changed(entry),
     });
-    for (const entry of entries) {
-      if (entry.copy) this.#cachedCount += 1;
-      if (entry.failure) this.#queue.retryLater(entry);
-    }
+    for (const entry of entries) if (entry.failure) this.#queue.retryLater(entry);
     void this.#scans.run(async () => await this.#dropLost());
     this.#timers = [
       setInterval(() => void this.#save(), this.#intervals.save).unref(),
@@ -112,20 +101,13 @@ export class ImageCache {
   }
 
   /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, where there is none. */
-  cachedImages({ avatar, cover, preview }: FullImages): CachedImages {
-    return {
-      avatar: avatar === null ? null : this.#pathOf('avatar', avatar),
-      cover: cover === null ? null : this.#pathOf('wide', cover),
-      preview: preview.map((url) => this.#pathOf('wide', url)).filter((path) => path !== null),
-    };
+  cachedImages(images: FullImages): CachedImages {
+    return this.#copies.cachedImages(images);
   }
 
   /** Returns the copy of an image in its own proportions; undefined where there is none. */
   copyOf(url: string): ImagePlace | undefined {
-    const kind = this.#entries.get('wide', url)?.copy ? 'wide' : 'avatar';
-    const path = this.#pathOf(kind, url);
-    const { width = 0, height = 0 } = this.#entries.get(kind, url)?.copy ?? {};
-    return path === null ? undefined : { path, width, height };
+    return this.#copies.copyOf(url);
   }
 
   /**
@@ -150,22 +132,20 @@ export class ImageCache {
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
     const note = ([bot, images]: readonly [BotId, FullImages]): void => this.#note(bot, images, false);
-    await this.#scans.run(async () => {
-      this.#scan += 1;
+    const noteAll = async (): Promise<void> =>
       await forEachInSlices(all, note, 'service', this.#closing.signal);
-      this.#completeScan = this.#scan;
-    });
+    await this.#scans.run(async () => await this.#wanted.scan(noteAll));
   }
 
   /** Calls `listener` when the copy of an image appears, changes or disappears, with the bots that refer to it. */
-  onChange(listener: (url: string, bots: readonly BotId[]) => void): void {
-    this.#listeners.push(listener);
+  onChange(listener: CopyListener): void {
+    this.#copies.onChange(listener);
   }
 
   status(): ImageCacheStatus {
     return {
       known: this.#entries.size,
-      cached: this.#cachedCount,
+      cached: this.#copies.size,
       failing: this.#queue.failing,
       left: this.#queue.left,
     };
@@ -203,43 +183,9 @@ export class ImageCache {
     await this.#index.close().catch((error: unknown) => this.#logUnwritten(error));
   }
 
-  #pathOf(kind: ImageKind, url: string): string | null {
-    const copy = this.#entries.get(kind, url)?.copy;
-    return copy ? `${this.#basePath}/appdata/${copy.name}.webp` : null;
-  }
-
-  #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
+  #note(bot: BotId, images: FullImages, urgent: boolean): void {
     if (this.#closing.signal.aborted) return;
-    if (avatar !== null) this.#noteOne('avatar', avatar, bot, urgent);
-    if (cover !== null) this.#noteOne('wide', cover, bot, urgent);
-    for (const url of preview) this.#noteOne('wide', url, bot, urgent);
-  }
-
-  #noteOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
-    const entry = this.#entries.obtain(kind, url);
-    addBot(entry, bot);
-    entry.seenIn = this.#scan;
-    entry.unwantedSince = null;
-    this.#queue.add(entry, urgent);
-  }
-
-  #isWanted({ seenIn }: ImageEntry): boolean {
-    return seenIn >= this.#completeScan;
-  }
-
-  async #exchange(entry: ImageEntry, copy: ImageCopy): Promise<void> {
-    const before = entry.copy;
-    this.#replace(entry, copy);
-    if (before && before.name !== copy.name) await this.#store.release(before.name);
-  }
-
-  #replace(entry: ImageEntry, copy: ImageCopy | null): void {
-    const before = entry.copy;
-    entry.copy = copy;
-    this.#cachedCount += Number(copy !== null) - Number(before !== null);
-    this.#index.changed(entry);
-    if (before?.name === copy?.name) return;
-    for (const listener of this.#listeners) listener(entry.url, botsOf(entry));
+    for (const entry of this.#wanted.note(bot, images)) this.#queue.add(entry, urgent);
   }
 
   async #save(): Promise<void> {
@@ -262,7 +208,7 @@ export class ImageCache {
     try {
       const names = await this.#store.names();
       const drop = (entry: ImageEntry): void => {
-        if (entry.copy && !names.has(entry.copy.name)) this.#replace(entry, null);
+        if (entry.copy && !names.has(entry.copy.name)) this.#copies.lose(entry);
       };
       await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
     } catch (error) {
@@ -275,30 +221,20 @@ export class ImageCache {
     const names = new Set<ImageName>();
     const orphans: ImageEntry[] = [];
     const sort = (entry: ImageEntry): void => {
-      if (this.#isWanted(entry)) this.#queue.add(entry, false);
-      else if (this.#isOrphan(entry)) return void orphans.push(entry);
+      if (this.#wanted.has(entry)) this.#queue.add(entry, false);
+      else if (this.#wanted.isOrphan(entry)) return void orphans.push(entry);
       if (entry.copy) names.add(entry.copy.name);
     };
     await forEachInSlices(this.#entries, sort, 'service', this.#closing.signal);
     if (this.#closing.signal.aborted) return;
-    for (const entry of orphans) if (!this.#isWanted(entry)) await this.#forget(entry);
+    for (const entry of orphans) {
+      if (this.#wanted.has(entry)) continue;
+      this.#queue.forget(entry);
+      await this.#copies.forget(entry);
+    }
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
     if (removed > 0)
       this.#log.info({ removed }, `image cache: removed ${counted(removed, 'file')} that no bot refers to`);
-  }
-
-  /** Whether no bot has referred to the entry for its grace period, which begins with the first call. */
-  #isOrphan(entry: ImageEntry): boolean {
-    entry.unwantedSince ??= Date.now();
-    return !entry.queued && entry.unwantedSince <= Date.now() - this.#intervals.grace;
-  }
-
-  async #forget(entry: ImageEntry): Promise<void> {
-    this.#entries.forget(entry);
-    this.#queue.forget(entry);
-    if (entry.copy) this.#cachedCount -= 1;
-    this.#index.changed(entry);
-    if (entry.copy) await this.#store.release(entry.copy.name);
   }
 }

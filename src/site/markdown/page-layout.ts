@@ -1,7 +1,7 @@
 import { nameToEmoji } from 'gemoji';
 import { codeHighlighter } from './highlight-code.ts';
 import { headingsIn } from './headings.ts';
-import type { ImagePlace } from '../../images/cache.ts';
+import type { ImagePlace } from '../../images/image-copies.ts';
 import { variantPath } from '../../images/variant-name.ts';
 import type { MarkdownPictures } from './markdown-pictures.ts';
 import {
