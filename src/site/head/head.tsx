@@ -19,6 +19,11 @@ export interface HeadProps {
   readonly publicPath: (path: string) => string;
 }
 
+/** Keeps a page out of search engines. */
+export function NoIndex(): VNode {
+  return <meta name="robots" content="noindex" />;
+}
+
 /** What the head of a page has besides its title, styles and scripts. */
 export function Head({ product, newBots, icon, meta, locale, defaultLocale, publicPath }: HeadProps): VNode {
   const inLanguage = (path: string): string => publicPath(pathInLanguage(path, locale, defaultLocale));
@@ -58,7 +63,7 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
     <>
       <meta name="description" content={description} />
       <link rel="canonical" href={address} />
-      {!meta.isListed && <meta name="robots" content="noindex" />}
+      {!meta.isListed && <NoIndex />}
       {meta.isAdult && <meta name="rating" content="adult" />}
       {languages.map((other) => (
         <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />

@@ -18,7 +18,7 @@ export function showErrorPages(
     try {
       await next();
     } catch (error) {
-      if (ctx.accepts('application/problem+json', 'text/html') !== 'text/html') throw error;
+      if (!prefersPage(ctx)) throw error;
       const problem = report(ctx, error);
       // What failed may be the reading of the session.
       const viewer = problem.kind === 'unexpected' ? null : await viewerOf(ctx);
@@ -30,6 +30,11 @@ export function showErrorPages(
     }
   };
   return (ctx, next) => (pathsOfPrograms.test(ctx.path) ? next() : showErrorPage(ctx, next));
+}
+
+/** Whether a client prefers a page to a problem document. */
+export function prefersPage(ctx: Context): boolean {
+  return ctx.accepts('application/problem+json', 'text/html') === 'text/html';
 }
 
 const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
@@ -49,7 +54,7 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
   return (
-    <Layout site={site} viewer={viewer} title={title}>
+    <Layout site={site} viewer={viewer} title={title} isUnlisted>
       <div class="narrow stack">
         <p class="muted">{problem.status}</p>
         <h1>{t(`error.${kind}.title`)}</h1>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
-import { Head } from '../head/head.tsx';
+import { Head, NoIndex } from '../head/head.tsx';
 import type { PageMeta } from '../head/page-meta.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
@@ -46,6 +46,8 @@ export interface LayoutProps {
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */
   readonly meta?: PageMeta;
+  /** Whether search engines may not list it. For a page with `meta`, that says so. */
+  readonly isUnlisted?: boolean;
   /** Whether it is the front page, which has a search of its own in place of the one in the header. */
   readonly isFront?: boolean;
   /** What was searched for. */
@@ -67,7 +69,7 @@ export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
 
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
-  const { site, title, meta, script, pathIn, children } = props;
+  const { site, title, meta, isUnlisted = false, script, pathIn, children } = props;
   const { t, text, locale, dir, publicPath } = useLanguage();
   const { name, links } = site.settings;
   const { colours, logo } = ownAssets(site.settings);
@@ -89,6 +91,7 @@ export function Layout(props: LayoutProps): VNode {
           defaultLocale={site.settings.language}
           publicPath={publicPath}
         />
+        {isUnlisted && <NoIndex />}
         {script !== undefined && <script type="module" src={publicPath(script)} />}
         {site.live && <script type="module" src={publicPath(assets.liveScript.path)} />}
       </head>

@@ -61,6 +61,7 @@ describe('the page of an error', () => {
     );
     strictEqual(status, 404);
     doesNotMatch(text, /\/api\/v2/);
+    match(text, /<meta name="robots" content="noindex"/);
     match(text, /role="search"/);
     strictEqual(new Map(Object.entries(headers)).get('refresh'), undefined);
     match(
