@@ -33,9 +33,12 @@ export const diskFullForOwners = 'the disk is full: try again later, changes can
 
 /** There is no such bot, or it was removed. */
 export class UnknownBotError extends Error {
+  readonly id: BotId;
+
   constructor(id: BotId) {
     super(`there is no bot ${id}: GET /api/v2/bots lists all bots`);
     this.name = 'UnknownBotError';
+    this.id = id;
   }
 }
 

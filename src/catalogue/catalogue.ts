@@ -127,6 +127,11 @@ export class Catalogue {
     return this.#faults.of(id);
   }
 
+  /** Whether a bot has a file with faults, also one in another bot's folder or with a wrong name. */
+  hasFaultyFile(id: BotId): boolean {
+    return this.#faults.has(id) || [...this.#faults.keys()].some((key) => key.includes(`/${id}.`));
+  }
+
   /** Reads the text of a page from its file. Undefined where there is none that can be read. */
   readText(place: PagePlace): string | undefined {
     return readPageText(this.#options.root, place);

@@ -18,6 +18,7 @@ export const problemKinds = {
   'cross-site': [403, 'The request comes from another site'],
   'not-found': [404, 'Not found'],
   'unknown-bot': [404, 'There is no such bot'],
+  'removed-bot': [410, 'The bot was removed'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'not-acceptable': [406, 'There is no such representation'],
   'edit-conflict': [409, 'A maintainer is editing the bot'],

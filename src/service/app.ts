@@ -19,6 +19,7 @@ import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import type { PageReader } from '../site/add/forms.ts';
+import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
 import { addSiteRoutes } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
@@ -56,6 +57,8 @@ export interface AppOptions {
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   readonly pictures: Pick<ImageCache, 'read' | 'copyOf'> | null;
+  /** As `RemovedBots.removedAt`. */
+  readonly removedAt: RemovedBotOptions['removedAt'];
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
@@ -163,6 +166,7 @@ export function createApp(options: AppOptions): Application {
   app.use(storeResponses(options.responses));
   app.use(programs.routes());
   app.use(probes.routes());
+  app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
   app.use(router.routes());
   app.use(handleUnrouted([posted, programs, probes, router]));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));

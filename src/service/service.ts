@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { RemovedBots } from '../catalogue/removed-bots.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from '../config.ts';
 import { CommitEvents } from '../git/commit-events.ts';
@@ -101,6 +102,8 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
   });
   closers.add(async () => await catalogue.close());
+  const removedBots = new RemovedBots({ catalogue, repositoryOpener, log });
+  closers.add(async () => await removedBots.close());
   const search = searchOf(catalogue, log);
   closers.add(() => search.close());
   // Read while git reads the state: each waits for the disk half of the time.
@@ -181,6 +184,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     login: await openLogin(config, log),
     committedAuthors: async (id) => await committedAuthors(repositoryOpener, id),
     pictures,
+    removedAt: (id) => removedBots.removedAt(id),
     health,
     metrics,
     responses,
@@ -206,6 +210,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   await sync?.start();
   void buildSearchIndex(catalogue, search, log);
   timeline.start();
+  removedBots.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }

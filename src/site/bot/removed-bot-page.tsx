@@ -1,0 +1,74 @@
+import type { Context, Next } from 'koa';
+import type { VNode } from 'preact';
+import { UnknownBotError } from '../../bot/errors.ts';
+import type { BotId } from '../../bot/id.ts';
+import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { useLanguage } from '../language/page-language.tsx';
+import { prefersPage } from '../page/error-page.tsx';
+import { sendOnce } from '../page/html-response.ts';
+import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+
+export interface RemovedBotOptions {
+  readonly site: Site;
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
+  /** Returns when a bot was removed, in milliseconds since the epoch; undefined where it is not known to be removed. */
+  readonly removedAt: (id: BotId) => number | undefined;
+}
+
+/**
+ * Responds 410 to a request for a bot that was removed, for its page as for all below it. In the API every unknown bot is
+ * a 404.
+ */
+export function refuseRemovedBots(options: RemovedBotOptions): (ctx: Context, next: Next) => Promise<void> {
+  const { site, viewerOf, removedAt } = options;
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const time = error instanceof UnknownBotError ? removedAt(error.id) : undefined;
+      if (!(error instanceof UnknownBotError) || time === undefined) throw error;
+      const { id } = error;
+      if (!prefersPage(ctx)) throw new ProblemError('removed-bot', `the bot ${id} was removed`);
+      const viewer = await viewerOf(ctx);
+      sendOnce(ctx, <RemovedBotPage {...{ site, viewer, id, time }} />, site.languages.of(ctx), 410);
+    }
+  };
+}
+
+interface RemovedBotPageProps {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly id: BotId;
+  readonly time: number;
+}
+
+function RemovedBotPage({ site, viewer, id, time }: RemovedBotPageProps): VNode {
+  const { t, text, day, href } = useLanguage();
+  const when = <time dateTime={new Date(time).toISOString()}>{day(time)}</time>;
+  return (
+    <Layout site={site} viewer={viewer} title={text('error.removed.title')} isUnlisted>
+      <div class="narrow stack">
+        <p class="muted">410</p>
+        <h1>{t('error.removed.title')}</h1>
+        <p>{t('error.removed.text', { id: <code>{id}</code>, day: when })}</p>
+        <p>{t('error.removed.owner')}</p>
+        <ul class="links">
+          {site.repository && (
+            <li>
+              <a href={site.repository.history(`${botsFolder}/${folderOf(id)}`)}>{t('bot.history')}</a>
+            </li>
+          )}
+          <li>
+            <a href={href('/add')}>{t('layout.add')}</a>
+          </li>
+        </ul>
+        <p>
+          <a class="button quiet" href={href('/?sort=popular')}>
+            {t('list.seeAll')}
+          </a>
+        </p>
+      </div>
+    </Layout>
+  );
+}

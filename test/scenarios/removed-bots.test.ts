@@ -1,0 +1,93 @@
+import { doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describe('a bot that was removed', () => {
+  let repository: TestRepository;
+  let service: TestService;
+
+  before(async () => {
+    const ids = ['7', '8', '9', '10', '11', '12'];
+    repository = testRepository({
+      ...Object.fromEntries(ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}` })])),
+      [pagePath('12', 'fr')]: translation('Douze', 'Répond.'),
+    });
+    repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
+    repository.git('rm', '-q', ...['7', '8', '9'].map((id) => pagePath(id)), pagePath('12', 'fr'));
+    const env = { ...process.env, GIT_COMMITTER_DATE: '2026-03-03T12:00:00Z' };
+    const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    execFileSync('git', [...who, 'commit', '-q', '-m', 'Remove'], { cwd: repository.folder, env });
+    repository.commit({
+      [pagePath('8')]: mainPage({ name: 'Back' }),
+      [pagePath('9')]: '---\n{}\n---\n',
+    });
+    service = await startTestService({}, { root: repository.folder });
+    service.expectLog(/BOTSHELF_REMOTE is not set/);
+    service.allowLog(/a file breaks a rule/);
+    await eventually(async () => strictEqual((await get('/bots/7')).status, 410));
+  });
+
+  const get = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+    await fetch(service.address + path, { method, headers: { Accept: 'text/html', ...headers } });
+
+  it('before the start has a page that says so, when, and what its owner can do', async () => {
+    const response = await get('/bots/7');
+    strictEqual(response.headers.get('cache-control'), 'private, no-store');
+    const page = await response.text();
+    match(page, /<title>This bot was removed · /);
+    match(page, /The bot <code>7<\/code> was removed from this site on .*>March 3, 2026</);
+    match(page, /<meta name="robots" content="noindex"\/?>/);
+    match(page, /href="https:\/\/github\.com\/example\/catalogue\/commits\/main\/bots\/007"/);
+    match(page, /href="\/add"/);
+    match(page, /role="search"/);
+  });
+
+  it('has that page in the language of the reader', async () => {
+    const page = await (await get('/bots/7', { 'Accept-Language': 'de' })).text();
+    match(page, /<html lang="de"[^]*<h1>Dieser Bot wurde entfernt<\/h1>[^]*>3\. März 2026</);
+  });
+
+  it('is gone with all that is below its page, for every client and method', async () => {
+    for (const path of ['edit', 'translate', 'token', 'badge.svg'])
+      strictEqual((await get(`/bots/7/${path}`)).status, 410, path);
+    strictEqual((await get('/bots/7', {}, 'HEAD')).status, 410);
+    strictEqual((await get('/bots/7/edit', {}, 'POST')).status, 410);
+    const badge = await get('/bots/7/badge.svg', { Accept: 'image/avif,image/webp,*/*;q=0.8' });
+    strictEqual(badge.status, 410);
+    strictEqual(badge.headers.get('cache-control'), 'no-store');
+    match(await badge.text(), /urn:botshelf:problem:removed-bot/);
+  });
+
+  it('is not found in the API, as any bot that is not there', async () => {
+    for (const path of ['/api/v1/bots/7', '/api/v2/bots/7', '/api/v2/bots/7/counts'])
+      strictEqual((await service.request(path)).status, 404, path);
+  });
+
+  it('is not one that never was, is back, has a faulty file, or lost a language', async () => {
+    const statuses: [string, number][] = [
+      ['404404', 404],
+      ['8', 200],
+      ['9', 404],
+      ['12', 200],
+    ];
+    for (const [id, status] of statuses) strictEqual((await get(`/bots/${id}`)).status, status, id);
+    doesNotMatch(await (await get('/bots/9')).text(), /was removed/);
+  });
+
+  it('while the service runs is gone at once, its page as well, and is there again with its file', async () => {
+    for (const id of ['10', '11']) match(await (await get(`/bots/${id}`)).text(), new RegExp(`Bot ${id}`));
+    rmSync(join(repository.folder, pagePath('10')));
+    repository.git('rm', '-q', pagePath('11'));
+    repository.commit({}, 'Remove 10 and 11');
+    for (const id of ['10', '11'])
+      await eventually(async () => strictEqual((await get(`/bots/${id}`)).status, 410));
+    repository.commit({ [pagePath('10')]: mainPage({ name: 'Bot 10' }) });
+    await eventually(async () => strictEqual((await get('/bots/10')).status, 200));
+    strictEqual((await get('/bots/11')).status, 410);
+  });
+});
