@@ -36,7 +36,7 @@ export class UnknownBotError extends Error {
   readonly id: BotId;
 
   constructor(id: BotId) {
-    super(`there is no bot ${id}: GET /api/v2/bots lists all bots`);
+    super(`there is no bot ${id}`);
     this.name = 'UnknownBotError';
     this.id = id;
   }

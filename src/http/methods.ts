@@ -5,15 +5,17 @@ import { ProblemError } from './problem.ts';
 /**
  * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
  * Scripts of other sites may read, so a preflight allows GET and HEAD only.
+ * @param basePath the path of the public address, such as `/bots`, for details that name an address
  */
-export function handleUnrouted(routers: readonly Router[]): (ctx: Context) => void {
+export function handleUnrouted(routers: readonly Router[], basePath = ''): (ctx: Context) => void {
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = new Set(layers.flatMap(({ methods }) => methods));
     if (allowed.size === 0) {
+      const path = ctx.path.startsWith(`${basePath}/`) ? ctx.path : basePath + ctx.path;
       throw new ProblemError(
         'not-found',
-        `there is nothing at ${JSON.stringify(ctx.path.slice(0, 100))}: the lists of bots are at /api/v2/bots and /api/v1/bots`,
+        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');

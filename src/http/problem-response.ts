@@ -28,10 +28,11 @@ export function handleErrors(report: ReportError): (ctx: Context, next: Next) =>
 /** The header with the ID of a request that failed unexpectedly, which the log has too. */
 export const requestIdHeader = 'X-Request-Id';
 
-export function createReportError(log: Log): ReportError {
+/** @param basePath the path of the public address, such as `/bots`, for details that name an address */
+export function createReportError(log: Log, basePath = ''): ReportError {
   const reasons = new LogThrottle();
   return (ctx, error) => {
-    const problem = problemOf(error);
+    const problem = problemOf(error, basePath);
     const request = { method: ctx.method, path: ctx.path };
     if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
       log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
@@ -42,8 +43,8 @@ export function createReportError(log: Log): ReportError {
   };
 }
 
-/** Maps an error to a problem; an unexpected error becomes a plain 500. */
-export function problemOf(error: unknown): ProblemError {
+/** Maps an error to a problem; an unexpected error becomes a plain 500. @param basePath as that of createReportError */
+export function problemOf(error: unknown, basePath = ''): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof WritesUnavailableError || error instanceof EditConflictError) {
     const headers = { 'Retry-After': String(error.retryAfter) };
@@ -51,7 +52,10 @@ export function problemOf(error: unknown): ProblemError {
       ? new ProblemError('edit-conflict', error.message, { headers })
       : new ProblemError('writes-unavailable', error.forOwners, { headers });
   }
-  if (error instanceof UnknownBotError) return new ProblemError('unknown-bot', error.message);
+  if (error instanceof UnknownBotError) {
+    const detail = `${error.message}: GET ${basePath}/api/v2/bots lists all bots`;
+    return new ProblemError('unknown-bot', detail);
+  }
   if (error instanceof QueueFullError)
     return new ProblemError('busy', error.message, { headers: { 'Retry-After': '2' } });
   if (error instanceof PreconditionFailedError) {

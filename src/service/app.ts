@@ -157,7 +157,8 @@ export function createApp(options: AppOptions): Application {
   app.use(countRequests(options.metrics));
   const { proxyNotice } = options;
   if (proxyNotice) app.use((ctx, next) => proxyNotice.look(ctx, next));
-  const report = createReportError(log);
+  const basePath = basePathOf(baseUrl);
+  const report = createReportError(log, basePath);
   app.use(handleErrors(report));
   app.use(protect);
   app.use(showErrorPages(site, viewerOf, report));
@@ -168,9 +169,8 @@ export function createApp(options: AppOptions): Application {
   app.use(probes.routes());
   app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
   app.use(router.routes());
-  app.use(handleUnrouted([posted, programs, probes, router]));
+  app.use(handleUnrouted([posted, programs, probes, router], basePath));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
-  const basePath = basePathOf(baseUrl);
   return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]) };
 }
 

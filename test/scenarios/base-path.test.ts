@@ -207,6 +207,19 @@ describe('a service whose public address has a path', function () {
     const { json: document } = await service.request('/api/openapi.json');
     deepStrictEqual(document.servers, [{ url: baseUrl }]);
     match((await service.request('/api/v2/bots/8', { method: 'POST' })).text, /\/shelf\/bots\/8\/token/);
+    const detailOf = async (path: string): Promise<string> => (await service.request(path)).json.detail;
+    strictEqual(
+      await detailOf('/api/v2/bots/404'),
+      'there is no bot 404: GET /shelf/api/v2/bots lists all bots',
+    );
+    strictEqual(
+      await detailOf('/shelf/api/nothing'),
+      'there is nothing at "/shelf/api/nothing": the lists of bots are at /shelf/api/v2/bots and /shelf/api/v1/bots',
+    );
+    strictEqual(
+      await detailOf('/sitemaps/9.xml.gz'),
+      `the sitemap has no part 9: read ${baseUrl}/sitemap.xml`,
+    );
   });
 
   it('works in a browser: search, a bot, its pictures, logging in', async () => {

@@ -71,6 +71,12 @@ describe('the settings of a catalogue', () => {
     const picture = await fetch(service.address + logo);
     strictEqual(picture.headers.get('content-type'), 'image/png');
     deepStrictEqual(Buffer.from(await picture.arrayBuffer()), await samplePicture());
+    for (const path of ['/favicon.ico', '/apple-touch-icon.png']) {
+      const icon = await fetch(service.address + path);
+      strictEqual(icon.headers.get('content-type'), 'image/png');
+      deepStrictEqual(Buffer.from(await icon.arrayBuffer()), await samplePicture(), path);
+    }
+    match(await get('/opensearch.xml'), /<Image [^>]*type="image\/png"/);
   });
 
   it('name the categories and languages of bots, for files, API, form, search and feeds', async () => {

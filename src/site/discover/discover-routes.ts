@@ -6,6 +6,7 @@ import { readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../head/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
+import { ownAssets } from '../page/own-assets.ts';
 import type { SiteDocument } from './document.ts';
 import { Feeds, type FeedsOptions } from './feeds.ts';
 import { SitemapCache } from './sitemap.ts';
@@ -41,7 +42,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     if (part === undefined)
       throw new ProblemError(
         'not-found',
-        `the sitemap has no part ${number.slice(0, 20)}: read /sitemap.xml`,
+        `the sitemap has no part ${number.slice(0, 20)}: read ${baseUrl}/sitemap.xml`,
       );
     await send(ctx, { ...part, current });
   });
@@ -58,10 +59,13 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
       await send(ctx, { ...fileIn(languages.askedBy(ctx), settings), current });
     });
   const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
-  for (const [path, { type, body, digest }] of Object.entries(icons)) {
-    const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
-    router.get(path, async (ctx) => await send(ctx, { type, body, digest, common, current: () => true }));
-  }
+  const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
+  for (const [path, icon] of Object.entries(icons))
+    router.get(path, async (ctx) => {
+      const { settings } = site;
+      const { type, body, digest } = ownAssets(settings).logo ?? icon;
+      await send(ctx, { type, body, digest, common, current: () => site.settings === settings });
+    });
   router.get('/.well-known/security.txt', async (ctx) => await sendSecurity(ctx, baseUrl, securityContact));
 }
 

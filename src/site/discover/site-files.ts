@@ -68,8 +68,9 @@ export function manifestFile(
 export function openSearchFile(
   baseUrl: string,
   { locale, text }: Messages,
-  { name, tagline, language }: CatalogueSettings,
+  settings: CatalogueSettings,
 ): SiteDocument {
+  const { name, tagline, language } = settings;
   const description = element(
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
@@ -79,7 +80,7 @@ export function openSearchFile(
     textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
       width: '16',
       height: '16',
-      type: 'image/x-icon',
+      type: (ownAssets(settings).logo ?? assets.favicon).type,
     }),
     element('Url', {
       type: 'text/html',

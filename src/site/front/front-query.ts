@@ -47,7 +47,12 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     sort: isKnown ? (sort as SortName) : undefined,
     category,
     language: canonicalLocale(params.get('language') ?? ''),
-    filters: filterNames.filter((name) => params.get(parameters[name][0]) === parameters[name][1]),
+    filters: filterNames.filter((name) => {
+      const [parameter, value] = parameters[name];
+      const text = params.get(parameter);
+      // Links of earlier versions have the days.
+      return text === value || (name === 'active' && text === '30d');
+    }),
     page,
     locale: canonicalLocale(params.get('locale') ?? ''),
   };
@@ -96,10 +101,10 @@ export const noQuery: FrontQuery = {
   locale: undefined,
 };
 
-/** The parameter that turns each filter on, and its value. */
+/** The parameter that turns each filter on, and its value. For how many days a bot is active is in the settings. */
 const parameters: Readonly<Record<FilterName, readonly [name: string, value: string]>> = {
   openSource: ['source', 'open'],
   verified: ['verified', 'true'],
-  active: ['active', '30d'],
+  active: ['active', 'true'],
   adult: ['nsfw', 'true'],
 };

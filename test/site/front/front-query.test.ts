@@ -53,7 +53,7 @@ describe('the query of a list page', () => {
       ['q=a&sort=relevance', '/?q=a'],
       [
         'nsfw=true&active=30d&verified=true&source=open&language=pt-br',
-        '/?language=pt-BR&source=open&verified=true&active=30d&nsfw=true',
+        '/?language=pt-BR&source=open&verified=true&active=true&nsfw=true',
       ],
     ] as const) {
       strictEqual(frontPath(read(text)), path);
