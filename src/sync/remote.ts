@@ -1,3 +1,4 @@
+import { fetchCommand } from '../git/fetch-command.ts';
 import { stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { knownTips, remoteRefs, type RemoteTips } from './remote-refs.ts';
@@ -90,15 +91,6 @@ function limitsOf({ timeLimit, signal }: Remote): Pick<Remote, 'timeLimit' | 'si
   return { timeLimit, signal };
 }
 
-const fetch = [
-  '-c',
-  'fetch.unpackLimit=1',
-  'fetch',
-  '--quiet',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-recurse-submodules',
-  '--no-auto-maintenance',
-];
+const fetch = fetchCommand('fetch.unpackLimit=1');
 
 const push = ['-c', 'push.followTags=false', 'push', '--quiet', '--atomic', '--recurse-submodules=no'];

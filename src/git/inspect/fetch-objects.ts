@@ -1,4 +1,5 @@
 import { UserError } from '../../user-error.ts';
+import { fetchCommand } from '../fetch-command.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 
@@ -52,16 +53,7 @@ async function promisorRemote(folder: string): Promise<string | undefined> {
   return /^remote\.(.+)\.promisor true$/m.exec(lines)?.[1];
 }
 
-const fetch = [
-  '-c',
-  'fetch.fsckObjects=true',
-  'fetch',
-  '--quiet',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-recurse-submodules',
-  '--no-auto-maintenance',
-];
+const fetch = fetchCommand('fetch.fsckObjects=true');
 
 /** Without a negotiation, in which git would offer what it has: objects are wanted, and no history. */
 const fetchObjects = ['-c', 'fetch.negotiationAlgorithm=noop', ...fetch, '--filter=blob:none', '--stdin'];

@@ -1,0 +1,17 @@
+/**
+ * Returns the start of a `git fetch` that fetches what it names and nothing else: no tags, no submodules, no maintenance, no
+ * FETCH_HEAD. The remote and what to fetch follow.
+ * @param setting of Git for this command, such as `fetch.fsckObjects=true`
+ */
+export function fetchCommand(setting: string): readonly string[] {
+  return [
+    '-c',
+    setting,
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+  ];
+}
