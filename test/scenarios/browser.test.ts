@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { testBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
-import { axeViolations, excessWidth } from '../support/page-checks.ts';
+import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { keepPictures } from '../support/pictures.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
@@ -203,15 +203,7 @@ describe('in a browser', function () {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.goto(path, { waitUntil: 'load' });
       strictEqual(await page.evaluate(layoutShift), 0, path);
-      for (const width of [1280, 390]) {
-        const where = `${path}, ${width} pixels wide`;
-        await page.setViewportSize({ width, height: 900 });
-        ok((await excessWidth(page)) <= 0, where);
-        await page.emulateMedia({ colorScheme: 'light' });
-        deepStrictEqual(await axeViolations(page), [], where);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        deepStrictEqual(await axeViolations(page, ['color-contrast']), [], `${where}, dark`);
-      }
+      await checkAtWidths(page, path, [1280, 390]);
     }
     deepStrictEqual(wrongs, []);
   });

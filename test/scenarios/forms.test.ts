@@ -1,11 +1,11 @@
-import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
 import { testBrowser } from '../support/browser.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { axeViolations, excessWidth } from '../support/page-checks.ts';
+import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -189,15 +189,7 @@ describe('the forms', function () {
       await page.getByLabel('Description').fill('Bakes.');
       await page.getByLabel('Name').fill('');
       await page.getByRole('button', { name: 'Check' }).click();
-      for (const width of [1280, 320]) {
-        const where = `${path}, ${width} pixels wide`;
-        await page.setViewportSize({ width, height: 900 });
-        ok((await excessWidth(page)) <= 0, where);
-        await page.emulateMedia({ colorScheme: 'light' });
-        deepStrictEqual(await axeViolations(page), [], where);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        deepStrictEqual(await axeViolations(page, ['color-contrast']), [], `${where}, dark`);
-      }
+      await checkAtWidths(page, path, [1280, 320]);
     }
   });
 });

@@ -1,3 +1,4 @@
+import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -13,6 +14,23 @@ export async function axeViolations(page: Page, rules?: readonly string[]): Prom
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
   return await page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
+}
+
+/**
+ * Checks a page at these widths: it is not wider than the screen, and axe finds nothing. In dark colours only contrast is
+ * checked, as all else is the same.
+ * @param name what a failure calls the page
+ */
+export async function checkAtWidths(page: Page, name: string, widths: readonly number[]): Promise<void> {
+  for (const width of widths) {
+    const where = `${name}, ${width} pixels wide`;
+    await page.setViewportSize({ width, height: 900 });
+    ok((await excessWidth(page)) <= 0, where);
+    await page.emulateMedia({ colorScheme: 'light' });
+    deepStrictEqual(await axeViolations(page), [], where);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    deepStrictEqual(await axeViolations(page, ['color-contrast']), [], `${where}, dark`);
+  }
 }
 
 /** Returns by how many pixels a page has to be scrolled sideways. */

@@ -1,12 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { parseToken } from '../../../src/bot/token.ts';
 import { author, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { testBrowser } from '../../support/browser.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { axeViolations } from '../../support/page-checks.ts';
 
 describe('the page of a bot’s token, in a browser', function () {
   this.timeout(60_000);
@@ -161,25 +158,25 @@ describe('the page of a bot’s token, in a browser', function () {
         if (ours && !request.url().startsWith(site.baseUrl)) elsewhere.push(request.url());
       });
       await page.goto(site.baseUrl + tokenPath);
-      deepStrictEqual(await violations(page), []);
+      deepStrictEqual(await axeViolations(page), []);
       await logIn(page, author);
-      deepStrictEqual(await violations(page), []);
+      deepStrictEqual(await axeViolations(page), []);
       const issue = page.getByRole('button', { name: 'Issue a token' });
       if (await issue.isVisible()) {
         await issue.click();
       } else {
         await page.getByText('Replace or revoke the token').click();
-        deepStrictEqual(await violations(page), []);
+        deepStrictEqual(await axeViolations(page), []);
         await page.getByRole('button', { name: 'Regenerate' }).click();
       }
       await page.getByLabel('Token', { exact: true }).waitFor();
-      deepStrictEqual(await violations(page), []);
+      deepStrictEqual(await axeViolations(page), []);
       deepStrictEqual(complaints, []);
       deepStrictEqual(elsewhere, []);
 
       await page.goto(`${site.baseUrl}/login/callback`);
       match(await page.title(), /log in again/i);
-      deepStrictEqual(await violations(page), []);
+      deepStrictEqual(await axeViolations(page), []);
     }
   });
 });
@@ -193,12 +190,4 @@ async function tabTo(page: Page, words: RegExp): Promise<void> {
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab never comes to ${words.source} on ${await page.content()}`);
-}
-
-/** What axe finds, a line each. The page's own policy keeps scripts of others out, so it comes through the debugger. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return await page.evaluate<string[]>(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`))',
-  );
 }
