@@ -16,14 +16,14 @@ export interface RemovedBotsOptions {
 
 /**
  * The bots that were removed from the catalogue: those whose last file goes while it is open, and those that Git's history
- * says, which is read once, in the background. Without a repository, and in a shallow clone, the others are not known.
+ * says, which is searched once, in the background. Without a repository, and in a shallow clone, the others are not known.
  */
 export class RemovedBots {
   readonly #options: RemovedBotsOptions;
   /** When each was removed, in milliseconds since the epoch. */
   readonly #times = new Map<BotId, number>();
   readonly #stop = new AbortController();
-  #reading: Promise<void> | undefined;
+  #search: Promise<void> | undefined;
 
   constructor(options: RemovedBotsOptions) {
     this.#options = options;
@@ -39,25 +39,27 @@ export class RemovedBots {
    * Undefined for a bot of which that is not known, and for one that has a file: while that is faulty, it is not served.
    */
   removedAt(id: BotId): number | undefined {
-    return this.#options.catalogue.hasFaultyFile(id) ? undefined : this.#times.get(id);
+    const time = this.#times.get(id);
+    return time === undefined || this.#options.catalogue.hasFaultyFile(id) ? undefined : time;
   }
 
-  /** Begins to read the history, once every bot is in memory. */
-  start(): void {
-    this.#reading = this.#readHistory();
+  /** Searches the history, once every bot is in memory. A failure is logged. */
+  async start(): Promise<void> {
+    if (!(await this.#options.catalogue.unpacked()) || this.#stop.signal.aborted) return;
+    this.#search = this.#searchHistory();
+    await this.#search;
   }
 
-  /** Ends the reading. */
+  /** Ends the search. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#reading;
+    await this.#search;
   }
 
-  async #readHistory(): Promise<void> {
-    const { catalogue, repositoryOpener, log } = this.#options;
+  async #searchHistory(): Promise<void> {
+    const { repositoryOpener, log } = this.#options;
     const started = performance.now();
     try {
-      if (!(await catalogue.unpacked())) return;
       const repository = await repositoryOpener.open();
       const { prefix } = repository;
       const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(patience)]);

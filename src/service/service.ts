@@ -210,7 +210,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   await sync?.start();
   void buildSearchIndex(catalogue, search, log);
   timeline.start();
-  removedBots.start();
+  void removedBots.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }

@@ -15,7 +15,7 @@ describe('the removed bots of a folder outside of Git', () => {
     const log = recordedLog();
     const repositoryOpener = new RepositoryOpener(root);
     const removed = new RemovedBots({ catalogue, repositoryOpener, log });
-    removed.start();
+    await removed.start();
     const at = (id: string): number | undefined => removed.removedAt(botId(id));
     const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));
 
