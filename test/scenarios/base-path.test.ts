@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { addressesIn } from '../support/addresses.ts';
-import { testBrowser } from '../support/browser.ts';
+import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { author, loginEnv } from '../support/login-site.ts';
@@ -223,8 +223,7 @@ describe('a service whose public address has a path', function () {
   });
 
   it('works in a browser: search, a bot, its pictures, logging in', async () => {
-    const context = await (await testBrowser()).newContext({ locale: 'en-US' });
-    const page = await context.newPage();
+    const page = await openBrowserPage({ locale: 'en-US' });
     const wrongs: string[] = [];
     page.on('console', (message) => message.location().url.startsWith(origin) && wrongs.push(message.text()));
     page.on('request', (request) => {
@@ -248,6 +247,5 @@ describe('a service whose public address has a path', function () {
     await page.getByRole('button', { name: 'Log out' }).click();
     strictEqual(page.url(), `${baseUrl}/`);
     deepStrictEqual(wrongs, []);
-    await context.close();
   });
 });

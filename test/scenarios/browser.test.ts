@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { testBrowser } from '../support/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
@@ -83,17 +83,11 @@ const layoutShift = `new Promise((resolve) => {
 
 describe('in a browser', function () {
   this.timeout(60_000);
-  let browser: Browser;
   let service: TestService;
-  const contexts: BrowserContext[] = [];
   before(async () => {
-    browser = await testBrowser();
     const root = testRepository(files).folder;
     await keepPictures(root, pictures, { width: 300, height: 100 });
     service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
-  });
-  afterEach('close the pages', async () => {
-    for (const context of contexts.splice(0)) await context.close();
   });
 
   /** A page, and what went wrong on it: faults, breaches of the policy, requests that leave the origin. */
@@ -101,9 +95,7 @@ describe('in a browser', function () {
     options: BrowserContextOptions = {},
     address = service.address,
   ): Promise<{ page: Page; wrongs: string[] }> {
-    const context = await browser.newContext({ baseURL: address, locale: 'en-US', ...options });
-    contexts.push(context);
-    const page = await context.newPage();
+    const page = await openBrowserPage({ baseURL: address, locale: 'en-US', ...options });
     const wrongs: string[] = [];
     page.on('pageerror', (error) => wrongs.push(error.message));
     page.on('console', (message) => {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { testBrowser } from '../support/browser.ts';
+import { openBrowserPage } from '../support/browser.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
 import type { BotListElement } from '../../src/bot/schema-types.ts';
 import { eventually } from '../support/eventually.ts';
@@ -27,13 +27,11 @@ describe('the demo in a browser', function () {
   });
 
   async function open(path: string): Promise<{ page: Page; bytes: () => Promise<number>; others: string[] }> {
-    const browser = await testBrowser();
-    const context = await browser.newContext({
+    const page = await openBrowserPage({
       baseURL: demo.address,
       viewport: { width: 390, height: 844 },
       deviceScaleFactor: 3,
     });
-    const page = await context.newPage();
     const sizes: Promise<number>[] = [];
     const others: string[] = [];
     page.on('request', (request) => {
@@ -57,7 +55,6 @@ describe('the demo in a browser', function () {
     const total = await bytes();
     ok(total > 20_000 && total <= 120 * 1024, `${total} bytes`);
     deepStrictEqual(others, []);
-    await page.context().close();
   });
 
   it('shows a search, the largest categories and shelves on the front page, the first card high up', async () => {
@@ -75,7 +72,6 @@ describe('the demo in a browser', function () {
     ok((await bytes()) <= 120 * 1024);
     await page.getByRole('link', { name: /See all.*New on the shelf/ }).click();
     strictEqual(await page.getByRole('heading', { level: 1 }).textContent(), 'New on the shelf');
-    await page.context().close();
   });
 
   it('shows the pictures of every bot, and each has its size in the page', async () => {
@@ -87,6 +83,5 @@ describe('the demo in a browser', function () {
       strictEqual(await page.locator('img:not([width]), img:not([height])').count(), 0, id);
     }
     deepStrictEqual(others, []);
-    await page.context().close();
   });
 });

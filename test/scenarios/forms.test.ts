@@ -1,8 +1,8 @@
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
-import { testBrowser } from '../support/browser.ts';
+import { openBrowserPage } from '../support/browser.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
@@ -20,13 +20,10 @@ const files = {
 
 describe('the forms', function () {
   this.timeout(60_000);
-  let browser: Browser;
   let service: TestService;
   let root: string;
   let git: (...args: string[]) => string;
-  const contexts: BrowserContext[] = [];
   before(async () => {
-    browser = await testBrowser();
     const repository = testRepository(files);
     repository.git('remote', 'add', 'origin', 'https://github.com/example/catalogue.git');
     root = repository.folder;
@@ -34,20 +31,15 @@ describe('the forms', function () {
     service = await startTestService({}, { root });
     service.expectLog(/BOTSHELF_REMOTE is not set/);
   });
-  afterEach('close the pages', async () => {
-    for (const context of contexts.splice(0)) await context.close();
-  });
 
   async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const permissions = ['clipboard-read', 'clipboard-write'];
-    const context = await browser.newContext({
+    const page = await openBrowserPage({
       baseURL: service.address,
       locale: 'en-US',
       permissions,
       ...options,
     });
-    contexts.push(context);
-    const page = await context.newPage();
     await page.goto(path);
     return page;
   }

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { testBrowser } from '../support/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowserPage } from '../support/browser.ts';
 import { axeViolations, excessWidth } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
@@ -32,21 +32,13 @@ const names = ['Botshelf', 'JSON', 'API', 'OpenAPI', 'GitHub', 'Git', 'Markdown'
 
 describe('the pages in the language of their reader', function () {
   this.timeout(60_000);
-  let browser: Browser;
   let service: TestService;
-  const contexts: BrowserContext[] = [];
   before(async () => {
-    browser = await testBrowser();
     service = await startTestService({}, { root: testRepository(files).folder });
-  });
-  afterEach('close the pages', async () => {
-    for (const context of contexts.splice(0)) await context.close();
   });
 
   async function open(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({ baseURL: service.address, ...options });
-    contexts.push(context);
-    return await context.newPage();
+    return await openBrowserPage({ baseURL: service.address, ...options });
   }
   const language = async (page: Page): Promise<unknown> =>
     await page.evaluate('[document.documentElement.lang, getComputedStyle(document.body).direction]');

@@ -1,5 +1,11 @@
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as driver } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium as driver,
+  type Page,
+} from 'playwright-core';
 
 /**
  * The Chromium of the test file, started at its first use: the one that CHROMIUM_PATH names, else
@@ -11,7 +17,19 @@ export async function testBrowser(): Promise<Browser> {
   return await browser;
 }
 
+/** Opens an empty page of a browser without cookies or a cache. It closes when the test is over. */
+export async function openBrowserPage(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await (await testBrowser()).newContext(options);
+  contexts.push(context);
+  return await context.newPage();
+}
+
 let browser: Promise<Browser> | undefined;
+const contexts: BrowserContext[] = [];
+
+afterEach('close the pages', async () => {
+  await Promise.all(contexts.splice(0).map(async (context) => await context.close()));
+});
 
 after('stop the browser', async () => {
   const running = await browser;

@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { parseToken } from '../../../src/bot/token.ts';
 import { author, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
-import { testBrowser } from '../../support/browser.ts';
+import { openBrowserPage } from '../../support/browser.ts';
 import { axeViolations } from '../../support/page-checks.ts';
 
 describe('the page of a bot’s token, in a browser', function () {
@@ -12,7 +12,6 @@ describe('the page of a bot’s token, in a browser', function () {
   let site: LoginSite;
   let id: string;
   let tokenPath: string;
-  const contexts: BrowserContext[] = [];
 
   before(async () => {
     site = await openLoginSite({ bots });
@@ -23,15 +22,6 @@ describe('the page of a bot’s token, in a browser', function () {
     tokenPath = `/bots/${id}/token`;
   });
 
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map(async (context) => await context.close()));
-  });
-
-  const openBrowser = async (options: BrowserContextOptions = {}): Promise<Page> => {
-    const context = await (await testBrowser()).newContext(options);
-    contexts.push(context);
-    return await context.newPage();
-  };
   const logIn = async (page: Page, account: string): Promise<void> => {
     await page.goto(site.baseUrl + tokenPath);
     await page.getByRole('link', { name: /Log in with/ }).click();
@@ -52,7 +42,7 @@ describe('the page of a bot’s token, in a browser', function () {
 
   for (const javaScriptEnabled of [true, false]) {
     it(`gives an author a token that posts, with JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-      const page = await openBrowser({ javaScriptEnabled });
+      const page = await openBrowserPage({ javaScriptEnabled });
       await logIn(page, author);
       await page.getByRole('button', { name: 'Issue a token' }).click();
       const field = page.getByLabel('Token', { exact: true });
@@ -84,7 +74,7 @@ describe('the page of a bot’s token, in a browser', function () {
   }
 
   it('starts the login with a link, because Chromium applies form-action to redirects after a form', async () => {
-    const page = await openBrowser();
+    const page = await openBrowserPage();
     const answer = await page.goto(site.baseUrl + tokenPath);
     match(answer?.headers()['content-security-policy'] ?? '', /form-action 'self'/);
     strictEqual(await page.locator('form[action^="/login"]').count(), 0);
@@ -93,7 +83,7 @@ describe('the page of a bot’s token, in a browser', function () {
   });
 
   it('copies the token at a press of the button', async () => {
-    const page = await openBrowser({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await openBrowserPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await logIn(page, author);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     const token = await page.getByLabel('Token', { exact: true }).inputValue();
@@ -103,7 +93,7 @@ describe('the page of a bot’s token, in a browser', function () {
   });
 
   it('gives a stranger nothing but the way to another account', async () => {
-    const page = await openBrowser();
+    const page = await openBrowserPage();
     await logIn(page, stranger);
     await page.getByText('Only the authors of Homer can get its token').waitFor();
     strictEqual(await page.locator('main button').count(), 0);
@@ -117,7 +107,7 @@ describe('the page of a bot’s token, in a browser', function () {
   });
 
   it('needs no mouse', async () => {
-    const page = await openBrowser();
+    const page = await openBrowserPage();
     await page.goto(site.baseUrl + tokenPath);
     await tabTo(page, /Log in with/);
     await page.keyboard.press('Enter');
@@ -146,7 +136,7 @@ describe('the page of a bot’s token, in a browser', function () {
 
   it('keeps to the accessibility rules, to its policy and to its origin', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await openBrowser({ colorScheme, viewport: { width: 390, height: 800 } });
+      const page = await openBrowserPage({ colorScheme, viewport: { width: 390, height: 800 } });
       const complaints: string[] = [];
       const elsewhere: string[] = [];
       page.on('console', (message) => {

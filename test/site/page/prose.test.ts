@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { testBrowser } from '../../support/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowserPage } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostileHtml } from '../../support/hostile-html.ts';
 import { testRepository } from '../../support/repository.ts';
@@ -12,11 +12,8 @@ const details = '<details><summary>Commands</summary>\n\n- `!a`\n\n</details>';
 
 describe('the page of a stranger, in a browser', function () {
   this.timeout(120_000);
-  let browser: Browser;
   let service: TestService;
-  const contexts: BrowserContext[] = [];
   before(async () => {
-    browser = await testBrowser();
     const files = hostile.map(({ text, id }) => {
       const page = text.replaceAll('\0', '');
       return [pagePath(id), mainPage({}, `${page}\n\n<div>\n${page}\n</div>\n`)];
@@ -27,15 +24,10 @@ describe('the page of a stranger, in a browser', function () {
     });
     service = await startTestService({}, { root: folder });
   });
-  afterEach('close the pages', async () => {
-    for (const context of contexts.splice(0)) await context.close();
-  });
 
   /** A page, and what happens on it that may not: a script that runs, a breach of the policy, a foreign request. */
   async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; wrongs: string[] }> {
-    const context = await browser.newContext({ baseURL: service.address, locale: 'en-US', ...options });
-    contexts.push(context);
-    const page = await context.newPage();
+    const page = await openBrowserPage({ baseURL: service.address, locale: 'en-US', ...options });
     const wrongs: string[] = [];
     page.on('dialog', (dialog) => {
       wrongs.push(`a script has run: ${dialog.message()}`);
