@@ -5,21 +5,13 @@ import type { Locale } from '../../src/bot/locale.ts';
 import { assembleRecord, defaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
 import { withDefaults } from '../../src/catalogue/page/defaults.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
-import { botId } from '../support/sample.ts';
+import { botId, homerKeys } from '../support/sample.ts';
 
 const id = botId('190519304972663312');
 
 /** What a main page's front matter says once the schema has filled in its defaults. */
 function filled(keys: object = {}): FilledMainPage {
-  const data = withDefaults({
-    name: 'Homer',
-    description: 'Answers questions about doughnuts.',
-    authors: ['190519304972664832'],
-    category: 'fun',
-    created: 1_700_000_000_000,
-    invite: 'https://example.org/invite',
-    ...keys,
-  });
+  const data = withDefaults({ ...homerKeys, ...keys });
   strictEqual(JSON.stringify(validate('main-page', data)), '[]');
   return data as unknown as FilledMainPage;
 }

@@ -86,20 +86,7 @@ describe('while nothing can be written', () => {
     const template = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(template.folder, '1');
     const disk = tempFolder();
-    // A disk of 6 MB that only the service sees; from outside it is reached through the service's own root.
-    const script =
-      'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
-    const service = await startServiceProcess(disk, {}, [
-      'unshare',
-      '-Urm',
-      'sh',
-      '-c',
-      script,
-      disk,
-      template.folder,
-      process.execPath,
-      mainFile,
-    ]);
+    const service = await startOnSmallDisk(disk, template.folder);
     const inside = join(`/proc/${service.process.pid}/root`, disk);
     const request = requester(service);
     const post = poster(request, token);
@@ -161,19 +148,7 @@ describe('while nothing can be written', () => {
   it('because the disk has become read-only, /readyz says so, and SIGTERM ends the service with 1 and the reason', async () => {
     const template = testRepository({ [pagePath('1')]: mainPage() });
     const disk = tempFolder();
-    const script =
-      'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
-    const service = await startServiceProcess(disk, {}, [
-      'unshare',
-      '-Urm',
-      'sh',
-      '-c',
-      script,
-      disk,
-      template.folder,
-      process.execPath,
-      mainFile,
-    ]);
+    const service = await startOnSmallDisk(disk, template.folder);
     const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
     // Busy while a file there is open for writing.
     await eventually(() => execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]));
@@ -191,4 +166,15 @@ function requester({ address }: ServiceProcess): (path: string, init?: RequestIn
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
   };
+}
+
+/**
+ * Starts a service on a copy of a clone, on a disk of 6 MB that only the service sees: from outside it is reached through
+ * the service's own root.
+ */
+async function startOnSmallDisk(disk: string, clone: string): Promise<ServiceProcess> {
+  const script =
+    'mount -t tmpfs -o size=6m tmpfs "$0" && cp -a "$1/." "$0" && cd "$0" && exec "$2" "$3" serve';
+  const command = ['unshare', '-Urm', 'sh', '-c', script, disk, clone, process.execPath, mainFile] as const;
+  return await startServiceProcess(disk, {}, command);
 }

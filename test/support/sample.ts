@@ -19,21 +19,22 @@ export function pagePath(id: string, locale = 'en'): string {
   return pathOf(botId(id), tag);
 }
 
+/** The front matter of a main page: the keys that are required. */
+export const homerKeys = {
+  name: 'Homer',
+  description: 'Answers questions about doughnuts.',
+  authors: ['190519304972664832'],
+  category: 'fun',
+  created: 1_700_000_000_000,
+  invite: 'https://example.org/invite',
+};
+
 /** The text of a main page: a whole bot, with `keys` put over it. */
 export function mainPage(
   keys: Readonly<Record<string, unknown>> = {},
   page = '# Homer\n\nThe page.\n',
 ): string {
-  const data = {
-    name: 'Homer',
-    description: 'Answers questions about doughnuts.',
-    authors: ['190519304972664832'],
-    category: 'fun',
-    created: 1_700_000_000_000,
-    invite: 'https://example.org/invite',
-    ...keys,
-  };
-  return `---\n${JSON.stringify(data, null, 2)}\n---\n\n${page}`;
+  return `---\n${JSON.stringify({ ...homerKeys, ...keys }, null, 2)}\n---\n\n${page}`;
 }
 
 /** The text of a translation. */

@@ -1,21 +1,13 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
-
-const good = {
-  name: 'Homer',
-  description: 'Answers questions about doughnuts.',
-  authors: ['190519304972664832'],
-  category: 'fun',
-  created: 1_700_000_000_000,
-  invite: 'https://example.org/invite',
-};
+import { homerKeys } from '../../support/sample.ts';
 
 describe('front matter with the defaults of the schema', () => {
   it('has every default, and what it says itself', () => {
-    const value = withDefaults({ ...good, nsfw: true });
+    const value = withDefaults({ ...homerKeys, nsfw: true });
     deepStrictEqual(value, {
-      ...good,
+      ...homerKeys,
       codehost: { owner: null, repo: null },
       images: { avatar: null, cover: null, preview: [] },
       legacy: false,
@@ -34,8 +26,8 @@ describe('front matter with the defaults of the schema', () => {
   });
 
   it('is a copy', () => {
-    const value = { ...good, codehost: { owner: 'o' } };
+    const value = { ...homerKeys, codehost: { owner: 'o' } };
     withDefaults(value);
-    deepStrictEqual(value, { ...good, codehost: { owner: 'o' } });
+    deepStrictEqual(value, { ...homerKeys, codehost: { owner: 'o' } });
   });
 });

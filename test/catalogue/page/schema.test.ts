@@ -2,31 +2,23 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { defaultCategories } from '../../../src/bot/schemas.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
-
-const good = {
-  name: 'Homer',
-  description: 'Answers questions about doughnuts.',
-  authors: ['190519304972664832'],
-  category: 'fun',
-  created: 1_700_000_000_000,
-  invite: 'https://example.org/invite',
-};
+import { homerKeys } from '../../support/sample.ts';
 
 /** The faults of a main page with `keys` put over a good one, as `place keyword message`. */
 function faults(keys: object): string[] {
-  return validate('main-page', { ...good, ...keys }, defaultCategories).map(
+  return validate('main-page', { ...homerKeys, ...keys }, defaultCategories).map(
     ({ place, keyword, message }) => `${place.join('.')} ${keyword} ${message}`,
   );
 }
 
 describe('a value held against a schema', () => {
   it('has no faults when it is right', () => {
-    deepStrictEqual(validate('main-page', good), []);
+    deepStrictEqual(validate('main-page', homerKeys), []);
   });
 
   it('stays as it is, right or wrong', () => {
     for (const keys of [{}, { codehost: { owner: 'o' } }, { images: { avatar: 7 } }, { colour: 'red' }]) {
-      const value = { ...good, ...keys };
+      const value = { ...homerKeys, ...keys };
       const before = structuredClone(value);
       validate('main-page', value);
       deepStrictEqual(value, before);
@@ -98,7 +90,7 @@ describe('a value held against a schema', () => {
       it(JSON.stringify(keys).slice(0, 60), () => deepStrictEqual(faults(keys), expected));
 
     it('of a missing key, with what it is for', () => {
-      const { invite: _, ...rest } = good;
+      const { invite: _, ...rest } = homerKeys;
       deepStrictEqual(
         validate('main-page', rest).map(({ message }) => message),
         ['"invite" is missing: add it (The page where the bot is added to a server)'],
@@ -195,7 +187,7 @@ describe('a value held against a schema', () => {
   });
 
   it('always gets a message of what is wrong, a colon and the fix', () => {
-    const key = fc.constantFrom(...Object.keys(good), 'images', 'trigger', 'oauth', 'random', 'x/y~z');
+    const key = fc.constantFrom(...Object.keys(homerKeys), 'images', 'trigger', 'oauth', 'random', 'x/y~z');
     const value = fc.dictionary(key, fc.jsonValue());
     fc.assert(
       fc.property(fc.constantFrom('main-page', 'translation', 'update'), value, (schema, broken) => {
