@@ -15,6 +15,7 @@ export interface ApiDocument {
 }
 
 interface Operation {
+  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly {
@@ -27,43 +28,70 @@ interface Operation {
 /** How to use the API, for people; programs read the OpenAPI document. */
 export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
   const { t, text, publicPath } = useLanguage();
-  const sample = `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      return { name: `${method.toUpperCase()} ${publicPath(path)}`, operation };
+    }),
+  );
+  const samples: Readonly<Record<string, string>> = {
+    listBots: `curl "${baseUrl}/api/v2/bots?q=music&limit=10"`,
+    updateBot: `curl ${baseUrl}/api/v2/bots/ID \\\n  -H "Authorization: TOKEN" \\\n  -H "Content-Type: application/json" \\\n  -d '{"bot": {"count": 156}}'`,
+  };
   return (
     <Layout site={site} viewer={viewer} title={text('api.title')} current="/docs">
-      <div class="prose">
-        <h1>{t('api.title')}</h1>
-        <p>{t('api.introduction', { link: <a href={publicPath('/api/openapi.json')}>OpenAPI</a> })}</p>
-        <pre tabIndex={0}>{sample}</pre>
-        {Object.entries(document.paths).flatMap(([path, operations]) =>
-          Object.entries(operations).map(([method, operation]) => (
-            <section key={method + path} lang="en" dir="ltr">
+      <div class="docs">
+        <div class="prose">
+          <h1>{t('api.title')}</h1>
+          <p>{t('api.introduction', { link: <a href={publicPath('/api/openapi.json')}>OpenAPI</a> })}</p>
+        </div>
+        <nav class="panel contents" aria-labelledby="contents">
+          <h2 id="contents">{t('bot.contents')}</h2>
+          <ul>
+            {operations.map(({ name, operation: { operationId } }) => (
+              <li key={operationId}>
+                <a href={`#${operationId}`}>
+                  <code dir="ltr">{name}</code>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="prose" lang="en" dir="ltr">
+          {operations.map(({ name, operation }) => (
+            <section key={name} id={operation.operationId}>
               <h2>
-                <code>
-                  {method.toUpperCase()} {publicPath(path)}
-                </code>
+                <code>{name}</code>
               </h2>
               <p>
                 {operation.summary}. {operation.description}
               </p>
+              <Sample text={samples[operation.operationId]} />
               <Parameters operation={operation} />
             </section>
-          )),
-        )}
+          ))}
+        </div>
       </div>
     </Layout>
   );
+}
+
+function Sample({ text }: { readonly text: string | undefined }): VNode | null {
+  return text === undefined ? null : <pre tabIndex={0}>{text}</pre>;
 }
 
 function Parameters({ operation }: { readonly operation: Operation }): VNode | null {
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== 'path');
   if (parameters.length === 0) return null;
   return (
-    <ul>
+    <dl class="parameters">
       {parameters.map(({ name, description }) => (
-        <li key={name}>
-          <code>{name}</code> {description}
-        </li>
+        <>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>{description}</dd>
+        </>
       ))}
-    </ul>
+    </dl>
   );
 }

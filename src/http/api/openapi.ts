@@ -66,7 +66,7 @@ const idParameter = { name: 'id', in: 'path', required: true, schema: ref('id') 
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
 const readBot = {
-  summary: 'A bot with its pages',
+  summary: 'One bot, with its pages',
   parameters: [idParameter],
   responses: {
     '200': response('The bot.', ref('BotRecord')),
@@ -92,7 +92,7 @@ const paths = {
   '/api/v2/bots': {
     get: {
       operationId: 'listBots',
-      summary: 'Bots, without their pages',
+      summary: 'List bots (without pages)',
       parameters: [
         query('q', 'Words to search for, in any language; a bot may have only some of them.', {
           type: 'string',
@@ -117,7 +117,7 @@ const paths = {
         ),
         query(
           'sort',
-          'The order, reversed with - in front. If left out: relevance with q, else id. “growth” is that of the count over 30 days.',
+          `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
           { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
         ),
         query('limit', 'The number of bots on a page; all if left out.', {
@@ -144,7 +144,7 @@ const paths = {
     get: { operationId: 'getBot', ...readBot },
     post: {
       operationId: 'updateBot',
-      summary: 'Post a count, or change keys',
+      summary: 'Post a count or change keys',
       description: `Any of ${writableKeys.join(', ')} in “bot”. All keys are changed or none. A response with status 2xx means that the change is saved on disk.`,
       security: [{ token: [] }],
       parameters: [
@@ -172,7 +172,7 @@ const paths = {
   '/api/v2/bots/{id}/counts': {
     get: {
       operationId: 'getCounts',
-      summary: 'The counts of a bot over time',
+      summary: 'Counts of a bot over time',
       description:
         'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
       parameters: [
@@ -203,7 +203,7 @@ const paths = {
   '/api/v1/bots': {
     get: {
       operationId: 'listFiles',
-      summary: 'Every markdown file',
+      summary: 'List the markdown files',
       responses: {
         '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
         ...notModified,

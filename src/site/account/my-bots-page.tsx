@@ -8,11 +8,14 @@ import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath } from '../page/edit-paths.ts';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type Site, type Viewer } from '../page/layout.tsx';
+import { Avatar } from '../picture/avatar.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {
   readonly id: BotId;
   readonly name: string;
+  /** The path of the cached copy of its avatar; null where there is none. */
+  readonly avatar: string | null;
   readonly count: number | undefined;
   /** When the count was last posted; milliseconds since the epoch. */
   readonly reportedAt: number | undefined;
@@ -77,14 +80,17 @@ export function MyBotsPage(props: MyBotsPageProps): VNode {
 
 function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNode {
   const { t, href, integer, ago, day } = useLanguage();
-  const { id, name, count, reportedAt, token, faults } = bot;
+  const { id, name, avatar, count, reportedAt, token, faults } = bot;
   return (
     <li class="panel stack">
-      <h2>
-        <a href={href(`/bots/${id}`)}>
-          <bdi>{withoutBidiControls(name)}</bdi>
-        </a>
-      </h2>
+      <div class="own-head">
+        <Avatar id={id} name={name} picture={avatar} size={48} veiled={false} />
+        <h2>
+          <a href={href(`/bots/${id}`)}>
+            <bdi>{withoutBidiControls(name)}</bdi>
+          </a>
+        </h2>
+      </div>
       <dl class="pairs">
         <div>
           <dt>{t('bot.serverCount')}</dt>

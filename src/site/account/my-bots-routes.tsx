@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
+import { elementOf } from '../../catalogue/index/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { queryOf } from '../../http/query.ts';
@@ -36,14 +37,21 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
         `your bots have ${counted(pages, 'page')}, there is no page ${page}`,
       );
     const shown = await Promise.all(
-      bots.slice((page - 1) * pageSize, page * pageSize).map(async ({ id, facts: { name } }) => ({
-        id,
-        name,
-        count: counts.count(id),
-        reportedAt: counts.reportedAt(id),
-        token: await tokens.tokenInfo(id),
-        faults: faultsOf(id),
-      })),
+      bots.slice((page - 1) * pageSize, page * pageSize).map(async (bot) => {
+        const {
+          id,
+          facts: { name },
+        } = bot;
+        return {
+          id,
+          name,
+          avatar: elementOf(bot).cachedImages.avatar,
+          count: counts.count(id),
+          reportedAt: counts.reportedAt(id),
+          token: await tokens.tokenInfo(id),
+          faults: faultsOf(id),
+        };
+      }),
     );
     return { bots: shown, pages };
   };

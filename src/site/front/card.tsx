@@ -49,8 +49,12 @@ export function Card(props: CardProps): VNode {
           </Heading>
           <ul class="facts">
             <li>{categoryName(bot.category)}</li>
-            {count !== undefined && <Servers count={count} />}
-            {growth !== undefined && <Growth growth={growth} />}
+            {(count !== undefined || growth !== undefined) && (
+              <li>
+                {count !== undefined && <Servers count={count} />}{' '}
+                {growth !== undefined && <Growth growth={growth} />}
+              </li>
+            )}
             {bot.nsfw && (
               <li>
                 <span class="tag adult">{t('bot.adult')}</span>
@@ -78,10 +82,10 @@ export function Card(props: CardProps): VNode {
 function Servers({ count }: { readonly count: number }): VNode {
   const { t } = useLanguage();
   return (
-    <li>
+    <>
       <span aria-hidden="true">{t('bot.shortServers', { count })}</span>
       <span class="out-of-sight">{t('bot.servers', { count })}</span>
-    </li>
+    </>
   );
 }
 
@@ -91,12 +95,12 @@ function Growth({ growth }: { readonly growth: number }): VNode | null {
   if (percent === 0) return null;
   const change = Math.abs(growth);
   return (
-    <li class={growth > 0 ? 'growth up' : 'growth'}>
-      <span aria-hidden="true">
+    <>
+      <span class={growth > 0 ? 'growth up' : 'growth'} aria-hidden="true">
         {growth > 0 ? '▲' : '▼'} {t('card.percent', { change })}
       </span>
       <span class="out-of-sight">{t(growth > 0 ? 'card.grown' : 'card.shrunk', { change })}</span>
-    </li>
+    </>
   );
 }
 

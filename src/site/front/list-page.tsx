@@ -30,6 +30,7 @@ export function ListPage(props: ListPageProps): VNode {
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
+  const isNarrowed = filters.length > 0 || query.language !== undefined || query.category !== undefined;
   const title = headingOf(query, total, language);
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
@@ -50,7 +51,7 @@ export function ListPage(props: ListPageProps): VNode {
           </p>
         )}
       </div>
-      <ListFilters {...props} />
+      {(bots.length > 0 || isNarrowed) && <ListFilters {...props} />}
       {bots.length === 0 ? (
         <NothingFound {...props} />
       ) : (
