@@ -23,7 +23,7 @@ export interface ImageCacheStatus {
   /** Images that bots refer to, and those of them that have a copy. */
   readonly known: number;
   readonly cached: number;
-  /** Images whose last attempt failed; each is retried. */
+  /** Images whose last attempt failed; each is retried. Those that were refused are not among them. */
   readonly failing: number;
   /** Images that wait or are being fetched. */
   readonly left: number;
@@ -153,7 +153,8 @@ export class ImageCache {
 
   /** Yields the images whose last attempt failed; `<url> <message>` is a sentence. */
   *failures(): Generator<{ readonly url: string; readonly message: string }> {
-    for (const { url, failure } of this.#entries) if (failure) yield { url, message: failure.message };
+    for (const { url, failure } of this.#entries)
+      if (failure && !failure.isRefused) yield { url, message: failure.message };
   }
 
   /** Resolves when every image that is wanted has a copy or has failed once. */

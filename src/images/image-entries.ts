@@ -15,6 +15,8 @@ export interface FetchFailure {
   readonly count: number;
   readonly retryAt: number;
   readonly message: string;
+  /** It works, but no copies are made of its kind, such as the SVG of a badge: nobody has to do anything. */
+  readonly isRefused?: true;
 }
 
 /** An image that a bot refers to: its copy, its failures and whether it is queued. */

@@ -66,9 +66,9 @@ export class ImageQueue {
     this.#hostQueue.add(hostOf(entry.url), entry, urgent);
   }
 
-  /** Retries an image that failed when its time comes. */
+  /** Retries an image that failed when its time comes. One that was refused is fetched like an old copy. */
   retryLater(entry: ImageEntry): void {
-    this.#failing.add(entry);
+    if (!entry.failure?.isRefused) this.#failing.add(entry);
   }
 
   forget(entry: ImageEntry): void {
@@ -114,8 +114,11 @@ export class ImageQueue {
         await this.#pause(messageOf(error));
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
-      this.#fail(entry, messageOf(error));
-      return error instanceof ImageError && error.blame === 'host' ? 'host failed' : 'done';
+      const blame = error instanceof ImageError ? error.blame : 'picture';
+      // A bot without its avatar is worth a word; the text of a picture in a page says what it would.
+      if (blame === 'nobody' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
+      else this.#fail(entry, messageOf(error));
+      return blame === 'host' ? 'host failed' : 'done';
     }
   }
 
@@ -128,6 +131,15 @@ export class ImageQueue {
     this.#failing.delete(entry);
     this.#progress.fetched();
     await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
+  }
+
+  /** Looks again when a copy would be old. */
+  #refuse(entry: ImageEntry, message: string): void {
+    const { log, refreshAfter, onFailure } = this.#options;
+    entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, isRefused: true };
+    this.#failing.delete(entry);
+    onFailure(entry);
+    log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }
 
   #fail(entry: ImageEntry, message: string): void {

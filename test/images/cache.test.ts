@@ -285,6 +285,26 @@ describe('the image cache', () => {
     equal(cache.status().cached, 2);
   });
 
+  it('reports no failure for the SVG of a badge in a page, but for one in the place of an avatar', async () => {
+    site.answers['/badge'] = bytes(
+      '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      'image/svg+xml;charset=utf-8',
+    );
+    const badge: FullImages = { avatar: null, cover: null, preview: [at('/badge'), at('/1.webp')] };
+    cache.want(homer, badge);
+    await cache.idle();
+    deepEqual(cache.status(), { known: 2, cached: 1, failing: 0, left: 0 });
+    await reopen();
+    await cache.setWanted([[homer, badge]]);
+    await cache.idle();
+    deepEqual([...cache.failures()], []);
+    deepEqual(site.asked.toSorted(), ['/1.webp', '/badge']);
+    cache.want(marge, { ...badge, avatar: at('/badge') });
+    await cache.idle();
+    deepEqual(cache.status(), { known: 3, cached: 1, failing: 1, left: 0 });
+    match([...cache.failures()][0]?.message ?? '', /^is an SVG/);
+  });
+
   describe('and hostile pictures', () => {
     it('serves none of them, notes each as failed and goes on with the good ones', async () => {
       const inner = await startSite({ '/': bytes(await samplePicture()) }, '127.0.0.2');

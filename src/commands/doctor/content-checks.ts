@@ -23,7 +23,9 @@ export const checkPictures: DoctorCheck = async ({ config }) => {
   if (!config.images) return fine('not checked: BOTSHELF_IMAGES is off');
   const entries = new ImageEntries();
   await IndexFile.open(join(config.var, 'appdata/index'), entries);
-  const failing = [...entries].flatMap(({ url, failure }) => (failure === null ? [] : [{ url, ...failure }]));
+  const failing = [...entries].flatMap(({ url, failure }) =>
+    failure === null || failure.isRefused ? [] : [{ url, ...failure }],
+  );
   if (failing.length === 0) return fine(`${counted(entries.size, 'picture')} in the cache`);
   const named = failing.slice(0, mostNamed).map(({ url, message }) => `${url} ${message}`);
   const more = failing.length > mostNamed ? `; and ${failing.length - mostNamed} more` : '';

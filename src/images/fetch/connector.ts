@@ -202,6 +202,8 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
       .split(';', 1)[0]
       ?.trim()
       .toLowerCase() ?? '';
+  if (type === 'image/svg+xml')
+    throw new ImageError('is an SVG, of which no copies are made for safety', 'nobody');
   if (!types.has(type))
     throw new ImageError(
       `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,

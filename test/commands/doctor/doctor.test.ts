@@ -107,6 +107,9 @@ describe('what botshelf doctor says of pictures and the login', () => {
     const entry = entries.obtain('avatar', 'https://example.org/gone.png');
     entry.failure = { count: 3, retryAt: 1, message: 'responds with status 404' };
     index.changed(entry);
+    const badge = entries.obtain('wide', 'https://example.org/badge.svg');
+    badge.failure = { count: 1, retryAt: 1, message: 'is an SVG', isRefused: true };
+    index.changed(badge);
     await index.close();
     const { state, reason } = await checkPictures(context);
     strictEqual(state, 'warning');

@@ -229,9 +229,10 @@ describe('the image connector and hostile answers', () => {
       },
     });
     const connector = await testConnector();
-    for (const path of ['/page', '/svg', '/nothing']) {
-      await refusal(connector.fetch(`https://images.test:${site.port}${path}`), /not that of an image/);
-    }
+    const addressOf = (path: string): string => `https://images.test:${site.port}${path}`;
+    for (const path of ['/page', '/nothing'])
+      await refusal(connector.fetch(addressOf(path)), /not that of an image/);
+    await refusal(connector.fetch(addressOf('/svg')), /is an SVG/);
   });
 
   it('gzip bomb: a Content-Encoding is refused, not unpacked', async () => {
