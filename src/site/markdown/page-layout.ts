@@ -99,7 +99,7 @@ function laidOutElement(node: Element, place: Place): Node[] {
   return [scrolling(node)];
 }
 
-/** Returns the cached copy of an image, else a frame with its text that links to the original. */
+/** Returns the cached copy of an image, else a frame with its text, or its host where it has none, that links to the original. */
 function picture(node: Element, { pictures, inLink }: Place): Node[] {
   const url = attribute(node, 'src') ?? '';
   const alt = attribute(node, 'alt') ?? '';
@@ -112,7 +112,8 @@ function picture(node: Element, { pictures, inLink }: Place): Node[] {
     const attributes = { ...sourceOf(copy, Number(size.width)), alt, title, ...size };
     return [element('img', { ...attributes, loading: 'lazy', class: classes || undefined })];
   }
-  const words = textNode(alt.trim() === '' ? url : alt);
+  const host = URL.canParse(url) ? new URL(url).host : '';
+  const words = textNode(alt.trim() === '' ? host || url : alt);
   const frame = { class: 'no-picture', title };
   return [
     inLink

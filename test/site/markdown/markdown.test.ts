@@ -98,6 +98,10 @@ describe('markdown of strangers', () => {
       /^<p><a class="no-picture" href="https:\/\/example\.org\/b\.png" rel="nofollow ugc noopener">x<\/a>/,
     );
     doesNotMatch(await render('[![x](https://example.org/b.png)](https://example.org)'), /<a [^>]*>[^<]*<a /);
+    match(
+      await render('[![](https://badges.example.org/a/b.svg?c)](https://example.org)'),
+      /<a href="https:\/\/example\.org"[^>]*><span class="no-picture">badges\.example\.org<\/span><\/a>/,
+    );
     doesNotMatch(await render('![x](data:image/png;base64,AAAA)'), /<img/);
     doesNotMatch(await render('![x](constructor) ![y](__proto__)'), /<img/);
   });
