@@ -185,6 +185,14 @@ describe('pages', () => {
       match(text, /href="\/categories\/games">Games <small>30</);
     });
 
+    it('has nothing to narrow or sort where nothing was found, but the way back from a filter', async () => {
+      doesNotMatch(await html('/?q=zzzzzz'), /class="sort"|source=open/);
+      match(
+        await html('/?q=zzzzzz&source=open'),
+        /href="\/\?q=zzzzzz[^"]*" aria-current="true">Open source</,
+      );
+    });
+
     for (const query of [
       'sort=x',
       'page=0',
