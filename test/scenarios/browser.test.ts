@@ -51,6 +51,21 @@ files[pagePath('12')] = mainPage(
   },
   'Short.',
 );
+/** A page with pictures of every kind, each below the one before it. */
+files[pagePath('13')] = mainPage(
+  { name: 'Album' },
+  [
+    `![wide](${pictures.avatar})`,
+    `Words ![inline](${pictures.preview[0]}) around it.`,
+    `<img src="${pictures.preview[1]}" width="120"> <img src="${pictures.preview[2]}" height="40">`,
+    `<img src="${pictures.preview[3]}" align="right" width="150">\n\nWords beside it.`,
+    `| a | b |\n|---|---|\n| ![in a cell](${pictures.preview[4]}) | b |`,
+    `- ![in a list](${pictures.preview[5]})`,
+    `<center>\n\n[![in a link](${pictures.preview[6]})](https://example.org)\n\n</center>`,
+    `<details open><summary>More</summary>\n\n![in a fold](${pictures.preview[7]})\n\n</details>`,
+    '![a badge](https://badges.example.org/a.svg)',
+  ].join(`\n\n${'Between the pictures. '.repeat(60)}\n\n`),
+);
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
 
@@ -68,6 +83,7 @@ const paths = [
   '/bots/10',
   '/bots/10?locale=he',
   '/bots/11',
+  '/bots/13',
   '/add',
   '/docs',
   '/nothing',
@@ -198,6 +214,31 @@ describe('in a browser', function () {
       await checkAtWidths(page, path, [1280, 390]);
     }
     deepStrictEqual(wrongs, []);
+  });
+
+  it('the pictures of a page move nothing when they load', async () => {
+    const observe = `globalThis.shift = 0;
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) globalThis.shift += value; })
+        .observe({ type: 'layout-shift', buffered: true });`;
+    for (const width of [390, 1280]) {
+      const { page, wrongs } = await open({ viewport: { width, height: 900 } });
+      await page.addInitScript(observe);
+      await page.goto('/bots/13', { waitUntil: 'load' });
+      const picturesOfPage = await page.locator('.prose img').all();
+      const sizes = async (): Promise<unknown> =>
+        await page.evaluate(
+          "[...document.querySelectorAll('.prose img')].map(({ width, height }) => [width, height])",
+        );
+      const before = await sizes();
+      for (const picture of picturesOfPage) await picture.scrollIntoViewIfNeeded();
+      const loaded =
+        "[...document.images].filter((image) => image.naturalWidth > 0 && image.closest('.prose'))";
+      await eventually(async () => strictEqual(await page.evaluate(`${loaded}.length`), 9));
+      deepStrictEqual(await sizes(), before);
+      strictEqual(await page.evaluate('globalThis.shift'), 0, `${width} pixels wide`);
+      strictEqual(await page.getByRole('link', { name: 'a badge' }).count(), 1);
+      deepStrictEqual(wrongs, []);
+    }
   });
 
   it('a bot without screenshots has its text and its permissions beside each other, at the same height', async () => {
