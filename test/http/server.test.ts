@@ -58,3 +58,19 @@ describe('a connection', () => {
     await server.close();
   });
 });
+
+describe('a server that closes', () => {
+  it('finishes the responses in progress, and their connections end', async () => {
+    const app = new Koa();
+    let closed: Promise<void> | undefined;
+    app.use((ctx) => {
+      closed = server.close();
+      ctx.body = 'Homer';
+    });
+    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    const response = await fetch(`http://127.0.0.1:${server.port}/`);
+    strictEqual(await response.text(), 'Homer');
+    strictEqual(response.headers.get('Connection'), 'close');
+    await closed;
+  });
+});
