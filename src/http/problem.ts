@@ -57,7 +57,7 @@ export class ProblemError extends Error {
   /** Makes a problem from its errors. Names only the first, as the client decides how many there are. */
   static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
     const named = errors.slice(0, mostErrors);
-    const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '')}: ${detail}`);
+    const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '') || '""'}: ${detail}`);
     return new ProblemError(kind, listing(sentences, errors.length), { errors: named });
   }
 

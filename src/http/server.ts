@@ -8,6 +8,7 @@ import { logAccess, type RequestHandler } from './access-log.ts';
 import { queuePipelined, isFree } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
+import { problemKinds } from './problem.ts';
 
 export interface ListeningServer {
   /** The configured port, or the free one chosen for 0. */
@@ -135,7 +136,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'the request did not arrive in time: send it again']
         : ['400 Bad Request', 'this is not a valid HTTP/1.1 request: check the request line and the headers'];
-  const title = status.slice(4);
+  const [, title] = problemKinds['bad-request'];
   const body = JSON.stringify({
     type: 'urn:botshelf:problem:bad-request',
     title,

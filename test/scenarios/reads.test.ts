@@ -312,7 +312,7 @@ for (const basePath of ['', '/shelf'])
         match(await send(service, 'NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*problem\+json[^]*"status":400/);
         match(
           await send(service, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-          /^HTTP\/1\.1 431 [^]*"status":431/,
+          /^HTTP\/1\.1 431 [^]*"title":"The request is malformed","status":431/,
         );
       });
     });

@@ -85,6 +85,7 @@ function mostDifferences(key: string): number {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large';
   if (typeof value === 'number')
     return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
   if (typeof value === 'string') return `the text ${quoted(value)}`;

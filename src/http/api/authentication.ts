@@ -32,7 +32,7 @@ export async function authenticate(
   const text = ctx
     .get('Authorization')
     .trim()
-    .replace(/^bearer\s+/i, '');
+    .replace(/^bearer(?:\s+|$)/i, '');
   if (text === '') {
     onRefusal(ctx, id, 'missing');
     throw new ProblemError(

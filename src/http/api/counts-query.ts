@@ -27,27 +27,27 @@ export function parseCountsQuery(params: URLSearchParams, present: (step: CountS
     void errors.push({ pointer: `?${name.slice(0, 50)}`, detail });
   for (const name of new Set(params.keys())) {
     if (!names.includes(name)) refuse(name, `there is no such parameter: use ${names.join(', ')}`);
-    else if (params.getAll(name).length > 1) refuse(name, 'it is given more than once: give it once');
+    else if (params.getAll(name).length > 1) refuse(name, 'it is there more than once: send it once');
   }
   const text = params.get('step') ?? 'day';
   const step: CountStep = text === 'hour' ? 'hour' : 'day';
-  if (text !== step) refuse('step', `${quote(text)} is no step: give hour or day`);
+  if (text !== step) refuse('step', `${quote(text)} is not a step: send hour or day`);
   const periodOf = (name: 'from' | 'to'): number | undefined => {
     const value = params.get(name);
     const time = value === null ? undefined : parseTime(value);
     if (value !== null && time === undefined)
       refuse(
         name,
-        `${quote(value)} is no time: give a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
+        `${quote(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
       );
     return time === undefined ? undefined : Math.floor(time / lengthOf[step]);
   };
   const [from, to] = [periodOf('from'), periodOf('to')];
   const periods = from === undefined ? 0 : (to ?? present(step)) - from + 1;
   if (to !== undefined && periods < 1 && from !== undefined)
-    refuse('from', 'it is after “to”: give the earlier time as “from”');
+    refuse('from', 'it is after “to”: send the earlier time as “from”');
   if (periods > mostPeriods)
-    refuse('from', `there are ${periods} ${step}s until the last: ask for at most ${mostPeriods} at once`);
+    refuse('from', `there are ${periods} ${step}s until the last: request at most ${mostPeriods} at once`);
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
   return { step, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }

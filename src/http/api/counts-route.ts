@@ -18,7 +18,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
     if (kind !== 'application/json' && kind !== 'text/csv') {
       throw new ProblemError(
         'not-acceptable',
-        'only application/json and text/csv are given here: accept one of them, or */*',
+        'this resource is available as application/json and text/csv: accept one of them, or */*',
       );
     }
     if (!(await timeline.isRead())) {

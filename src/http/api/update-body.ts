@@ -2,7 +2,7 @@ import { propertiesOf, readSchema } from '../../bot/schemas.ts';
 import type { Category, UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
 import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
-import { quoted } from '../../catalogue/page/fault.ts';
+import { positionAt, quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
@@ -16,11 +16,15 @@ export function parseUpdate(
   categories: readonly Category[],
   editAdvice: () => string,
 ): UpdateValues {
+  if (text.trim() === '') throw new ProblemError('bad-json', emptyAdvice);
   if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
-  const read = readStrictJson(text.trim());
+  const read = readStrictJson(text.replace(byteOrderMark, ''));
   if ('findings' in read) {
     if (read.findings[0].kind === 'not-an-object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
-    throw ProblemError.ofSentences('bad-json', read.findings.map(sentenceOf));
+    throw ProblemError.ofSentences(
+      'bad-json',
+      read.findings.map((finding) => sentenceOf(finding, text)),
+    );
   }
   const body = unflattened(read.data);
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
@@ -36,6 +40,11 @@ export function parseUpdate(
     throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
   throw invalid(errors);
 }
+
+/** Some clients put it in front; JSON.parse refuses it. */
+const byteOrderMark = /^\uFEFF/;
+
+const emptyAdvice = 'the body is empty: send an object, such as {"bot": {"count": 156}}';
 
 const wrapAdvice = 'there is no "bot" object: wrap the values in bot, such as {"bot": {"count": 156}}';
 
@@ -109,10 +118,12 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   return undefined;
 }
 
-function sentenceOf(finding: JsonFinding): string {
+function sentenceOf(finding: JsonFinding, text: string): string {
   switch (finding.kind) {
-    case 'syntax':
-      return finding.message;
+    case 'syntax': {
+      const { line, column } = positionAt(text, finding.offset);
+      return `line ${line}, column ${column}: ${finding.message}`;
+    }
     case 'too-deep':
       return `the body is nested more than ${deepest} levels deep: no key needs that, make it flat`;
     case 'not-an-object':

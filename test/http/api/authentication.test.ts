@@ -17,6 +17,9 @@ describe('a post without a valid token, where nobody can log in', () => {
       match(json.detail, /the operator \(ops@example\.org\) issues one with "npx botshelf token 7"/);
       ok(!json.detail.includes('button'));
     }
+    const headers = { authorization: 'Bearer' };
+    const { json } = await request('/api/v2/bots/7', { method: 'POST', headers });
+    strictEqual(json.type, 'urn:botshelf:problem:no-token');
     for (const path of ['/', '/bots/7', '/bots/7/token']) {
       const page = await (await fetch(address + path)).text();
       match(page, /Operator: <a href="mailto:ops@example\.org">ops@example\.org<\/a>/, path);

@@ -140,17 +140,17 @@ describe('GET /api/v2/bots/:id/counts', () => {
     };
     const many = await refused('step=week&from=yesterday&to=2026-02-30&since=1');
     strictEqual(many.length, 4);
-    ok(many.some((fault) => /^\?step: "week" is no step: give hour or day$/.test(fault)));
-    ok(many.some((fault) => fault.startsWith('?from: "yesterday" is no time: give a day such as')));
+    ok(many.some((fault) => /^\?step: "week" is not a step: send hour or day$/.test(fault)));
+    ok(many.some((fault) => fault.startsWith('?from: "yesterday" is not a time: send a day such as')));
     ok(many.some((fault) => /^\?since: there is no such parameter: use from, to, step$/.test(fault)));
     match((await refused('from=2026-01-02&to=2026-01-01'))[0] ?? '', /it is after “to”/);
-    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /ask for at most 3660 at once/);
-    match((await refused('from=2000-01-01'))[0] ?? '', /ask for at most 3660/);
+    match((await refused('from=2000-01-01&to=2026-01-01'))[0] ?? '', /request at most 3660 at once/);
+    match((await refused('from=2000-01-01'))[0] ?? '', /request at most 3660/);
     match(
       (await refused('step=hour&from=2020-01-01'))[0] ?? '',
-      /hours until the last: ask for at most 3660/,
+      /hours until the last: request at most 3660/,
     );
-    match((await refused('step=day&step=hour'))[0] ?? '', /give it once/);
+    match((await refused('step=day&step=hour'))[0] ?? '', /send it once/);
     for (const time of [
       '2026-1-1',
       '',

@@ -1,5 +1,5 @@
 import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
-import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
 import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
@@ -88,6 +88,10 @@ describe('the query of the list of bots', () => {
       strictEqual(found.length, 1);
       match(found.join(), expected);
     });
+
+  it('is quoted where it is empty', () => {
+    throws(() => read('=1'), /^ProblemError: "": there is no such/);
+  });
 
   it('has all of its errors reported at once, in their order', () => {
     deepStrictEqual(
