@@ -94,6 +94,15 @@ describe('the budgets of pages, with the demo', function () {
     }
   });
 
+  it('similar bots have the cards of lists, with their growth and when they were updated', async () => {
+    const html = await (await fetch(`${demo.address}${paths[2]}?locale=en`)).text();
+    const similar = /<section class="similar".*?<\/section>/s.exec(html)?.[0] ?? '';
+    const cards = similar.match(/class="card"/g) ?? [];
+    ok(cards.length > 0);
+    strictEqual(similar.match(/>Updated <bdi>/g)?.length, cards.length);
+    match(similar, /class="growth/);
+  });
+
   it('the permissions stay beside a page on a wide screen, and a low window covers none of the column; they are printed', async () => {
     const path = paths[2] ?? '';
     const lengthen = "document.querySelector('.bot-body .prose').style.minHeight = '4000px'";

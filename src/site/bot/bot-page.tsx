@@ -2,9 +2,9 @@ import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import { elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import { Card } from '../front/card.tsx';
+import { Cards, type ListedBot } from '../front/cards.tsx';
 import { botMeta } from '../head/page-meta.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
@@ -16,7 +16,6 @@ import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
 import { BotPanels } from './bot-panels.tsx';
-import type { RelatedBot } from './related-bots.ts';
 import { Screenshots } from './screenshots.tsx';
 
 export interface BotPageProps {
@@ -38,7 +37,9 @@ export interface BotPageProps {
   readonly html: Html;
   readonly headings: readonly Heading[];
   readonly sameAuthor: readonly IndexedBot[];
-  readonly similar: readonly RelatedBot[];
+  readonly similar: readonly ListedBot[];
+  /** When the day began, in milliseconds since the epoch. */
+  readonly today: number;
   /** Whether its images are blurred. */
   readonly veiled: boolean;
   /** The faults of its files, for their editor only. */
@@ -102,18 +103,13 @@ function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | nu
   );
 }
 
-function Similar({ similar, locale }: Pick<BotPageProps, 'similar' | 'locale'>): VNode | null {
+function Similar({ similar, today }: Pick<BotPageProps, 'similar' | 'today'>): VNode | null {
   const { t } = useLanguage();
   if (similar.length === 0) return null;
   return (
     <section class="similar" aria-labelledby="similar">
       <h2 id="similar">{t('bot.similar')}</h2>
-      <ul class="cards">
-        {similar.map(({ bot, count }) => {
-          const props = { bot: elementOf(bot), locale, count, growth: undefined, today: undefined };
-          return <Card key={bot.id} {...props} heading="h3" lazy />;
-        })}
-      </ul>
+      <Cards bots={similar} today={today} heading="h3" atOnce={0} />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { picturesInPages } from '../../catalogue/index/page-pictures.ts';
 import type { CountTimeline } from '../../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
@@ -15,7 +15,7 @@ import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy, type MarkdownPictures } from '../markdown/markdown-pictures.ts';
 import type { Site } from '../page/layout.tsx';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
-import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
+import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
 import { type BotGroups, botsOfSameAuthor, type RelatedBots, similarBots } from './related-bots.ts';
 
@@ -39,7 +39,7 @@ interface BotRequest {
   readonly veiled: boolean;
 }
 
-interface BotInputs extends Pick<BotRecipeOptions, 'timeline' | 'markdown' | 'baseUrl'> {
+interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'markdown' | 'baseUrl'> {
   /** Undefined once the bot is removed. */
   readonly indexed: IndexedBot | undefined;
   readonly count: number | undefined;
@@ -48,6 +48,8 @@ interface BotInputs extends Pick<BotRecipeOptions, 'timeline' | 'markdown' | 'ba
   readonly countsStamp: string;
   readonly reportedAge: number | undefined;
   readonly editedAge: number;
+  /** When the day began: cards say how long ago a bot was updated, and how it has grown. */
+  readonly today: number;
   readonly groups: BotGroups & Current;
   /** The pictures in its pages that have copies, as JSON. */
   readonly pictures: string;
@@ -74,10 +76,12 @@ export async function botRecipe(
       indexed: bots.get(id),
       count: counts.count(id),
       growth: counts.growth(id),
+      counts,
       timeline,
       countsStamp: timeline.stamp(id, 'day'),
       reportedAge: ageOf(counts.reportedAt(id)),
       editedAge: ageOf(bots.get(id)?.facts.edited) ?? 0,
+      today: startOfDay(),
       groups,
       pictures: JSON.stringify(copiesOf(addressesIn(bots.get(id)), options.copyOf)),
       faults: options.site.live ? options.faultsOf(id) : noFaults,
@@ -103,17 +107,20 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, indexed, pictures: json, markdown, timeline, groups } = inputs;
+  const { id, locale, indexed, pictures: json, markdown, counts, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = JSON.parse(indexed.record.toString()) as BotRecord;
   const { name = '', page = '' } = bot.contents[locale] ?? {};
   const pictures = JSON.parse(json) as MarkdownPictures;
   const { html, headings } = await markdown.render({ text: page, name, pictures });
-  const today = timeline.present('day');
-  const counts = (await timeline.isRead()) ? timeline.counts(id, 'day', today - chartDays + 1, today) : [];
+  const present = timeline.present('day');
+  const isRead = await timeline.isRead();
+  const series = isRead ? timeline.counts(id, 'day', present - chartDays + 1, present) : [];
   const sameAuthor = botsOfSameAuthor(groups, bot);
-  const similar = similarBots(groups, bot, locale);
-  return <BotPage {...inputs} {...{ bot, html, headings, counts, sameAuthor, similar }} />;
+  const similar = similarBots(groups, bot, locale).map(({ bot: other, count }) => {
+    return { bot: elementOf(other), locale, count, growth: counts.growth(other.id) };
+  });
+  return <BotPage {...inputs} {...{ bot, html, headings, counts: series, sameAuthor, similar }} />;
 }
 
 const chartDays = 90;

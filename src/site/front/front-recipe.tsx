@@ -4,7 +4,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { elementOf } from '../../catalogue/index/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale, wantedRanges } from '../language/locales.ts';
-import type { PageInputs, PageRecipe } from '../page/page-cache.ts';
+import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
 import type { MessageKey } from '../language/message-file.ts';
 import type { Messages } from '../language/messages.tsx';
@@ -129,10 +129,3 @@ function localesFor(ctx: Context, { locale }: FrontQuery, entries: readonly Fron
     return matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
   });
 }
-
-function startOfDay(): number {
-  return Math.floor(Date.now() / day) * day;
-}
-
-/** Milliseconds. */
-const day = 86_400_000;

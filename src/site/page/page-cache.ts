@@ -67,3 +67,11 @@ export class PageCache {
     }
   }
 }
+
+/** Returns when the day began, for pages that say how many days ago something was. Milliseconds since the epoch. */
+export function startOfDay(): number {
+  return Math.floor(Date.now() / day) * day;
+}
+
+/** Milliseconds. */
+const day = 86_400_000;

@@ -37,6 +37,7 @@ const props: BotPageProps = {
   editedAge: 2 * 86_400_000,
   sameAuthor: [],
   similar: [],
+  today: 0,
   headings: [],
   veiled: false,
   faults: [],
