@@ -1,5 +1,5 @@
 /** The widths of the smaller copies, in pixels: 128 for avatars, 320 for screenshots. */
-export const variantWidths = [128, 320] as const;
+const variantWidths = [128, 320] as const;
 export type VariantWidth = (typeof variantWidths)[number];
 
 /** Returns the path of a smaller copy. @param path a path of `cachedImages`, such as `/appdata/<digest>.webp` */

@@ -10,7 +10,7 @@ import { repositoryIn, type TestRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Each Git host's file with the check, in a catalogue that `botshelf init` made. */
-export const pipelineFiles: Readonly<Record<GitHost, string>> = {
+const pipelineFiles: Readonly<Record<GitHost, string>> = {
   github: '.github/workflows/catalogue.yml',
   gitlab: '.gitlab-ci.yml',
   forgejo: '.forgejo/workflows/catalogue.yml',

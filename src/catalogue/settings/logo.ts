@@ -9,7 +9,7 @@ export interface Logo {
 }
 
 /** The largest size of a logo, in bytes. */
-export const maxLogoSize = 128 * 1024;
+const maxLogoSize = 128 * 1024;
 
 /** Returns the logo that a file is, or what is wrong with it, a colon, and the fix. */
 export function logoOf(body: Buffer): Logo | string {

@@ -29,7 +29,7 @@ export interface SettingsReading {
 }
 
 /** The largest size of the file with the settings, in bytes. */
-export const maxSettingsSize = 64 * 1024;
+const maxSettingsSize = 64 * 1024;
 
 /**
  * Reads the settings of a catalogue, and the logo that they name. Without a file they are the defaults. Finds all faults
