@@ -47,12 +47,6 @@ export class Schedule {
     this.runIn(Math.max(gatherTime, this.#pushDelay));
   }
 
-  /** Lets the next round fetch and push, whenever the last one did. */
-  makeAllDue(): void {
-    this.#fetchRequested = true;
-    this.#pushedAt = Number.NEGATIVE_INFINITY;
-  }
-
   fetchStarts(): void {
     this.#fetchRequested = false;
     this.#fetchStartedAt = performance.now();

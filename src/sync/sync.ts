@@ -128,12 +128,6 @@ export class Sync implements RemoteState {
     return await this.#pushWaiters.wait((this.#options.pushSeconds + pushLimit) * 1000);
   }
 
-  /** Runs a whole round now: fetches, merges and pushes. @throws what went wrong, after it was logged */
-  async round(): Promise<void> {
-    this.#schedule.makeAllDue();
-    await this.#queueRound();
-  }
-
   /**
    * Prunes the history of the state on the remote first, and here if that succeeds, so that no replica meets a pruned
    * history that the remote lacks. Returns how many commits were removed.

@@ -15,9 +15,9 @@ describe('pruning the history of a shared state', () => {
     const shared = sharedRepository({ file: 'text' });
     const [a, b, late] = [replica(shared.clone()), replica(shared.clone()), replica(shared.clone())];
     for (let n = 1; n <= 6; n++) await a.count(1, n);
-    await a.sync.round();
-    await b.sync.round();
-    await late.sync.round();
+    await a.round();
+    await b.round();
+    await late.round();
     strictEqual(commitsOf(b), 6);
     await late.count(3, 7);
     await late.count(3, 8);
@@ -25,11 +25,11 @@ describe('pruning the history of a shared state', () => {
 
     strictEqual(await a.prune(), 5);
     strictEqual(commitsOf(a), 1);
-    await b.sync.round();
+    await b.round();
     strictEqual(commitsOf(b), 2);
-    await late.sync.round();
-    await a.sync.round();
-    await b.sync.round();
+    await late.round();
+    await a.round();
+    await b.round();
     for (const each of [a, b, late]) {
       strictEqual(commitsOf(each), 3);
       strictEqual(each.clone.git('rev-parse', state), shared.git('rev-parse', state));
@@ -49,20 +49,21 @@ describe('pruning the history of a shared state', () => {
     await a.count(1, 1);
     await a.count(1, 2);
     strictEqual(await a.prune(), 0);
-    await a.sync.round();
-    await b.sync.round();
+    await a.round();
+    await b.round();
     await b.count(2, 3);
-    await b.sync.round();
+    await b.round();
     strictEqual(await a.prune().catch(() => 0), 0);
     strictEqual(commitsOf(a), 2);
-    await a.sync.round();
+    await a.round();
     strictEqual(await a.prune(), 2);
   });
 });
 
 interface TestReplica {
   readonly clone: TestRepository;
-  readonly sync: Sync;
+  /** Fetches, merges and pushes. */
+  round(): Promise<void>;
   count(id: number, value: number): Promise<void>;
   prune(): Promise<number>;
 }
@@ -88,7 +89,10 @@ function replica(clone: TestRepository): TestReplica {
   const ref = createStateRef(repositoryOpener, silentLog);
   return {
     clone,
-    sync,
+    round: async () => {
+      sync.requestFetch();
+      strictEqual(await sync.waitForPush(), true);
+    },
     count: async (id, value) => {
       const text = `{\n"${id}":{"count":${value},"countedAt":${value}}\n}\n`;
       await ref.commit(await ref.tip(), new Map([[`00/0${id}.json`, text]]), `Count ${id}: ${value}`);

@@ -81,10 +81,6 @@ export class CountSeries {
     this.#series.set(id, series);
   }
 
-  clear(): void {
-    this.#series.clear();
-  }
-
   async #rewrite(
     needsIt: (series: Series) => boolean,
     rewrite: (changes: CountChange[]) => CountChange[],

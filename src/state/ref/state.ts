@@ -22,11 +22,6 @@ export class State {
     return this.#version;
   }
 
-  /** The number of bots that have a state. */
-  get size(): number {
-    return this.#bots.size;
-  }
-
   has(id: BotId): boolean {
     return this.#bots.has(id);
   }
