@@ -4,7 +4,7 @@ import type { Category } from '../../bot/schema-types.ts';
 import { sortInSlices } from '../../concurrency/in-slices.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
-import type { Found } from '../search/run-search.ts';
+import type { Found } from '../search/found.ts';
 import type { Kind } from '../search/segment.ts';
 import {
   activeSince,
@@ -29,24 +29,26 @@ export interface BestBots extends PageOfBots {
  * what was edited last. Only bots that may be on the page are looked at one by one, unless there are filters.
  */
 export async function selectBest(
-  { bots, scores, kinds: kindNumbers, allKinds: kinds }: Found,
+  found: Found,
   selection: Selection,
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
-  const { after, limit = bots.length, nsfw, categories, ...others } = selection;
+  const { size, scores, kinds: kindNumbers, allKinds: kinds } = found;
+  const { after, limit = size, nsfw, categories, ...others } = selection;
   const since = activeSince(others);
   const isFiltered = since > 0 || filterKeys.some((key) => others[key] !== undefined);
-  const highest = after === undefined ? mostSteps : stepOf(Number(after.value));
-  const isWanted = (bot: IndexedBot): boolean =>
-    matches(bot, others) && (since === 0 || (counts.reportedAt(bot.id) ?? 0) >= since);
-  const matching = new Uint32Array(bots.length);
+  const highest = after === undefined ? highestRank : rankOf(Number(after.value));
+  const isWanted = (bot: IndexedBot | undefined): boolean =>
+    bot !== undefined && matches(bot, others) && (since === 0 || (counts.reportedAt(bot.id) ?? 0) >= since);
+  const matching = new Uint32Array(size);
   let total = 0;
   let hidden = 0;
   const perKind = kinds.map(() => 0);
-  const sizes = new Uint32Array(mostSteps + 1);
-  await forEachIndex(bots.length, slice, (i) => {
-    if (isFiltered && !isWanted(bots[i] as IndexedBot)) return;
+  const ranks = new Uint16Array(size);
+  const sizes = new Uint32Array(highestRank + 1);
+  await forEachIndex(size, slice, (i) => {
+    if (isFiltered && !isWanted(found.bot(i))) return;
     const number = kindNumbers[i] ?? 0;
     const kind = kinds[number] as Kind;
     const inCategory = categories === undefined || categories.includes(kind.category);
@@ -54,18 +56,20 @@ export async function selectBest(
     perKind[number] = (perKind[number] ?? 0) + 1;
     if (!inCategory) return;
     matching[total++] = i;
-    const step = scoreStep(scores[i] ?? 0);
-    sizes[step] = (sizes[step] ?? 0) + 1;
+    const rank = scoreStep(scores[i] ?? 0) * 2 + Number(kind.verified);
+    ranks[i] = rank;
+    sizes[rank] = (sizes[rank] ?? 0) + 1;
   });
-  // One more than the limit, and those of the cursor's own score that may be on pages before.
-  const lowest = stepWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
+  // One more than the limit, and those of the cursor's own rank that may be on pages before.
+  const lowest = rankWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
   await forEachIndex(total, slice, (place) => {
     const i = matching[place] ?? 0;
-    const step = scoreStep(scores[i] ?? 0);
-    if (step < lowest || step > highest) return;
-    const bot = bots[i] as IndexedBot;
-    const value = sortValue(bot, step, counts);
+    const rank = ranks[i] ?? 0;
+    if (rank < lowest || rank > highest) return;
+    const bot = found.bot(i);
+    if (bot === undefined) return;
+    const value = sortValue(bot, rank, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
   const highestOnes = highestOf(candidates, limit + 1);
@@ -120,10 +124,10 @@ function highestOf(all: readonly SortedBot[], count: number): readonly SortedBot
   return all.filter(({ value }) => Number(value) >= least);
 }
 
-/** The step, from the highest down, that so many bots are at or above. */
-function stepWith(sizes: Uint32Array, highest: number, count: number): number {
+/** The rank, from the highest down, that so many bots are at or above. */
+function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   let above = 0;
-  for (let step = highest; step > 0; step--) if ((above += sizes[step] ?? 0) >= count) return step;
+  for (let rank = highest; rank > 0; rank--) if ((above += sizes[rank] ?? 0) >= count) return rank;
   return 0;
 }
 
@@ -134,14 +138,16 @@ function scoreStep(score: number): number {
 /** Scores that differ by less than a step are the same. */
 const stepsOfOne = 64;
 const mostSteps = 2 ** 13 - 1;
+/** A rank is a score and, in its last bit, whether the bot is verified. */
+const highestRank = mostSteps * 2 + 1;
 
-/** One number to sort by, made of whole numbers: 13 bits of score, 1 of verified, 6 of the count, 26 of minutes. */
-function sortValue({ id, facts }: IndexedBot, step: number, counts: ReadonlyCounts): number {
+/** One number to sort by, made of whole numbers: 14 bits of rank, 6 of the count, 26 of minutes. */
+function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCounts): number {
   const size = Math.round(Math.log2(1 + (counts.count(id) ?? 0)));
   const minutes = Math.min(2 ** 26 - 1, Math.max(0, Math.floor(facts.edited / 60_000)));
-  return ((step * 2 + Number(facts.verified)) * 64 + size) * 2 ** 26 + minutes;
+  return (rank * 64 + size) * 2 ** 26 + minutes;
 }
 
-function stepOf(value: number): number {
-  return Math.min(mostSteps, Math.max(0, Math.floor(value / (2 * 64 * 2 ** 26))));
+function rankOf(value: number): number {
+  return Math.min(highestRank, Math.max(0, Math.floor(value / (64 * 2 ** 26))));
 }

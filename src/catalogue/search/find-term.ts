@@ -57,7 +57,8 @@ export function countTerm(parts: readonly SearchPart[]): number {
   let count = 0;
   for (const { segment, memory } of parts) {
     const { bots, size } = memory.term;
-    for (let i = 0; i < size; i++) if (segment.bot(bots[i] ?? 0) !== undefined) count++;
+    if (segment.live === segment.size) count += size;
+    else for (let i = 0; i < size; i++) if (segment.bot(bots[i] ?? 0) !== undefined) count++;
   }
   return count;
 }

@@ -1,25 +1,13 @@
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { BotId } from '../../bot/id.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
 import { wholeNameWord } from './bot-words.ts';
 import { countTerm, findTerm, type SearchPart } from './find-term.ts';
+import { Found } from './found.ts';
 import { areNeighbours } from './match-term.ts';
 import { type Query, readQuery, type Term } from './query.ts';
-import { type IndexSegment, type Kind, KindNumbers } from './segment.ts';
+import type { IndexSegment } from './segment.ts';
 import type { CategoryWords } from './text/category-words.ts';
 import { normalise } from './text/normalise.ts';
-
-/** What a search found. */
-export interface Found {
-  readonly bots: readonly IndexedBot[];
-  /** How well each of the bots fits, above 0. */
-  readonly scores: Float32Array;
-  /** What each of the bots is: its place in `allKinds`. */
-  readonly kinds: Uint16Array;
-  readonly allKinds: readonly Kind[];
-  /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
-  readonly corrected: string | undefined;
-}
 
 /**
  * Searches segments for the words of a text, never holding the event loop for long.
@@ -47,8 +35,7 @@ export async function runSearch(
       weight += addTerm(parts, before === undefined ? undefined : term.place - before.place);
       before = term;
     }
-    const found = collect(parts, weight);
-    return { ...found, corrected: corrected === normalise(text.trim()) ? undefined : corrected };
+    return new Found(parts, weight, corrected === normalise(text.trim()) ? undefined : corrected);
   } finally {
     for (const { segment, memory } of parts) segment.returnMemory(memory);
   }
@@ -103,31 +90,6 @@ function addTerm(parts: readonly SearchPart[], distance: number | undefined): nu
   return weight;
 }
 
-/** Puts together what was found. A bot that has only some of the terms scores less. */
-function collect(parts: readonly SearchPart[], weight: number): Omit<Found, 'corrected'> {
-  const bots: IndexedBot[] = [];
-  const scores: number[] = [];
-  const kinds: number[] = [];
-  const numbers = new KindNumbers();
-  const add = ({ segment, memory }: SearchPart, number: number, own: readonly number[]): void => {
-    const bot = segment.bot(number);
-    if (bot === undefined) return;
-    const coverage = (memory.covered[number] ?? 0) / weight;
-    const score = (memory.found.values[number] ?? 0) * (leastCoverage + (1 - leastCoverage) * coverage);
-    bots.push(bot);
-    kinds.push(own[segment.kind(number)] ?? 0);
-    scores.push((Number.isNaN(score) ? 0 : score) + (memory.names.values[number] ?? 0));
-  };
-  for (const part of parts) {
-    const { found, names } = part.memory;
-    const own = part.segment.kinds.map((kind) => numbers.of(kind));
-    for (let i = 0; i < found.size; i++) add(part, found.bots[i] ?? 0, own);
-    for (let i = 0; i < names.size; i++)
-      if (!found.has(names.bots[i] ?? 0)) add(part, names.bots[i] ?? 0, own);
-  }
-  return { bots, scores: Float32Array.from(scores), kinds: Uint16Array.from(kinds), allKinds: numbers.all };
-}
-
 const idScore = 1000;
 const nameScore = 8;
 const beginningScore = 2;
@@ -135,4 +97,3 @@ const shortestBeginning = 3;
 const phraseScore = 1.5;
 /** What a term loses by being in every bot, at most. */
 const rarest = 0.6;
-const leastCoverage = 0.2;

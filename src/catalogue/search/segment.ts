@@ -101,6 +101,7 @@ export class IndexSegment {
 export interface Kind {
   readonly category: Category;
   readonly nsfw: boolean;
+  readonly verified: boolean;
 }
 
 /** Numbers the kinds in the order in which they come. */
@@ -108,12 +109,12 @@ export class KindNumbers {
   readonly all: Kind[] = [];
   readonly #numbers = new Map<string, number>();
 
-  of({ category, nsfw }: Kind): number {
-    const key = `${category} ${nsfw}`;
+  of({ category, nsfw, verified }: Kind): number {
+    const key = `${category} ${nsfw} ${verified}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     this.#numbers.set(key, this.all.length);
-    return this.all.push({ category, nsfw }) - 1;
+    return this.all.push({ category, nsfw, verified }) - 1;
   }
 }
 

@@ -55,41 +55,32 @@ export class Vocabulary {
 
   /** Returns the words that have a text somewhere after their first letter. */
   containing(text: string): WordRange[] {
+    const wanted = lettersOf(text);
+    const letters = this.#letters;
     const found: WordRange[] = [];
-    for (let at = this.#text.indexOf(text); at >= 0; at = this.#text.indexOf(text, at + 1)) {
-      const place = this.#placeAt(at);
-      if ((this.#starts[place] ?? 0) < at && at + text.length <= (this.#starts[place + 1] ?? 0))
-        found.push({ from: place, to: place + 1 });
+    for (let place = 0; place < letters.length; place++) {
+      if ((wanted & ~(letters[place] ?? 0)) !== 0) continue;
+      if (this.word(place).includes(text, 1)) found.push({ from: place, to: place + 1 });
     }
     return found;
   }
 
   /** Returns the words of a range that are at most so many spelling errors from a word; not the word itself. */
   near(word: string, most: number, { from, to }: WordRange): NearWord[] {
-    const letters = lettersOf(word);
+    const wanted = lettersOf(word);
+    const letters = this.#letters;
+    const text = this.#text;
     const found: NearWord[] = [];
     for (let place = from; place < to; place++) {
-      const difference = letters ^ (this.#letters[place] ?? 0);
-      if (bitCount(difference) > 2 * most) continue;
-      const length = (this.#starts[place + 1] ?? 0) - (this.#starts[place] ?? 0);
-      if (Math.abs(length - word.length) > most + 1) continue;
-      const other = this.word(place).replace(/^=/, '');
-      const distance = damerauDistance(word, other, most);
+      if (bitCount(wanted ^ (letters[place] ?? 0)) > 2 * most) continue;
+      const start = this.#starts[place] ?? 0;
+      const end = this.#starts[place + 1] ?? 0;
+      const skipped = text.charCodeAt(start) === wholeNameSign ? 1 : 0;
+      if (Math.abs(end - start - skipped - word.length) > most) continue;
+      const distance = damerauDistance(word, text.slice(start + skipped, end), most);
       if (distance > 0 && distance <= most) found.push({ word: place, distance });
     }
     return found;
-  }
-
-  /** The place of the word that a letter of the text belongs to. */
-  #placeAt(at: number): number {
-    let low = 0;
-    let high = this.size;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#starts[middle + 1] ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   /** The place of the first word that is not before `word`. */

@@ -13,6 +13,8 @@ export class WordIndex {
   readonly postings: Uint32Array;
   readonly #starts: Uint32Array;
   readonly #languages: Uint32Array;
+  /** The last text that was looked for within words: a rare term is matched twice. */
+  #within: { readonly text: string; readonly ranges: readonly WordRange[] } = { text: '', ranges: [] };
 
   constructor({ vocabulary, starts, postings, languages }: PackedPostings) {
     this.vocabulary = new Vocabulary(vocabulary);
@@ -67,7 +69,8 @@ export class WordIndex {
 
   /** Returns the words that have a text within. */
   containing(text: string, fit: number): Expansion[] {
-    return this.vocabulary.containing(text).map((range) => ({ ...range, fit }));
+    if (this.#within.text !== text) this.#within = { text, ranges: this.vocabulary.containing(text) };
+    return this.#within.ranges.map((range) => ({ ...range, fit }));
   }
 }
 
