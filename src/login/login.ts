@@ -1,5 +1,6 @@
 import { basePathOf } from '../base-url.ts';
 import type { Log } from '../log.ts';
+import { LogThrottle } from '../log-throttle.ts';
 import { messageOf } from '../system-error.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
@@ -30,6 +31,7 @@ export class Login {
   readonly #provider: Provider;
   readonly #keys: KeyRing;
   readonly #log: Log;
+  readonly #failures = new LogThrottle();
 
   constructor({ settings, secrets, baseUrl, log, bounds }: LoginOptions) {
     this.#provider = new Provider(settings, `${baseUrl}${callbackPath}`, bounds);
@@ -86,9 +88,11 @@ export class Login {
     }
   }
 
-  /** Logs the errors that only the operator can fix, and returns the error. */
+  /** Logs the errors that only the operator can fix, one line for each cause, and returns the error. */
   #logged(error: unknown): unknown {
-    if (error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind)) {
+    const isForOperator =
+      error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind);
+    if (isForOperator && this.#failures.begins(error.message)) {
       this.#log.warn({ login: error.kind, because: reasons(error) }, `a login failed: ${error.message}`);
     }
     return error;

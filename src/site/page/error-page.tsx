@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { ProblemError } from '../../http/problem.ts';
+import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
@@ -60,7 +60,7 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
         <h1>{t(`error.${kind}.title`)}</h1>
         <p>{t(`error.${kind}.text`)}</p>
         {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
-        {problem.kind === 'writes-unavailable' && (
+        {hasOwnReason.has(problem.kind) && (
           <p>
             <InEnglish>{asSentence(problem.message)}</InEnglish>
           </p>
@@ -74,6 +74,9 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
     </Layout>
   );
 }
+
+/** Problems whose detail says what the texts of the page do not. */
+const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 'too-large']);
 
 type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused';
 

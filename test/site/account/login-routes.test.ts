@@ -235,6 +235,7 @@ describe('the login', () => {
     const begun = await backFromProvider(lonely);
     await lonely.provider.leave();
     await refused(lonely, begun.visitor, begun.back, 503, /does not respond/);
+    strictEqual(lonely.service.log().split('a login failed').length, 2, 'one line for both');
   });
 
   it('tells the operator of a secret that the provider does not take', async () => {

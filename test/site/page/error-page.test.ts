@@ -55,6 +55,13 @@ describe('the page of an error', () => {
     match(page.text, /Not available right now/);
   });
 
+  it('says what to shorten where a form is too large', async () => {
+    const detail = 'the body is larger than 262144 bytes: shorten the page';
+    const { status, text } = await pageOf(new ProblemError('too-large', detail));
+    strictEqual(status, 413);
+    match(text, /The body is larger than 262144 bytes: shorten the page\./);
+  });
+
   it('says what to do, not what the API calls it', async () => {
     const { status, text, headers } = await pageOf(
       new ProblemError('not-found', 'GET /api/v2/bots lists those there are'),
