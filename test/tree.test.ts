@@ -13,6 +13,10 @@ const rooms =
     ' ',
   );
 
+function textOf(file: string): string {
+  return readFileSync(join(src, file), 'utf8');
+}
+
 const typeDeclaration = /^(?:export )?(?:interface|type|(?:abstract )?class) (\w+)/gm;
 
 /** A file of the tree → the files that it imports, types too. */
@@ -44,7 +48,7 @@ describe('the tree of src/', () => {
 
   it('declares no type name twice', () => {
     const names = files.flatMap((file) =>
-      [...readFileSync(join(src, file), 'utf8').matchAll(typeDeclaration)].map(([, name = '']) => name),
+      [...textOf(file).matchAll(typeDeclaration)].map(([, name = '']) => name),
     );
     deepStrictEqual(
       names.filter((name, i) => names.indexOf(name) !== i),
@@ -52,8 +56,51 @@ describe('the tree of src/', () => {
     );
   });
 
+  it('names the classes of errors as such', () => {
+    const others = files.flatMap((file) =>
+      [...textOf(file).matchAll(/^export class (\w+)(?:<\w+>)? extends \w*Error\b/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => !name.endsWith('Error')),
+    );
+    deepStrictEqual(others, []);
+  });
+
+  it('exports no function, class or value that nothing but tests uses', () => {
+    const benches = readdirSync(join(top, 'bench')).filter((name) => name.endsWith('.ts'));
+    const texts = [
+      ...files.map(textOf),
+      ...benches.map((name) => readFileSync(join(top, 'bench', name), 'utf8')),
+    ];
+    const uses = new Map<string, number>();
+    for (const text of texts)
+      for (const [word] of text.matchAll(/\w+/g)) uses.set(word, (uses.get(word) ?? 0) + 1);
+    const exported = files.flatMap((file) =>
+      [...textOf(file).matchAll(/^export (?:async )?(?:function\*?|const|class) (\w+)/gm)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    ok(exported.length > 500);
+    deepStrictEqual(
+      exported.filter((name) => uses.get(name) === 1),
+      [],
+    );
+  });
+
   it('has no cycle between folders', () => {
     deepStrictEqual(cycleIn(folderImports()), []);
+  });
+});
+
+describe('the tree of test/', () => {
+  it('has its units in folders of the names that src/ has', () => {
+    const tests = readdirSync(join(top, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.test\.tsx?$/.test(name) && !name.includes('node_modules'))
+      .map(dirname)
+      .filter((folder) => !/^(?:scenarios|support|bench)(?:\/|$)/.test(folder));
+    deepStrictEqual(
+      [...new Set(tests)].filter((folder) => !existsSync(join(src, folder))),
+      [],
+    );
   });
 });
 
