@@ -20,7 +20,7 @@ import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
 import type { PageReader } from '../site/add/forms.ts';
 import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
-import { addSiteRoutes } from '../site/site-routes.tsx';
+import { addSiteRoutes, type SitePreparation } from '../site/site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
@@ -83,6 +83,7 @@ export interface Application {
   readonly app: Koa;
   /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
   readonly rewrite: ((url: string) => string) | undefined;
+  readonly prepareSite: SitePreparation;
 }
 
 /** Creates the application with all of its routes and middleware. */
@@ -139,7 +140,7 @@ export function createApp(options: AppOptions): Application {
   options.live?.addRoute(router);
   const { securityContact } = config;
   addDiscoverRoutes(router, { bots, lists, baseUrl, site, securityContact });
-  addSiteRoutes(router, {
+  const prepareSite = addSiteRoutes(router, {
     site,
     bots,
     lists,
@@ -171,7 +172,8 @@ export function createApp(options: AppOptions): Application {
   app.use(router.routes());
   app.use(handleUnrouted([posted, programs, probes, router], basePath));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
-  return { app, rewrite: basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]) };
+  const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]);
+  return { app, rewrite, prepareSite };
 }
 
 /** Creates the application for a port that only probes and Prometheus reach. */

@@ -31,6 +31,7 @@ import { healthOf, metricsOf, type Parts } from './health.ts';
 import { openLogin } from './open-login.ts';
 import { followPictures, openPictures } from './pictures.ts';
 import { remoteNotice } from './remote-notice.ts';
+import { keepSitePrepared } from './site-preparation.ts';
 import { buildSearchIndex, searchOf } from './search.ts';
 import { openServers } from './servers.ts';
 import { showCommits } from './show-commits.ts';
@@ -167,7 +168,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   const markdown = new Markdown();
   closers.add(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue) : null;
-  const { app, rewrite } = createApp({
+  const application = createApp({
     catalogue,
     search,
     counts: {
@@ -201,13 +202,14 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     config,
     log,
   });
-  const served = { app, rewrite, health, metrics, responses };
+  const served = { ...application, health, metrics, responses };
   const address = await openServers(config, served, closers, log);
   closers.add(() => live?.close());
   await loading.catch((error: unknown) => {
     throw catalogueError(error, config);
   });
   await sync?.start();
+  closers.add(keepSitePrepared(catalogue, application.prepareSite, log));
   void buildSearchIndex(catalogue, search, log);
   timeline.start();
   void removedBots.start();

@@ -32,8 +32,11 @@ export interface SiteOptions extends BotRecipeOptions {
   readonly readPage: PageReader;
 }
 
+/** Makes what the front page and the pages of bots show of all bots, where that is not current. */
+export type SitePreparation = () => Promise<void>;
+
 /** The pages that anyone can read: front page, categories, bots, API; the forms; the assets. */
-export function addSiteRoutes(router: Router, options: SiteOptions): void {
+export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
   addAssetRoutes(router);
   addOwnAssetRoute(router, options.site);
   addAddRoutes(router, options);
@@ -66,6 +69,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): void {
       await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
   });
   addBadgeRoute(router, { bots, counts, site: options.site });
+  return async () => void (await Promise.all([lists.front(), related.groups()]));
 }
 
 async function renderDocs(inputs: PageInputs & { readonly baseUrl: string }): Promise<VNode> {

@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CurrentCache } from '../../src/concurrency/current-cache.ts';
 
 interface Value {
@@ -43,19 +44,76 @@ describe('a cache of what is current', () => {
     );
   });
 
-  it('keeps a value for its time of grace, whatever changes', async () => {
-    const cache = new CurrentCache<Value>(
-      1_000_000,
-      () => 1000,
-      () => 30,
-    );
-    const value = await cache.get('a', read, make);
-    version++;
-    strictEqual(await cache.get('a', read, make), value);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 40);
+  describe('where making may take a part of the time only', () => {
+    /** Makes a value in so many milliseconds. */
+    const slowly = (milliseconds: number) => async (inputs: Value) => {
+      await sleep(milliseconds);
+      return await make(inputs);
+    };
+
+    it('keeps a value for many times the time that it took, whatever changes', async () => {
+      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 20);
+      const value = await cache.get('a', read, slowly(5));
+      version++;
+      strictEqual(await cache.get('a', read, slowly(5)), value);
+      await sleep(400);
+      strictEqual(
+        (await cache.get('a', read, slowly(5))).version,
+        1,
+        'it was quick to make: it is waited for',
+      );
     });
+
+    it('shows a value that took long to make until the next one is made in the background', async () => {
+      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
+      const value = await cache.get('a', read, slowly(50));
+      version++;
+      await sleep(60);
+      strictEqual(await cache.get('a', read, slowly(50)), value, 'nobody waits');
+      strictEqual(value.current(), true, 'it begins to make one and no other');
+      while (value.current()) await sleep(10);
+      deepStrictEqual([(await cache.get('a', read, slowly(50))).version, made], [1, 2]);
+    });
+
+    it('goes on with it when the next one cannot be made, and tries again', async () => {
+      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
+      const tries: Value[] = [];
+      const makeOnce = async (inputs: Value): Promise<Value> => {
+        tries.push(inputs);
+        if (tries.length > 1) throw new Error('no');
+        return await slowly(50)(inputs);
+      };
+      const value = await cache.get('a', read, makeOnce);
+      version++;
+      while (tries.length < 3) {
+        strictEqual(value.current(), true);
+        await sleep(10);
+      }
+    });
+
+    it('shows none that is out of date for more than a minute', async () => {
+      const cache = new CurrentCache<Value>(1_000_000, () => 1000, 1);
+      await cache.get('a', read, slowly(50));
+      version++;
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 61_000;
+      try {
+        strictEqual((await cache.get('a', read, slowly(50))).version, 1);
+      } finally {
+        performance.now = now;
+      }
+    });
+  });
+
+  it('returns what it has without waiting, and makes what is missing or has changed', async () => {
+    const cache = new CurrentCache<Value>(1_000_000, () => 1000);
+    strictEqual(cache.kept('a', read, make), undefined);
+    const first = await cache.get('a', read, make);
+    version++;
+    strictEqual(cache.kept('a', read, make), first);
     strictEqual((await cache.get('a', read, make)).version, 1);
+    strictEqual(cache.kept('a', read, make)?.version, 1);
+    strictEqual(made, 2);
   });
 
   it('never returns what was begun before a change to those who ask after it', async () => {

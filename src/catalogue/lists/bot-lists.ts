@@ -77,7 +77,7 @@ export class BotLists {
       ...(query.q !== undefined && { index: this.#search.version }),
       ...(query.activeDays !== undefined && { reports: this.#sortedIndexes.version('count') }),
     });
-    return await this.#list(JSON.stringify(['v2', query]), read, async () => {
+    return await this.#list(JSON.stringify(['v2', query]), read, query.q, async () => {
       const slice = new TimeSlice();
       return await listOf(await this.#select(query, slice), elementForm(query.fields), slice);
     });
@@ -88,7 +88,7 @@ export class BotLists {
    * @throws {QueueFullError}
    */
   async select(query: Selection): Promise<PageOfBots> {
-    return await this.#queue.run(async () => await this.#select(query));
+    return await this.#run(query.q, async () => await this.#select(query));
   }
 
   /**
@@ -96,7 +96,7 @@ export class BotLists {
    * @throws {QueueFullError}
    */
   async search(query: SearchQuery): Promise<SearchResult> {
-    return await this.#queue.run(async () => {
+    return await this.#run(query.q, async () => {
       const { counts } = this.#sortedIndexes;
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
@@ -159,7 +159,7 @@ export class BotLists {
    */
   async files(): Promise<List & Current> {
     const read = (): object => ({ bots: this.#bots.version });
-    return await this.#list('v1', read, async () => {
+    return await this.#list('v1', read, undefined, async () => {
       const bots = await inPathOrder(this.#bots.all());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
       return await listOf({ bots, total, next: undefined }, fileForm);
@@ -178,8 +178,19 @@ export class BotLists {
     return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, among);
   }
 
-  async #list(key: string, read: () => object, make: () => Promise<List>): Promise<List & Current> {
-    return await this.#lists.get(key, read, async () => await this.#queue.run(make));
+  async #list(
+    key: string,
+    read: () => object,
+    q: string | undefined,
+    make: () => Promise<List>,
+  ): Promise<List & Current> {
+    return await this.#lists.get(key, read, async () => await this.#run(q, make));
+  }
+
+  /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */
+  async #run<T>(q: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (q !== undefined) await this.#search.update();
+    return await this.#queue.run(work);
   }
 }
 

@@ -18,18 +18,19 @@ export interface BotGroups {
   /** The bots of each author who has several, in the order of their ids. */
   readonly byAuthor: ReadonlyMap<string, readonly IndexedBot[]>;
   /** Returns the bots on most servers among those that have the category and language of a bot and are for adults if it is. */
-  readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly RelatedBot[];
+  readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
+}
+
+interface ComparedBot extends RelatedBot {
+  /** Those of its name and description in the language of the group, each between line ends. */
+  readonly words: string;
 }
 
 /** Groups all bots in one pass, and again some time after one of them has changed. */
 export class RelatedBots {
   readonly #bots: BotIndex;
   readonly #counts: ReadonlyCounts;
-  readonly #kept = new CurrentCache<BotGroups>(
-    1024,
-    () => 0,
-    (took) => Math.min(took * restraint, longestRestraint),
-  );
+  readonly #kept = new CurrentCache<BotGroups>(1024, () => 0, share);
 
   constructor(bots: BotIndex, counts: ReadonlyCounts) {
     this.#bots = bots;
@@ -56,10 +57,9 @@ export function botsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): Index
 /** Returns the bots of the same category and language that share most words with this one. */
 export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): RelatedBot[] {
   const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
-  const own = wordsOf(bot.contents[locale]);
+  const own = [...wordsOf(bot.contents[locale])].map((word) => `\n${word}\n`);
   const alike = others.map((other) => {
-    const { contents } = elementOf(other.bot);
-    return { other, shared: [...wordsOf(contents[locale])].filter((word) => own.has(word)).length };
+    return { other, shared: own.filter((word) => other.words.includes(word)).length };
   });
   return alike
     .toSorted((a, b) => b.shared - a.shared)
@@ -67,11 +67,8 @@ export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Loca
     .map(({ other }) => other);
 }
 
-/** Grouping takes at most one part in so many of the time, however often the catalogue changes. */
-const restraint = 200;
-
-/** Milliseconds. */
-const longestRestraint = 60_000;
+/** Grouping takes at most one part in so many of the time. */
+const share = 200;
 
 const mostOfAuthor = 8;
 const mostSimilar = 3;
@@ -105,7 +102,7 @@ async function groupsOf(bots: readonly IndexedBot[], counts: ReadonlyCounts): Pr
     }
   });
   const popular: BotGroups['popular'] = ({ category, nsfw }, locale) =>
-    (nsfw ? adult : general).get(category)?.get(locale)?.bots() ?? [];
+    (nsfw ? adult : general).get(category)?.get(locale)?.compared(locale) ?? [];
   return { byAuthor, popular };
 }
 
@@ -116,17 +113,26 @@ class PopularBots {
   #bots: RelatedBot[] = [];
   /** A bot with this count, or a lower one, is not among the first. */
   #most = Number.NEGATIVE_INFINITY;
+  #compared: readonly ComparedBot[] | undefined;
 
   add(bot: IndexedBot, count: number | undefined): void {
     if ((count ?? -1) <= this.#most) return;
     this.#bots.push({ bot, count });
     // Shortened now and then, so that no group is sorted whole.
     if (this.#bots.length < 4 * groupSize) return;
-    this.#bots = this.bots();
+    this.#bots = this.#first();
     this.#most = this.#bots.at(-1)?.count ?? -1;
   }
 
-  bots(): RelatedBot[] {
+  /** Returns them with their words, which are read once: reading them takes longer than all else on a page. */
+  compared(locale: Locale): readonly ComparedBot[] {
+    return (this.#compared ??= this.#first().map(({ bot, count }) => {
+      const words = [...wordsOf(elementOf(bot).contents[locale])];
+      return { bot, count, words: `\n${words.join('\n')}\n` };
+    }));
+  }
+
+  #first(): RelatedBot[] {
     return this.#bots.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, groupSize);
   }
 }

@@ -39,11 +39,7 @@ interface FeedRecipe {
  */
 export class Feeds {
   readonly #options: FeedsOptions;
-  readonly #kept = new CurrentCache<SmallDocument>(
-    8 * 1024 * 1024,
-    ({ body }) => body.length,
-    (took) => Math.min(took * restraint, longestRestraint),
-  );
+  readonly #kept = new CurrentCache<SmallDocument>(8 * 1024 * 1024, ({ body }) => body.length, share);
 
   constructor(options: FeedsOptions) {
     this.#options = options;
@@ -125,8 +121,5 @@ export class Feeds {
 
 const entries = 50;
 
-/** Making a feed takes at most one part in so many of the time, however often the catalogue changes. */
-const restraint = 20;
-
-/** Milliseconds; a feed may have waited in the queue. */
-const longestRestraint = 5000;
+/** Making a feed takes at most one part in so many of the time. */
+const share = 20;

@@ -39,11 +39,7 @@ export interface SitemapOptions {
 /** The sitemap, made when it is first requested and kept until the catalogue changes. */
 export class SitemapCache {
   readonly #options: Required<SitemapOptions>;
-  readonly #kept = new CurrentCache<Sitemap>(
-    256 * 1024 * 1024,
-    ({ size }) => size,
-    (took) => Math.min(took * restraint, longestRestraint),
-  );
+  readonly #kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, ({ size }) => size, share);
 
   constructor(options: SitemapOptions) {
     this.#options = { locales: [], limits: { addresses: 50_000, bytes: 50 * 1024 * 1024 }, ...options };
@@ -59,11 +55,8 @@ export class SitemapCache {
   }
 }
 
-/** Making a sitemap takes at most one part in so many of the time, however often the catalogue changes. */
-const restraint = 20;
-
-/** Milliseconds. */
-const longestRestraint = 60_000;
+/** Making a sitemap takes at most one part in so many of the time. */
+const share = 20;
 
 /** A part before it is compressed. */
 interface Part {

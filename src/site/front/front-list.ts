@@ -7,7 +7,6 @@ import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
-import { QueueFullError } from '../../concurrency/serial-queue.ts';
 import { frontPath, type FrontQuery, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
@@ -76,19 +75,14 @@ export class FrontLists {
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
     ({ entries, suggestions }) => sizeOf(entries) + sizeOf(suggestions),
-    graceOf,
+    share,
   );
   readonly #front = new CurrentCache<Front>(
     1024 * 1024,
     ({ shelves }) => shelves.reduce((sum, { entries }) => sum + sizeOf(entries), 0),
-    graceOf,
+    share,
   );
-
-  readonly #examples = new CurrentCache<Examples>(
-    64 * 1024,
-    () => 0,
-    (took) => Math.min(took * restraintOfExamples, longestOfExamples),
-  );
+  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, shareOfExamples);
 
   /** @param settings returns those in force */
   constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts, settings: () => CatalogueSettings) {
@@ -116,26 +110,30 @@ export class FrontLists {
   }
 
   /**
-   * Returns the first few of some searches that find bots as they are spelled. None while that takes long, as it does until
-   * the search is ready, or while much waits: no page waits for it.
+   * Returns the first few of some searches that find bots as they are spelled. None until they are chosen, for which the
+   * search has to be ready: a page hardly waits for them, and is rendered again when they are there.
    */
   async examples(candidates: readonly string[]): Promise<Examples & Current> {
+    const key = candidates.join('\n');
     const read = (): object => ({ bots: this.#versions().bots });
-    const chosen = this.#examples.get(candidates.join('\n'), read, async () => {
-      const queries: string[] = [];
-      const { total: all } = await this.#lists.sizes(false);
-      for (const q of all === 0 ? [] : candidates) {
-        const { total, corrected } = await this.#lists.search({ q, nsfw: false, limit: 1 });
-        if (total > 0 && corrected === undefined) queries.push(q);
-        if (queries.length === mostExamples) break;
-      }
-      return { queries };
-    });
-    const orNone = chosen.catch((error: unknown) => {
-      if (error instanceof QueueFullError) return noExamples;
-      throw error;
-    });
-    return await Promise.race([orNone, wait(mostWait, noExamples, { ref: false })]);
+    const choose = async (): Promise<Examples> => await this.#choose(candidates);
+    const kept = (): (Examples & Current) | undefined => this.#examples.kept(key, read, choose);
+    if (kept() === undefined) {
+      const chosen = this.#examples.get(key, read, choose).catch(() => {});
+      await Promise.race([chosen, wait(mostWait, undefined, { ref: false })]);
+    }
+    return kept() ?? { queries: [], current: () => kept() === undefined };
+  }
+
+  async #choose(candidates: readonly string[]): Promise<Examples> {
+    const queries: string[] = [];
+    const { total: all } = await this.#lists.sizes(false);
+    for (const q of all === 0 ? [] : candidates) {
+      const { total, corrected } = await this.#lists.search({ q, nsfw: false, limit: 1 });
+      if (total > 0 && corrected === undefined) queries.push(q);
+      if (queries.length === mostExamples) break;
+    }
+    return { queries };
   }
 
   async #select(query: FrontQuery): Promise<FrontList> {
@@ -214,24 +212,13 @@ export class FrontLists {
   }
 }
 
-function graceOf(took: number): number {
-  return Math.min(took * restraint, longestRestraint);
-}
-
-/** A list stays for this many times the time it took to make, however often the catalogue changes. */
-const restraint = 20;
-
-/** Milliseconds; a list may have waited in the queue. */
-const longestRestraint = 5000;
+/** Making a list takes at most one part in so many of the time. */
+const share = 20;
 
 const mostExamples = 5;
-const noExamples: Examples & Current = { queries: [], current: () => false };
 /** Milliseconds that a page waits for its examples. */
-const mostWait = 50;
-/** Choosing examples takes at most one part in so many of the time. */
-const restraintOfExamples = 200;
-/** Milliseconds. */
-const longestOfExamples = 60_000;
+const mostWait = 20;
+const shareOfExamples = 200;
 
 function sizeOf(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);
