@@ -1,0 +1,171 @@
+import { sortKeys } from '../../catalogue/lists/selection.ts';
+import { type Json, ref } from './openapi-schemas.ts';
+import { writableKeys } from './update-body.ts';
+
+const problem = { $ref: '#/components/responses/Problem' };
+const idParameter = { name: 'id', in: 'path', required: true, schema: ref('id') };
+const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
+
+const readBot = {
+  summary: 'One bot, with its pages',
+  parameters: [idParameter],
+  responses: {
+    '200': response('The bot.', ref('BotRecord')),
+    ...notModified,
+    '400': problem,
+    '404': problem,
+    '406': problem,
+  },
+};
+
+const time = { type: 'string', examples: ['2026-11-22', '2026-11-22T05:00Z'] };
+
+const countAt = {
+  type: 'object',
+  required: ['at', 'count'],
+  properties: {
+    at: time,
+    count: { type: 'integer', minimum: 0 },
+  },
+};
+
+/** The paths of the API. */
+export const paths = {
+  '/api/v2/bots': {
+    get: {
+      operationId: 'listBots',
+      summary: 'List bots (without pages)',
+      parameters: [
+        query('q', 'Words to search for, in any language; a bot may have only some of them.', {
+          type: 'string',
+          maxLength: 200,
+          pattern: '\\S',
+        }),
+        query('category', 'Bots of this category; may be there more than once, for bots of any of them.', {
+          type: 'array',
+          items: ref('category'),
+        }),
+        query('nsfw', 'Only bots for adults, or only others.', { type: 'boolean' }),
+        query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
+        query('author', 'Bots of this author: the id of an account.', ref('id')),
+        query('locale', 'Bots with a page in this language.', ref('locale')),
+        query(
+          'active',
+          'Bots that posted a count in the last days: 30d, or as many as the settings of the catalogue name.',
+          {
+            type: 'string',
+            pattern: '^[1-9][0-9]{0,3}d$',
+          },
+        ),
+        query(
+          'sort',
+          `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
+          { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
+        ),
+        query('limit', 'The number of bots on a page; all if left out.', {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+        }),
+        query('after', 'The cursor in the Link header of the page before.', { type: 'string' }),
+        query('fields', 'The keys to return, separated by commas; all if left out.', { type: 'string' }),
+      ],
+      responses: {
+        '200': response(
+          'The bots. X-Total-Count has their number, Link the next page.',
+          listOf(ref('BotListElement')),
+        ),
+        ...notModified,
+        '400': problem,
+        '406': problem,
+        '503': problem,
+      },
+    },
+  },
+  '/api/v2/bots/{id}': {
+    get: { operationId: 'getBot', ...readBot },
+    post: {
+      operationId: 'updateBot',
+      summary: 'Post a count or change keys',
+      description: `Any of ${writableKeys.join(', ')} in “bot”. All keys are changed or none. A response with status 2xx means that the change is saved on disk.`,
+      security: [{ token: [] }],
+      parameters: [
+        idParameter,
+        {
+          name: 'If-Match',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'The ETag that the bot must have.',
+        },
+      ],
+      requestBody: { required: true, content: { 'application/json': { schema: ref('Update') } } },
+      responses: {
+        '200': response('The keys as they are stored.', ref('UpdateAnswer')),
+        '202': response(
+          'The keys as they are stored. The change is saved; the Git server, for which responses wait here, does not have it yet and gets it later. Do not send it again.',
+          ref('UpdateAnswer'),
+        ),
+        ...Object.fromEntries(
+          [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
+        ),
+      },
+    },
+  },
+  '/api/v2/bots/{id}/counts': {
+    get: {
+      operationId: 'getCounts',
+      summary: 'Counts of a bot over time',
+      description:
+        'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
+      parameters: [
+        idParameter,
+        query('from', 'The first day or hour; that of the first count if left out.', time),
+        query('to', 'The last day or hour; the one that is not over if left out.', time),
+        query('step', 'The length of a period; day if left out. At most 3,660 periods are returned.', {
+          type: 'string',
+          enum: ['hour', 'day'],
+        }),
+      ],
+      responses: {
+        '200': {
+          description: 'The counts, the oldest first; “at” is the begin of the period.',
+          content: {
+            'application/json': { schema: listOf(countAt) },
+            'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
+          },
+        },
+        ...notModified,
+        '400': problem,
+        '404': problem,
+        '406': problem,
+        '503': problem,
+      },
+    },
+  },
+  '/api/v1/bots': {
+    get: {
+      operationId: 'listFiles',
+      summary: 'List the markdown files',
+      responses: {
+        '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
+        ...notModified,
+        '400': problem,
+        '406': problem,
+        '503': problem,
+      },
+    },
+  },
+  '/api/v1/bots/{id}': { get: { operationId: 'getBotV1', ...readBot } },
+};
+
+function listOf(items: Json): Json {
+  return { type: 'array', items };
+}
+
+function response(description: string, schema: Json): Json {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+function query(name: string, description: string, schema: Json): Json {
+  return { name, in: 'query', description, schema };
+}
