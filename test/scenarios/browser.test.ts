@@ -66,6 +66,8 @@ files[pagePath('13')] = mainPage(
     '![a badge](https://badges.example.org/a.svg)',
   ].join(`\n\n${'Between the pictures. '.repeat(60)}\n\n`),
 );
+/** Removed before the service starts. */
+files[pagePath('14')] = mainPage({ name: 'Former' });
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
 
@@ -84,6 +86,7 @@ const paths = [
   '/bots/10?locale=he',
   '/bots/11',
   '/bots/13',
+  '/bots/14',
   '/add',
   '/docs',
   '/nothing',
@@ -101,9 +104,15 @@ describe('in a browser', function () {
   this.timeout(60_000);
   let service: TestService;
   before(async () => {
-    const root = testRepository(files).folder;
+    const { folder: root, git } = testRepository(files);
+    git('rm', '-q', pagePath('14'));
+    git('commit', '-q', '-m', 'Remove a bot');
     await keepPictures(root, pictures, { width: 300, height: 100 });
     service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
+    await eventually(async () => {
+      const { status } = await fetch(`${service.address}/bots/14`, { headers: { Accept: 'text/html' } });
+      strictEqual(status, 410);
+    });
   });
 
   /** A page, and what went wrong on it: faults, breaches of the policy, requests that leave the origin. */
@@ -115,7 +124,8 @@ describe('in a browser', function () {
     const wrongs: string[] = [];
     page.on('pageerror', (error) => wrongs.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/status of 404/.test(message.text())) wrongs.push(message.text());
+      if (message.type() === 'error' && !/status of (?:404|410)/.test(message.text()))
+        wrongs.push(message.text());
     });
     page.on('request', (request) => {
       if (!request.url().startsWith(address)) wrongs.push(request.url());

@@ -22,7 +22,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 export const assets = {
-  stylesheet: asset('site.css'),
+  /** Without its comments and indentation: a fifth of its bytes. */
+  stylesheet: asset('site.css', (css) => css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
   /** Validates the form of /add while the user types. */
   addScript: asset('add.js'),
   /** Reloads the page when a file of the catalogue is saved. */
@@ -50,8 +51,9 @@ export const assetHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-function asset(name: string): Asset {
-  const body = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
+function asset(name: string, shorten?: (text: string) => string): Asset {
+  const bytes = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
+  const body = shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString()));
   const digest = hash('sha1', body, 'base64url');
   const extension = extname(name);
   return {
