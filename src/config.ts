@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { type LoginSettings, readLoginSettings, readSecrets } from './login/settings.ts';
 import type { LogSettings } from './log.ts';
 import { readSecretFiles, secretSettings } from './secret-files.ts';
+import { SettingReader } from './setting-reader.ts';
 import { nearestName } from './spelling/nearest-name.ts';
+import { type RemoteSettings, readRemoteSettings } from './sync/settings.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
 export interface Config {
@@ -30,7 +32,7 @@ export interface Config {
   /** The age after which state history is pruned to one commit a day. */
   readonly stateDays: number;
   /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
-  readonly remote: RemoteConfig | null;
+  readonly remote: RemoteSettings | null;
   /** Keep copies of the bots' pictures. */
   readonly images: boolean;
   /** For people who edit the catalogue: open pages reload on edits and show faults. */
@@ -56,21 +58,6 @@ export interface Config {
   readonly unknown: readonly string[];
 }
 
-export interface RemoteConfig {
-  /** A remote's name or URL, as git accepts it. */
-  readonly remote: string;
-  /** The branch there; null for the one with the name of the checked-out branch. */
-  readonly branch: string | null;
-  /** Fetches at least that often. */
-  readonly syncSeconds: number;
-  /** Pushes at most that often. */
-  readonly pushSeconds: number;
-  /** When the response to a post is sent: once the change is durable here, or once the remote has it. */
-  readonly ack: 'local' | 'remote';
-  /** The secret that the Git server signs its calls of `/hooks/push` with; null where there is no webhook. */
-  readonly webhookSecret: string | null;
-}
-
 /** Invalid settings: a sentence each, with the variable's name and the values it takes. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
@@ -87,145 +74,52 @@ export class ConfigError extends Error {
  * @throws {ConfigError} naming every fault at once.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const faults: string[] = [];
-  const secrets = readSecretFiles(env, faults);
+  const fileFaults: string[] = [];
+  const secrets = readSecretFiles(env, fileFaults);
   // A secret that cannot be read is not one that is missing.
-  if (faults.length > 0) throw new ConfigError(faults);
-  const known = new Set(['BOTSHELF_FAILPOINT', ...secretSettings.map((name) => `${name}_FILE`)]);
-  const text = (name: string): string | undefined => {
-    known.add(name);
-    const value = env[name]?.trim() ?? '';
-    return value === '' ? secrets.get(name) : value;
-  };
-  const integer = (name: string, fallback: number, least: number, most: number): number => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    faults.push(`${name} is ${JSON.stringify(value)}: set it to a whole number from ${least} to ${most}.`);
-    return fallback;
-  };
-  const flag = (name: string, fallback = false): boolean => {
-    const value = text(name)?.toLowerCase() ?? (fallback ? 'on' : 'off');
-    if (['on', 'true', '1', 'yes'].includes(value)) return true;
-    if (!['off', 'false', '0', 'no'].includes(value)) {
-      faults.push(`${name} is ${JSON.stringify(value)}: set it to "on" or "off".`);
-    }
-    return false;
-  };
-  const choice = <const T extends string>(name: string, choices: readonly T[]): T | undefined => {
-    const value = text(name)?.toLowerCase();
-    const chosen = choices.find((one) => one === value);
-    if (value !== undefined && chosen === undefined)
-      faults.push(`${name} is ${JSON.stringify(value)}: set it to ${listOf(choices)}.`);
-    return chosen;
-  };
-  const address = (name: string, fallback: string): string => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    const path = url?.pathname.replace(/\/$/, '') ?? '';
-    if (
-      url &&
-      /^https?:$/.test(url.protocol) &&
-      basePaths.test(path) &&
-      !url.search &&
-      !url.hash &&
-      !url.username
-    ) {
-      return url.origin + path;
-    }
-    faults.push(
-      `${name} is ${JSON.stringify(value)}: set it to an address such as https://bots.example.org or https://example.org/bots; names in its path have letters, digits, "-", "_", "." and "~" only, and the first is not "api".`,
-    );
-    return fallback;
-  };
-
-  const remote = (): RemoteConfig | null => {
-    const name = text('BOTSHELF_REMOTE');
-    const branch = text('BOTSHELF_BRANCH') ?? null;
-    const webhookSecret = text('BOTSHELF_WEBHOOK_SECRET') ?? null;
-    const config = {
-      remote: name ?? '',
-      branch,
-      syncSeconds: integer('BOTSHELF_SYNC_SECONDS', 60, 1, 86400),
-      pushSeconds: integer('BOTSHELF_PUSH_SECONDS', 10, 0, 3600),
-      ack: choice('BOTSHELF_ACK', ['local', 'remote']) ?? 'local',
-      webhookSecret,
-    } as const;
-    if (name?.startsWith('-'))
-      faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
-    if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
-      faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
-    if (webhookSecret !== null && webhookSecret.length < shortestWebhookSecret)
-      faults.push(
-        `BOTSHELF_WEBHOOK_SECRET has fewer than ${shortestWebhookSecret} characters: make one with "openssl rand -hex 32".`,
-      );
-    for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
-      if (name === undefined && text(needs) !== undefined)
-        faults.push(`${needs} is set, but BOTSHELF_REMOTE is not: set both, or neither.`);
-    }
-    return name === undefined ? null : config;
-  };
-
-  const contact = (): string | null => {
-    const value = text('BOTSHELF_CONTACT') ?? null;
-    if (value !== null && !/^[^\p{Cc}]{1,200}$/u.test(value))
-      faults.push(
-        'BOTSHELF_CONTACT is not a single line of up to 200 characters: set it to a mail address or a link.',
-      );
-    return value;
-  };
-
-  const securityContact = (): string | null => {
-    const value = text('BOTSHELF_SECURITY_CONTACT');
-    if (value === undefined) return null;
-    const uri = /^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(value) ? `mailto:${value}` : value;
-    if (/^(?:https:\/\/|mailto:|tel:)[\x21-\x7E]{1,200}$/.test(uri) && URL.canParse(uri)) return uri;
-    faults.push(
-      `BOTSHELF_SECURITY_CONTACT is ${JSON.stringify(value)}: give a mail address, or a link that begins with https://.`,
-    );
-    return null;
-  };
-
-  const port = integer('PORT', 8080, 0, 65535);
+  if (fileFaults.length > 0) throw new ConfigError(fileFaults);
+  const reader = new SettingReader(env, secrets);
+  const port = reader.integer('PORT', 8080, 0, 65535);
   const probePort =
-    text('BOTSHELF_PROBE_PORT') === undefined ? null : integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
+    reader.text('BOTSHELF_PROBE_PORT') === undefined
+      ? null
+      : reader.integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
   if (probePort === port && port !== 0)
-    faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
-  const catalogue = resolve(text('BOTSHELF_CATALOGUE') ?? '.');
+    reader.faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
+  const catalogue = resolve(reader.text('BOTSHELF_CATALOGUE') ?? '.');
   const config: Config = {
-    host: text('HOST') ?? '127.0.0.1',
+    host: reader.text('HOST') ?? '127.0.0.1',
     port,
     probePort,
-    baseUrl: address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
-    isBaseUrlSet: text('BOTSHELF_BASE_URL') !== undefined,
+    baseUrl: reader.address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
+    isBaseUrlSet: reader.text('BOTSHELF_BASE_URL') !== undefined,
     catalogue,
-    var: resolve(text('BOTSHELF_VAR') ?? `${catalogue}/var`),
-    trustProxy: flag('BOTSHELF_TRUST_PROXY'),
-    rateLimit: integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
-    badTokenLimit: integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
-    stateSeconds: integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
-    stateDays: integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
-    remote: remote(),
-    images: flag('BOTSHELF_IMAGES', true),
-    dev: flag('BOTSHELF_DEV'),
+    var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
+    trustProxy: reader.flag('BOTSHELF_TRUST_PROXY'),
+    rateLimit: reader.integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
+    badTokenLimit: reader.integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
+    stateSeconds: reader.integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
+    stateDays: reader.integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
+    remote: readRemoteSettings(reader),
+    images: reader.flag('BOTSHELF_IMAGES', true),
+    dev: reader.flag('BOTSHELF_DEV'),
     demo: false,
-    contact: contact(),
-    securityContact: securityContact(),
-    login: readLoginSettings(text, faults),
-    secrets: readSecrets(text, faults),
+    contact: readContact(reader),
+    securityContact: readSecurityContact(reader),
+    login: readLoginSettings(reader),
+    secrets: readSecrets(reader),
     log: {
-      level: choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
-      format: choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
+      level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
+      format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
     },
-    accessLog: flag('BOTSHELF_ACCESS_LOG'),
+    accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),
     notifiesSystemd: env['NOTIFY_SOCKET'] !== undefined,
-    failpoint: env['NODE_ENV'] === 'test' ? (text('BOTSHELF_FAILPOINT') ?? null) : null,
+    failpoint: env['NODE_ENV'] === 'test' ? (reader.text('BOTSHELF_FAILPOINT') ?? null) : null,
     unknown: [],
   };
-  if (faults.length > 0) throw new ConfigError(faults);
-  return { ...config, unknown: unknownSettings(env, known) };
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  const known = [...reader.names, 'BOTSHELF_FAILPOINT', ...secretSettings.map((name) => `${name}_FILE`)];
+  return { ...config, unknown: unknownSettings(env, new Set(known)) };
 }
 
 /**
@@ -252,14 +146,24 @@ export function readUserName({ SUDO_USER }: NodeJS.ProcessEnv = process.env): st
   }
 }
 
-const shortestWebhookSecret = 16;
+function readContact(reader: SettingReader): string | null {
+  const value = reader.text('BOTSHELF_CONTACT') ?? null;
+  if (value !== null && !/^[^\p{Cc}]{1,200}$/u.test(value))
+    reader.faults.push(
+      'BOTSHELF_CONTACT is not a single line of up to 200 characters: set it to a mail address or a link.',
+    );
+  return value;
+}
 
-/** Not below /api: the rest of a path of the API, such as /bots, begins like a path of the site. */
-const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;
-
-/** Returns a text such as `"json" or "pretty"`. */
-function listOf(choices: readonly string[]): string {
-  return new Intl.ListFormat('en', { type: 'disjunction' }).format(choices.map((one) => `"${one}"`));
+function readSecurityContact(reader: SettingReader): string | null {
+  const value = reader.text('BOTSHELF_SECURITY_CONTACT');
+  if (value === undefined) return null;
+  const uri = /^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(value) ? `mailto:${value}` : value;
+  if (/^(?:https:\/\/|mailto:|tel:)[\x21-\x7E]{1,200}$/.test(uri) && URL.canParse(uri)) return uri;
+  reader.faults.push(
+    `BOTSHELF_SECURITY_CONTACT is ${JSON.stringify(value)}: give a mail address, or a link that begins with https://.`,
+  );
+  return null;
 }
 
 function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {

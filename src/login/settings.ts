@@ -1,3 +1,5 @@
+import type { SettingReader } from '../setting-reader.ts';
+
 /** The path that the provider redirects back to. */
 export const callbackPath = '/login/callback';
 
@@ -12,20 +14,14 @@ export interface LoginSettings {
   readonly idClaim: string;
 }
 
-/**
- * Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set.
- * @param text returns the value of a variable, undefined when it is not set
- * @param faults gets a sentence for each error
- */
-export function readLoginSettings(
-  text: (name: string) => string | undefined,
-  faults: string[],
-): LoginSettings | null {
-  const provider = text('BOTSHELF_OAUTH_PROVIDER')?.toLowerCase();
-  const issuer = text('BOTSHELF_OAUTH_ISSUER');
-  const idClaim = text('BOTSHELF_OAUTH_ID_CLAIM');
-  const clientId = text('BOTSHELF_OAUTH_CLIENT_ID');
-  const clientSecret = text('BOTSHELF_OAUTH_CLIENT_SECRET');
+/** Reads the provider from the variables `BOTSHELF_OAUTH_…`; null when none is set. */
+export function readLoginSettings(reader: SettingReader): LoginSettings | null {
+  const { faults } = reader;
+  const provider = reader.text('BOTSHELF_OAUTH_PROVIDER')?.toLowerCase();
+  const issuer = reader.text('BOTSHELF_OAUTH_ISSUER');
+  const idClaim = reader.text('BOTSHELF_OAUTH_ID_CLAIM');
+  const clientId = reader.text('BOTSHELF_OAUTH_CLIENT_ID');
+  const clientSecret = reader.text('BOTSHELF_OAUTH_CLIENT_SECRET');
   if ([provider, issuer, idClaim, clientId, clientSecret].every((value) => value === undefined)) return null;
 
   const before = faults.length;
@@ -69,8 +65,9 @@ export function readLoginSettings(
 }
 
 /** Reads the secrets that seal cookies, newest first, separated by commas or white space. Empty when none is set. */
-export function readSecrets(text: (name: string) => string | undefined, faults: string[]): readonly string[] {
-  const secrets = (text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
+export function readSecrets(reader: SettingReader): readonly string[] {
+  const { faults } = reader;
+  const secrets = (reader.text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
   if (secrets.some(({ length }) => length < shortestSecret)) {
     faults.push(
       `BOTSHELF_SECRET has a secret of fewer than ${shortestSecret} characters: make one with "openssl rand -hex 32".`,
