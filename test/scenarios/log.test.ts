@@ -27,7 +27,7 @@ describe('what the log has for an operator', () => {
     service.expectLog(/8\.en\.md.*a file breaks a rule/);
   });
 
-  it('is one line at the start: version, catalogue, bots, remote, login, address', () => {
+  it('is one line at the start: version, catalogue, bots, remote, login, address', async () => {
     const starts = find(/ready at/);
     strictEqual(starts.length, 1);
     const { time, ms, msg, ...fields } = starts[0] ?? {};
@@ -41,6 +41,9 @@ describe('what the log has for an operator', () => {
       login: null,
       address: service.address,
     });
+    const metrics = await (await fetch(`${service.address}/metrics`)).text();
+    const { version, commit } = readVersion();
+    ok(metrics.includes(`botshelf_build_info{version="${version}",commit="${commit ?? ''}"} 1\n`));
     ok(String(msg).includes(`serves 1 bot of ${service.root}, no remote, no login; ready at`), String(msg));
   });
 

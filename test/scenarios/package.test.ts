@@ -1,6 +1,15 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cloneOfPackage, packageFolder } from '../support/clone.ts';
 import { testRepository } from '../support/repository.ts';
@@ -72,7 +81,7 @@ describe('the package, packed and installed in an empty folder', function () {
     );
   });
 
-  it('runs as a user without a home, with nothing writable but the catalogue and var', async () => {
+  it('runs as a user without a home, with nothing writable but the catalogue and var, whatever takes its place', async () => {
     const root = testRepository({ [pagePath('7')]: mainPage() }).folder;
     const folder = join(root, 'var');
     mkdirSync(folder);
@@ -80,7 +89,9 @@ describe('the package, packed and installed in an empty folder', function () {
     if (isRoot)
       for (const name of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
         chownSync(join(root, name), nobody, nobody);
-    const serve = `env -u HOME ${process.execPath} ${installed()}/bin/botshelf.js serve`;
+    const current = join(home, 'current');
+    symlinkSync(installed(), current);
+    const serve = `env -u HOME ${process.execPath} ${current}/bin/botshelf.js serve`;
     // Other users than root may neither mount nor change the user: the service then runs as they are.
     const isolated = isRoot
       ? `mount --bind ${root} ${root} && mount -o remount,bind,ro / && exec setpriv --reuid ${nobody} --regid ${nobody} --clear-groups --no-new-privs ${serve}`
@@ -93,6 +104,11 @@ describe('the package, packed and installed in an empty folder', function () {
       isRoot ? ['unshare', '--mount', ...shell] : [...shell],
     );
     strictEqual((await fetch(`${service.address}/bots/7`)).status, 200);
+    // As an upgrade does before the restart; files that nobody has requested yet are still those of this release.
+    rmSync(current);
+    symlinkSync(tempFolder(), current);
+    for (const path of ['/bots/7?locale=ja', '/docs', '/?q=homer', '/api/openapi.json'])
+      strictEqual((await fetch(service.address + path)).status, 200, path);
   });
 });
 
