@@ -5,9 +5,14 @@ import { ProblemError } from './problem.ts';
 /**
  * Handles requests that no route handled: OPTIONS gets the methods of the path, another method 405, an unknown path 404.
  * Scripts of other sites may read, so a preflight allows GET and HEAD only.
- * @param basePath the path of the public address, such as `/bots`, for details that name an address
+ * @param advice what there is, for a path where there is nothing
+ * @param basePath the path of the public address, such as `/bots`
  */
-export function handleUnrouted(routers: readonly Router[], basePath = ''): (ctx: Context) => void {
+export function handleUnrouted(
+  routers: readonly Router[],
+  advice: string,
+  basePath = '',
+): (ctx: Context) => void {
   return (ctx) => {
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = new Set(layers.flatMap(({ methods }) => methods));
@@ -15,7 +20,7 @@ export function handleUnrouted(routers: readonly Router[], basePath = ''): (ctx:
       const path = ctx.path.startsWith(`${basePath}/`) ? ctx.path : basePath + ctx.path;
       throw new ProblemError(
         'not-found',
-        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`,
+        `there is nothing at ${JSON.stringify(path.slice(0, 100))}: ${advice}`,
       );
     }
     const allow = [...allowed, 'OPTIONS'].toSorted().join(', ');

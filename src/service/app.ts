@@ -170,7 +170,8 @@ export function createApp(options: AppOptions): Application {
   app.use(probes.routes());
   app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
   app.use(router.routes());
-  app.use(handleUnrouted([posted, programs, probes, router], basePath));
+  const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
+  app.use(handleUnrouted([posted, programs, probes, router], advice, basePath));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
   const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]);
   return { app, rewrite, prepareSite };
@@ -182,7 +183,7 @@ export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 
   const app = new Koa();
   app.use(handleErrors(createReportError(options.log)));
   app.use(probes.routes());
-  app.use(handleUnrouted([probes]));
+  app.use(handleUnrouted([probes], 'this port has /healthz, /readyz and /metrics'));
   return app;
 }
 

@@ -12,7 +12,7 @@ describe('a request that no route handles', () => {
     const routes = router.routes();
     server = await serveHandler(
       async (ctx, next) => await routes(ctx as never, next),
-      handleUnrouted([router]),
+      handleUnrouted([router], 'read /read'),
     );
   });
   after(async () => await server.close());
@@ -21,7 +21,7 @@ describe('a request that no route handles', () => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const { status, body } = await server.send(method, '/nothing');
       strictEqual(status, 404);
-      match(body.toString(), /there is nothing at/);
+      match(body.toString(), /there is nothing at \\"\/nothing\\": read \/read/);
     }
   });
 

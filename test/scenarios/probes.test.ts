@@ -50,7 +50,9 @@ describe('probes and metrics', () => {
       strictEqual(await statusOf(apart + path), 200, path);
       strictEqual(await statusOf(other.address + path), 404, path);
     }
-    strictEqual(await statusOf(`${apart}/api/v2/bots`), 404);
+    const elsewhere = await fetch(`${apart}/api/v2/bots`);
+    strictEqual(elsewhere.status, 404);
+    match(await elsewhere.text(), /: this port has \/healthz, \/readyz and \/metrics"/);
     strictEqual(await statusOf(`${other.address}/api/v2/bots`), 200);
     strictEqual(await other.end('SIGTERM'), 0);
   });
