@@ -7,11 +7,14 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 
 /**
  * Returns what axe finds in a page, a line each. It comes through the debugger, so the page's own policy stays on.
- * @param rules the only rules to apply; all where left out
+ * @param rules the only rules to apply; all where left out, with the one on the size of what is pressed
  */
 export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(`if (!('axe' in window)) { ${axe} }`);
-  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
+  const options = {
+    resultTypes: ['violations'],
+    ...(rules === undefined ? { rules: { 'target-size': { enabled: true } } } : { runOnly: rules }),
+  };
   return await page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
 }
