@@ -21,7 +21,7 @@ export interface StateCommit {
 
 export type CommitListener = (event: CommitEvent) => void;
 
-/** Tells every subscriber of each commit, before the response to any of its changes is sent. */
+/** Notifies every subscriber of each commit, before the response to any of its changes is sent. */
 export class CommitEvents {
   readonly #listeners: CommitListener[] = [];
   readonly #log: Log;

@@ -65,7 +65,7 @@ export class Integration {
     ) {
       if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
       const { commit, setAside } = await replayOnto(repository, { base, ours, theirs });
-      const message = `the remote's branch was rewritten: replayed on it what was not pushed yet; the branch as it was is at ${remoteRefs.rewritten}`;
+      const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`;
       return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, setAside };
     }
     if (await hasCommit(repository, ours, theirs)) return undefined;

@@ -15,7 +15,7 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
 export function remoteMessage(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return noGit;
-  if (error.status === null) return 'it did not answer in time: look at the network and the Git server';
+  if (error.status === null) return 'it did not respond in time: look at the network and the Git server';
   const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
   const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));

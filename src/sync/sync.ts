@@ -74,7 +74,7 @@ export class Sync implements RemoteState {
     this.#schedule.requestFetch();
   }
 
-  /** Schedules a push. To be called after every commit here, of content or state. */
+  /** Schedules a push. Call it after every commit here, of content or state. */
   requestPush(): void {
     this.#unpushed++;
     if (this.failure === null) this.#schedule.requestPush();
@@ -82,7 +82,7 @@ export class Sync implements RemoteState {
 
   /**
    * Waits for the next push. Resolves with whether the remote has everything that was answered by now; false where it
-   * is away, refuses it or is slow, and gets it later.
+   * is away, refuses it or is slow: it is pushed later.
    */
   async waitForPush(): Promise<boolean> {
     if (this.failure !== null) return false;

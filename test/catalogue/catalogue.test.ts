@@ -114,7 +114,7 @@ describe('a catalogue', () => {
   describe('with a faulty file', () => {
     const bad = '---\n{"name": }\n---\n';
 
-    it('serves the last good version, names the fault, and forgets it when it is mended', async () => {
+    it('serves the last good version, names the fault, and forgets it when it is fixed', async () => {
       const { write, name, faults, catalogue } = await openCatalogue({ [pagePath('7')]: named('Old') });
       write({ [pagePath('7')]: bad });
       await eventually(() => deepStrictEqual(faults(), [`${pagePath('7')} json`]));

@@ -17,7 +17,7 @@ function catalogue(): string {
 }
 
 describe('botshelf format', () => {
-  it('gives a file its canonical form, keeps its mode, and leaves canonical files alone', async () => {
+  it('writes a file in its canonical form, keeps its mode, and leaves canonical files alone', async () => {
     const root = catalogue();
     chmodSync(join(root, 'bots/001/1.en.md'), 0o640);
     const before = statSync(join(root, 'bots/002/2.en.md'));

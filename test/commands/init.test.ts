@@ -89,7 +89,7 @@ describe('botshelf init', () => {
     ok(!existsSync(join(cwd, 'new')));
   });
 
-  it('gives contributors an example that keeps every rule', async () => {
+  it('has an example for contributors that keeps every rule', async () => {
     const folder = join(tempFolder(), 'shelf');
     await botshelf(tempFolder(), ['init', folder]);
     const indented = /^ {3}```text\n( {3}---\n[^]*?)^ {3}```$/m.exec(

@@ -106,7 +106,7 @@ describe('the objects of a repository', () => {
     opened.objects.close();
   });
 
-  it('are asked for by names without line breaks', async () => {
+  it('are requested by names without line breaks', async () => {
     const { opened } = await open();
     await rejects(opened.objects.readOne('HEAD\nHEAD'), RangeError);
   });

@@ -17,7 +17,7 @@ describe('a rate limit', () => {
     }
   };
 
-  it('lets so many through a minute, each key by itself', () => {
+  it('lets a number of requests through each minute, each key by itself', () => {
     const limit = new RateLimit('posts', 2);
     strictEqual(statusOf(limit, 'a'), 200);
     strictEqual(statusOf(limit, 'a'), 200);

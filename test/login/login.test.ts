@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import { returnPath } from '../../src/login/login.ts';
 
 describe('returnPath', () => {
-  it('is a page of ours as it was asked for', () => {
+  it('is a page of the site, as it was requested', () => {
     for (const path of [
       '/',
       '/add',

@@ -11,7 +11,7 @@ const tight = { time: 300, bytes: 20_000 };
 
 describe('Provider', () => {
   describe('of OpenID Connect', () => {
-    it('gives the account, its name and when it proved who it is', async () => {
+    it('returns the account, its name and when it proved who it is', async () => {
       const provider = new Provider((await startProvider(baseUrl)).settings, redirectUri);
       const { id, name, authenticatedAt } = await logIn(provider, '42');
       strictEqual(id, '42');
@@ -77,7 +77,7 @@ describe('Provider', () => {
   });
 
   describe('Discord', () => {
-    it('gives the account from /users/@me, and asks for consent anew', async () => {
+    it('returns the account from /users/@me, and asks for consent again', async () => {
       const discord = await startDiscord(baseUrl);
       const provider = new Provider(discord.settings, redirectUri);
       const account = await throughDiscord(provider);

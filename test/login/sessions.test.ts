@@ -57,7 +57,7 @@ describe('Sessions', () => {
     strictEqual(await open(text), undefined);
   });
 
-  it('are sealed anew when there is a newer key', async () => {
+  it('are sealed again when there is a newer key', async () => {
     const { text } = await sessions.begin(marge());
     const newer = 'a newer secret of thirty-two characters';
     sessions = new Sessions(new KeyRing([newer, secret], clock), 'https://login.example.org', clock);

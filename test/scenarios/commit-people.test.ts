@@ -93,7 +93,7 @@ describe('a committer among people', () => {
     strictEqual(repository.status().includes(path), false);
   });
 
-  it('lets a person revert a commit of ours', async () => {
+  it('lets a person revert a commit of the service', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     await committer.commit(setKey(path, 'category', 'music'));

@@ -17,7 +17,7 @@ const ownersFiles = { github: '.github/CODEOWNERS', gitlab: '.gitlab/CODEOWNERS'
 const id = '123456789012345678';
 
 describe('a pull request, from fork to merge', () => {
-  it('fails with annotations, is mended, passes, is merged, and is shown together with what was posted meanwhile', async () => {
+  it('fails with annotations, is fixed, passes, is merged, and is shown together with what was posted in between', async () => {
     const shared = sharedRepository({ [pagePath(id)]: mainPage({ website: null }) });
     const clone = shared.clone();
     const token = await issueTestToken(clone.folder, id);

@@ -77,7 +77,7 @@ describe('a checkpoint', () => {
     strictEqual(place.ref.history().length, 1);
   });
 
-  it('takes in what somebody else committed meanwhile, and loses neither side', async () => {
+  it('merges what somebody else has committed since, and loses neither side', async () => {
     const place = newPlace();
     const [here, there] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
     await here.setCount(homer, 1);

@@ -13,7 +13,7 @@ const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
 describe('a token', () => {
-  it('is held by its bot alone, and told from one of nobody', async () => {
+  it('is held by its bot alone, and distinguished from one of nobody', async () => {
     const store = await open(newPlace());
     const token = await store.issueToken(homer, 'user marge');
     strictEqual(await store.checkToken(homer, token), 'valid');

@@ -65,7 +65,7 @@ describe('a remote behind HTTP', () => {
   it('is given up when it hangs, and nothing that was started for it is left', async () => {
     server.mode = 'hang';
     const error = await fetchRemote(opened, { ...remote, timeLimit: 1 }).catch((error: unknown) => error);
-    match(remoteMessage(error), /did not answer in time/);
+    match(remoteMessage(error), /did not respond in time/);
     await nothingIsLeft();
   });
 

@@ -113,7 +113,7 @@ function namesIn(root: string, folder: string): string[] {
   return [];
 }
 
-/** Whether `bots` is a symbolic link, which may lead anywhere. */
+/** Whether `bots` is a symbolic link, which may point anywhere. */
 function isLink(root: string): boolean {
   return lstatSync(join(root, botsFolder), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }

@@ -43,8 +43,8 @@ export function packInParts(bots: readonly IndexedBot[]): {
 }
 
 /**
- * Allocates memory for the bytes of many bots. It is shared memory, which threads pass on without a copy and the garbage
- * collector does not count: while other memory fills up, it walks over everything there is again and again.
+ * Allocates memory for the bytes of many bots. It is shared memory: threads pass it on without a copy, and the garbage
+ * collector does not count it, so it does not make the collector run more often.
  */
 export function memoryOf(length: number): Buffer {
   return Buffer.from(new SharedArrayBuffer(length));

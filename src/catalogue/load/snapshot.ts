@@ -30,8 +30,8 @@ export interface PackedFolder extends BlockHead {
 }
 
 /**
- * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache: nothing is fsynced, every block has a
- * checksum instead.
+ * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache: nothing
+ * is fsynced, every block has a checksum instead.
  * @throws a system error
  */
 export async function writeSnapshot(

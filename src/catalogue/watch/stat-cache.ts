@@ -9,7 +9,7 @@ import type { PageFile } from '../page/page-file.ts';
 export class StatCache {
   readonly #files = new Map<string, CachedStat>();
 
-  /** The names of the files, also of those that went missing a moment ago. */
+  /** The names of the files, with those that disappeared a moment ago. */
   get names(): Iterable<string> {
     return this.#files.keys();
   }

@@ -116,7 +116,7 @@ export class WatchedSettings {
     } catch (error) {
       log.warn(
         { err: error, copy },
-        `could not keep a copy of ${settingsName}: should the file be faulty at the next start, the defaults are used`,
+        `could not keep a copy of ${settingsName}: if the file is faulty at the next start, the defaults are used`,
       );
     }
   }

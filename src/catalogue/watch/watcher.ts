@@ -8,7 +8,7 @@ import { isFolderName } from '../page/layout.ts';
 export interface WatchListener {
   /** Something may have changed in `bots/<folder>/`; in this file of it, where one is named. */
   onHint(folder: string, name?: string): void;
-  /** Something may have come or gone in `bots/` that is no folder of bots. */
+  /** Something that is no folder of bots may have appeared in `bots/`, or disappeared from it. */
   onStray(): void;
   /** Anything may have changed: hints may have been lost, or the watches have just begun. */
   onMiss(): void;
@@ -21,7 +21,7 @@ export interface Watch {
 }
 
 /**
- * Watches the folders in `bots`, with one inotify watch a folder and none a file. chokidar reports folders that come and
+ * Watches the folders in `bots`, with one inotify watch for each folder and none for files. chokidar reports folders that come and
  * go; a watch of Node's own reports the files in each, as chokidar would read the whole folder again for every file. When
  * another folder takes the place of `bots`, that one is watched; a watcher that fails is started again.
  */

@@ -27,7 +27,7 @@ export interface CommitterOptions {
 
 /**
  * Commits edits of files to the checked-out branch. Git's own index.lock is held from the inspection of the files to
- * the last rename, as by any Git command: when an edit is answered, HEAD, index and work tree agree. While a batch is
+ * the last rename, as by any Git command: when an edit resolves, HEAD, index and work tree agree. While a batch is
  * being committed, edits for the next one are gathered; a batch is one commit (branch-writer.ts).
  */
 export class Committer {
@@ -146,7 +146,7 @@ export class Committer {
   async #locked<T>(work: (writer: BranchWriter) => Promise<T>): Promise<T> {
     const writer = await this.#open();
     const { repository } = writer;
-    // A rebase needs the lock itself and must not meet ours for an edit that is refused anyway.
+    // A rebase takes the lock itself: it must not fail because of an edit that is refused anyway.
     repository.branch();
     try {
       return await withIndexLock(repository, this.#lockPatience, async () => {

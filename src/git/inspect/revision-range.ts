@@ -2,11 +2,11 @@ import { UserError } from '../../user-error.ts';
 import { runCommandLineGit } from '../process/command-line-git.ts';
 import { GitError } from '../process/git-error.ts';
 
-/** The revisions of a change: commit ids, and tree ids where that is said. */
+/** The revisions of a change: ids of commits, or of trees where the field says so. */
 export interface RevisionRange {
   /** The revision that the change is made for. */
   readonly base: string;
-  /** The last commit of the change: what it has and `base` lacks is added to the history. */
+  /** The last commit of the change: its commits that `base` lacks are added to the history. */
   readonly head: string;
   /** What the change is compared with. */
   readonly before: string;
@@ -41,7 +41,8 @@ export async function revisionRange(folder: string, base: string, head?: string)
 
 /**
  * Merges `theirs` into `ours` as Git hosts do, without a checkout. Returns the merged tree, with conflict markers in it,
- * and the paths that could not be merged. No ref moves; the new trees stay in the object store until Git collects them. Takes 0.15 to 0.45 s at 150,000 files.
+ * and the paths that could not be merged. No ref moves; the new trees stay in the object store until Git collects them.
+ * Takes 0.15 to 0.45 s at 150,000 files.
  * @throws {UserError} when git cannot merge, or is older than 2.38
  */
 async function mergeResult(
@@ -101,7 +102,7 @@ function severalBasesMessage(base: string): string {
   return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
-/** Resolves a revision. Only here an argument of the user goes to git, after the end of options; later ones are ids. */
+/** Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments are ids. */
 async function commitOf(folder: string, revision: string): Promise<string> {
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];

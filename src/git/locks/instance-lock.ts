@@ -89,7 +89,7 @@ export async function takeCloneLock(
   }
 }
 
-/** Listens on a socket of this name, and sends everybody who connects the name of this process. */
+/** Listens on a socket of this name, and sends the name of this process over each connection. */
 async function listenIn(folder: string, name: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -138,7 +138,7 @@ async function removeStaleSockets(lock: string, shown: string): Promise<void> {
   }
 }
 
-/** Returns who listens on a socket; undefined for nobody. A process that does not answer counts as listening. */
+/** Returns who listens on a socket; undefined for nobody. A process that does not respond counts as listening. */
 async function holderAt(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
@@ -150,9 +150,9 @@ async function holderAt(path: string): Promise<string | undefined> {
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
       // It ended during the connection.
       else if (code === 'ECONNRESET') resolve(holderAt(path));
-      else resolve(`a process that does not answer (${error.message})`);
+      else resolve(`a process that does not respond (${error.message})`);
     });
-    socket.on('close', () => resolve(said === '' ? 'a process that does not answer' : said));
+    socket.on('close', () => resolve(said === '' ? 'a process that does not respond' : said));
   });
 }
 

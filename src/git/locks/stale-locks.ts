@@ -46,12 +46,12 @@ async function removeStaleLocks(repository: Repository, refs: readonly string[],
   return 0;
 }
 
-/** Milliseconds to wait for a running git that may hold a lock, and between two looks. */
+/** Milliseconds to wait for a running git that may hold a lock, and between two checks. */
 const patience = 1000;
 const pause = 100;
 
 /**
- * Milliseconds between two looks where git processes may be hidden (another container, another user). A running git has
+ * Milliseconds between two checks where git processes may be hidden (another container, another user). A running git has
  * released its lock by then: it holds these locks for milliseconds, and waits for those of others for a second at most.
  */
 const hiddenPause = 2000;
@@ -87,7 +87,7 @@ export async function lockFiles(repository: Repository, refs: readonly string[])
   return [...(found ? [index] : []), ...(await locksIn(repository, refs)).keys()];
 }
 
-/** Returns the locks that block a commit to these refs: path → what tells the lock from a later one at that path. */
+/** Returns the locks that block a commit to these refs: path → what distinguishes the lock from a later one at that path. */
 async function locksIn(
   { gitDir, commonDir }: Repository,
   refs: readonly string[],

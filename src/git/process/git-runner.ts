@@ -45,7 +45,7 @@ export class GitRunner implements GitClient {
   #process: ChildProcess | undefined;
   #lastId = 0;
 
-  /** Starts the process: best while this one is small. It is restarted when a command needs it and it has ended. */
+  /** Starts the process, best while this one is small. One that has ended is restarted by the next command. */
   constructor() {
     this.#process = this.#start();
   }

@@ -13,7 +13,7 @@ export const gitSettings: readonly string[] = [
 /** A transfer of less than 1,000 bytes a second for 20 seconds has stalled. */
 export const networkSettings: readonly string[] = ['http.lowSpeedLimit=1000', 'http.lowSpeedTime=20'];
 
-/** Has git read large objects in pieces, as one may not fit into memory. */
+/** Makes git read large objects in pieces, as one may not fit into memory. */
 export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m'];
 
 /**

@@ -20,7 +20,7 @@ export interface CountHistoryOptions {
   readonly latest: (id: BotId) => Count | undefined;
   /** The folder for the cache: `<var>`. */
   readonly folder: string;
-  /** Where another machine may commit to the state: looks for what it did after so many seconds. */
+  /** Where another machine may commit to the state: the seconds between two looks for its commits. */
   readonly syncSeconds?: number | undefined;
   readonly log: Log;
   /** Milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export interface CountHistoryOptions {
 /**
  * Each bot's counts over time: at the end of each day for ever, at the end of each hour for 30 days and today. They are read
  * from the history of the state ref, at the start and after each hour, in the background; a cache spares most of that.
- * What is not over, or not read yet, is told by the latest count.
+ * A period that is not over, or not read yet, has the latest count.
  */
 export class CountHistory implements CountTimeline {
   readonly #options: CountHistoryOptions;
@@ -47,7 +47,7 @@ export class CountHistory implements CountTimeline {
   #version = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  /** How often it has failed since it last did not. */
+  /** How often it has failed in a row. */
   #failures = 0;
 
   constructor(options: CountHistoryOptions) {
@@ -152,7 +152,7 @@ export class CountHistory implements CountTimeline {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       this.#failures++;
-      // Once, when it fails again; a repository that is missing is reported by all that writes.
+      // Warns once, when it fails again; a repository that is missing is reported by every write.
       const level = this.#failures === 2 && !(error instanceof WritesUnavailableError) ? 'warn' : 'debug';
       this.#options.log[level](
         { err: error },

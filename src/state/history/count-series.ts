@@ -76,7 +76,7 @@ export class CountSeries {
     return [...this.#series].toSorted(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Puts a series there as `inOrder` had it. */
+  /** Sets a series as `inOrder` returned it. */
   restore(id: BotId, series: Series): void {
     this.#series.set(id, series);
   }

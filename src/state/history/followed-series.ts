@@ -12,14 +12,14 @@ export class FollowedSeries {
     return this.#read;
   }
 
-  /** Puts the moments there that a cache has with the counts. */
+  /** Sets the moments that a cache has with the counts. */
   restore(read: readonly Moment[]): void {
     this.#read = [...read];
   }
 
   /**
-   * Brings the counts to what these spans tell, from the first moment on that is another than was read. Returns whether
-   * anything was. Counts before the first span are forgotten, except the last.
+   * Updates the counts to those of these spans, from the first moment on that differs from what was read. Returns whether
+   * any did. Counts before the first span are forgotten, except the last.
    * @throws what the reader does; the counts are then those of an earlier moment, and the next call goes on from there
    */
   async follow(spans: readonly Span[], reader: CountReader): Promise<boolean> {

@@ -44,7 +44,7 @@ export class VarintWriter {
   }
 }
 
-/** Reads them back. */
+/** Reads such numbers. */
 export class VarintReader {
   readonly #bytes: Uint8Array;
   position = 0;

@@ -70,7 +70,7 @@ export class Journal {
   }
 
   /**
-   * Calls `take` with every entry that an earlier process left, oldest first. To be called before anything is appended.
+   * Calls `take` with every entry that an earlier process left, oldest first. Call it before anything is appended.
    * Damaged lines are logged and skipped.
    * @throws a system error when a segment cannot be read at all
    */

@@ -9,8 +9,8 @@ import { readShard } from './shards.ts';
 import type { HourIndexes, Span } from './spans.ts';
 
 /**
- * Reads counts of earlier states, through a git of its own so that nobody waits behind it, one slice of time after
- * the other. Close it when done.
+ * Reads counts of earlier states, through a git of its own so that nothing else waits for it, in slices of
+ * time. Close it when done.
  */
 export class CountReader {
   readonly #repository: Repository;

@@ -12,7 +12,7 @@ export interface PastState {
 export const secondsAnHour = 60 * 60;
 export const secondsADay = 24 * secondsAnHour;
 
-/** Hourly counts are kept for so many days before today. */
+/** The days before today for which hourly counts are kept. */
 export const hourlyDays = 30;
 
 /** The commits of a state's own line of history, newest first. @throws {GitError} */
@@ -45,7 +45,7 @@ export function lastOfPeriods<T extends { readonly time: number }>(
 }
 
 /**
- * Leaves out commits that were dated by a clock that was wrong: in the future, or before there was a Botshelf.
+ * Leaves out commits that were dated by a clock that was wrong: in the future, or before Botshelf existed.
  * @param now seconds since the epoch
  */
 export function believable<T extends { readonly time: number }>(history: readonly T[], now: number): T[] {

@@ -41,7 +41,7 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 
 /**
  * Replays what ours changed since `base` on top of theirs, which no longer has `base` in its history: one commit, with
- * theirs as its only parent. Returns theirs itself where it lacks nothing of ours.
+ * theirs as its only parent. Returns their tip itself where it has all of our changes.
  * @throws {GitError}
  */
 export async function replayOnto(

@@ -72,7 +72,7 @@ describe('an indexed bot', () => {
 });
 
 describe('the index', () => {
-  it('gives what was put in last', () => {
+  it('returns what was put last', () => {
     const index = new MutableBotIndex();
     const [old, young] = [bot('7'), bot('7', 'Marge')];
     index.set(old);
@@ -99,7 +99,7 @@ describe('the index', () => {
     strictEqual(index.version, 3);
   });
 
-  it('gives the same array until something changes, and never changes one that it gave', () => {
+  it('returns the same array until something changes, and never changes one that it returned', () => {
     const index = new MutableBotIndex();
     index.set(bot('7'));
     index.set(bot('30'));

@@ -66,7 +66,7 @@ describe('a bot', () => {
     for (const { sha } of bot.files) match(sha, /^[0-9a-f]{40}$/);
   });
 
-  it('speaks with the last good version of a faulty translation, and with its main page anew', () => {
+  it('serves the last valid version of a faulty translation, and the new main page', () => {
     const { bot, faults } = read({ en: mainPage({ name: 'Bart' }), fr: notJson }, good(both));
     strictEqual(faults.length, 1);
     const { contents } = record(bot);
@@ -74,7 +74,7 @@ describe('a bot', () => {
     strictEqual(contents['fr']?.name, 'Homère');
   });
 
-  it('speaks with the last good version of a faulty main page, and with its translation anew', () => {
+  it('serves the last valid version of a faulty main page, and the new translation', () => {
     const texts = { en: mainPage({ category: 'x', nsfw: true }), fr: translation('Omer', 'Répond.') };
     const { bot } = read(texts, good(both));
     const { contents, category, nsfw } = record(bot);

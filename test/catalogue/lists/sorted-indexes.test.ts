@@ -9,7 +9,7 @@ import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
 describe('sortedIndexes', () => {
-  it('are those of a fresh sort, whatever was added, changed and removed since they were last asked for', async () => {
+  it('are those of a fresh sort, whatever was added, changed and removed since the last request', async () => {
     const change = fc.record({
       id: fc.integer({ min: 0, max: 30 }),
       name: fc.constantFrom('a', 'B', 'c', 'é', '…'),

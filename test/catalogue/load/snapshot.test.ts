@@ -115,7 +115,7 @@ describe('a snapshot', () => {
     strictEqual(await reading(other), undefined);
   });
 
-  it('is not trusted when a whole block is none of ours, while the block behind it is being read', async () => {
+  it('is not trusted when a whole block has another form, while the block behind it is being read', async () => {
     const [start = 0, end = 0] = blockEnds(bytes);
     const meta = Buffer.from('{}');
     const header = Buffer.alloc(16);

@@ -32,7 +32,7 @@ function fault(make: (absolute: string, root: string) => void): string {
 }
 
 describe('the file of a page', () => {
-  it('has the size and the blob id that Git gives it', () => {
+  it('has its size and its blob id in Git', () => {
     const root = tempFolder();
     writeFiles(root, { [path]: mainPage() });
     const sha = execFileSync('git', ['hash-object', '--no-filters', path], { cwd: root }).toString().trim();

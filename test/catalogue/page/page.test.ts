@@ -112,7 +112,7 @@ describe('a page file', () => {
     it('when it is empty', () => match(fault(''), /^1:1 opener .*: make its first line ---$/));
   });
 
-  describe('gives gray-matter nothing to stumble over', () => {
+  describe('passes gray-matter nothing that it misreads', () => {
     const evil = '{ "name": (globalThis.ran = true, "x") }\n';
 
     for (const opener of ['---js', '---javascript', '---JavaScript', '--- js', '---\tjs', '---coffee'])
@@ -247,7 +247,7 @@ describe('a page file', () => {
       good(withFrontMatter('{}', '<<<<<<< \n=======\n'.repeat(15_000)));
     });
 
-    it('with tens of thousands of duplicate keys: the first hundred are told', () => {
+    it('with tens of thousands of duplicate keys: the first hundred are reported', () => {
       strictEqual(parse(withFrontMatter(`{${'"a":1,\n'.repeat(30_000)}"a":1}`)).faults.length, 100);
     });
 

@@ -72,12 +72,12 @@ describe('the rules of one page', () => {
 });
 
 describe('a main page', () => {
-  it('is told by any key that only a main page must have', () => {
+  it('is recognised by any key that only a main page must have', () => {
     for (const key of ['authors', 'category', 'created', 'invite'])
       strictEqual(isMainPage(pageFile(`---\n{"name": "a", "${key}": 0}\n---\n`)), true, key);
   });
 
-  it('is not told by a slip in a translation', () => {
+  it('is not recognised by a slip in a translation', () => {
     for (const key of ['descripton', 'nsfw', 'website', '__proto__'])
       strictEqual(isMainPage(pageFile(`---\n{"name": "a", "${key}": 0}\n---\n`)), false, key);
   });

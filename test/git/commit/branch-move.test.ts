@@ -45,7 +45,7 @@ describe('a move of the branch', () => {
     strictEqual(existsSync(join(repository.folder, 'bots/001')), false);
   });
 
-  it('brings a file too large for memory, and what it was mended to', async () => {
+  it('brings a file too large for memory, and its later version', async () => {
     const repository = testRepository({ [path]: text });
     const large = Buffer.alloc(largestFile + 1, 'x').toString();
     const commit = prepared(repository, () => repository.write(path, large));

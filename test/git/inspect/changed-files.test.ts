@@ -27,7 +27,7 @@ async function changes(folder: string): Promise<Record<string, unknown[]>> {
 }
 
 describe('the files that changed since a revision', () => {
-  it('are told with what they were, whatever their names hold', async () => {
+  it('are returned with what they were, whatever their names hold', async () => {
     const root = tempFolder();
     writeFiles(root, { 'bots/a': 'a', 'bots/b\n"é': 'b', 'bots/c': long, 'bots/d': 'd', e: 'e' });
     commitAll(root);

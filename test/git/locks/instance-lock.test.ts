@@ -78,11 +78,11 @@ describe('the instance lock', () => {
     deepStrictEqual(readdirSync(folder), []);
   });
 
-  it('is not taken over from a process that is stopped and does not answer', async () => {
+  it('is not taken over from a process that is stopped and does not respond', async () => {
     const folder = tempFolder();
     const first = await holder(folder);
     first.kill('SIGSTOP');
-    await rejects(takeInstanceLock(folder), /another botshelf, a process that does not answer, runs on/);
+    await rejects(takeInstanceLock(folder), /another botshelf, a process that does not respond, runs on/);
     await kill(first);
   });
 

@@ -5,7 +5,7 @@ import { runGit } from '../../../src/git/process/run-git.ts';
 import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-describe('a git command of ours', () => {
+describe('a git command of the service', () => {
   it('runs no hook, monitor or signing program that the repository names, in whichever way it is run', async () => {
     const { folder, git } = testRepository({ file: 'text' });
     const programs = tempFolder();

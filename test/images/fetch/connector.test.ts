@@ -22,7 +22,7 @@ describe('the image connector', () => {
     deepEqual(await connector.fetch(`https://127.0.0.1:${site.port}/avatar.png#top`), picture);
   });
 
-  it('says who asks, and sends no cookie and no referrer even when told to come back with one', async () => {
+  it('names itself, and sends no cookie and no referrer, even after a redirect that sets one', async () => {
     const site = await startSite({ '/avatar.png': bytes(picture) });
     site.answers['/begin'] = (response) => {
       response.writeHead(302, { location: '/avatar.png', 'set-cookie': 'who=you' }).end();
@@ -48,7 +48,7 @@ describe('the image connector', () => {
     await refusal(connector.fetch(at('/4')), /redirects more than 3 times/);
   });
 
-  it('speaks https alone, at the start and after a redirect', async () => {
+  it('uses https alone, at the start and after a redirect', async () => {
     const site = await startSite({ '/plain': redirect('http://images.test/avatar.png') });
     const connector = await testConnector();
     for (const url of ['http://images.test/a.png', 'file:///etc/passwd', 'data:image/png;base64,AAAA']) {

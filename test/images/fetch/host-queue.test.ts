@@ -5,7 +5,7 @@ import { openHostQueue } from '../../../src/images/fetch/host-queue.ts';
 const rest = { first: 1, most: 4 };
 
 describe('a host queue', () => {
-  it('works on so many items at once, and never on two of one host', async () => {
+  it('works on several items at once, up to a limit, and never on two of one host', async () => {
     const busy: string[] = [];
     let most = 0;
     const done: string[] = [];
@@ -60,7 +60,7 @@ describe('a host queue', () => {
     deepEqual(new Set(done), new Set([1, 2, 3, 4, 5]));
   });
 
-  it('goes on with other hosts while one of them does not answer', async () => {
+  it('goes on with other hosts while one of them does not respond', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;
     const hostQueue = openHostQueue<string>({

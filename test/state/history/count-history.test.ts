@@ -87,7 +87,7 @@ describe('the counts over time', () => {
     await assertSameAsGit(live, place, now);
   });
 
-  it('go on where history was pruned meanwhile, and forget hours that are older than 30 days', async () => {
+  it('go on where history was pruned since, and forget hours that are older than 30 days', async () => {
     const place = newPlace();
     const commits = story();
     let now = commits[0]?.time ?? 0;

@@ -18,7 +18,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
 
 describe('the journal', () => {
-  it('gives back, in order, what was appended', async () => {
+  it('returns what was appended, in order', async () => {
     const folder = newFolder();
     const { journal } = journalIn(folder);
     for (let i = 0; i < 5; i++) await journal.append(entry(i));

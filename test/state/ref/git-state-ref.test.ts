@@ -22,7 +22,7 @@ describe('the state ref', () => {
     deepStrictEqual(await state.read(), { commit: null, files: new Map() });
   });
 
-  it('gives back what was committed, and keeps the files that a commit does not name', async () => {
+  it('returns what was committed, and keeps the files that a commit does not name', async () => {
     const { state, repository } = stateIn();
     const first = await state.commit(null, two, 'Count 2 bots');
     const second = await state.commit(first, one, 'Count 1 bot');

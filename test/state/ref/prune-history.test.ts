@@ -29,7 +29,7 @@ describe('pruning the history of the state', () => {
     deepStrictEqual(commitsToKeep([{ time: 5 }, { time: 4 }], 10 * day), [{ time: 5 }]);
   });
 
-  it('makes the line of commits anew, with the same trees, and leaves the branch alone', async () => {
+  it('rewrites the line of commits, with the same trees, and leaves the branch alone', async () => {
     const repository = testRepository({ file: 'text' });
     const head = repository.git('rev-parse', 'HEAD');
     const tree = repository.git('rev-parse', 'HEAD^{tree}');
