@@ -13,7 +13,11 @@ const german = {
   tagline: 'Bots für alle',
   notice: 'Am Sonntag ziehen wir um.',
   contact: 'hilfe@example.org',
-  links: { terms: 'https://example.org/agb', report: 'mailto:melden@example.org' },
+  links: {
+    terms: 'https://example.org/agb',
+    privacy: 'https://example.org/schutz',
+    report: 'mailto:melden@example.org',
+  },
   accent: { light: '#0b5d3b' },
   logo: 'images/logo.png',
   language: 'de',
@@ -58,6 +62,7 @@ describe('the settings of a catalogue', () => {
     match(page, /<p class="demo" lang="de" dir="ltr">Am Sonntag ziehen wir um\.<\/p>/);
     match(page, /<a href="mailto:hilfe@example\.org">/);
     match(page, /<a href="https:\/\/example\.org\/agb">Nutzungsbedingungen<\/a>/);
+    match(page, /<a href="https:\/\/example\.org\/schutz">Datenschutz<\/a>/);
     match(page, /<a href="mailto:melden@example\.org">Problem melden<\/a>/);
     match(await get('/?locale=fr'), /<html lang="fr"/);
     match(await get('/bots/7'), /<title>Seven · Robotek<\/title>/);

@@ -125,19 +125,19 @@ describe('POST /hooks/push', () => {
     strictEqual(calls, 0);
   });
 
-  it('makes the service fetch', async () => {
+  it('makes the service fetch, below a path too', async () => {
     const shared = sharedRepository({ [pagePath('1')]: mainPage() });
     const env = { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600', BOTSHELF_WEBHOOK_SECRET: secret };
     const clone = shared.clone();
-    const service = await startTestService({}, { root: clone.folder, env });
+    const service = await startTestService({}, { root: clone.folder, env, basePath: '/shelf' });
     await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
     shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
     const body = '{"ref":"refs/heads/main"}';
     const init = { method: 'POST', body };
-    strictEqual((await service.request('/hooks/push', init)).status, 401);
+    strictEqual((await service.request('/shelf/hooks/push', init)).status, 401);
     strictEqual((await service.request('/api/v2/bots/2')).status, 404);
     const headers = { 'X-Hub-Signature-256': `sha256=${sign(body)}` };
-    strictEqual((await service.request('/hooks/push', { ...init, headers })).status, 202);
+    strictEqual((await service.request('/shelf/hooks/push', { ...init, headers })).status, 202);
     await eventually(async () => strictEqual((await service.request('/api/v2/bots/2')).status, 200));
   });
 
