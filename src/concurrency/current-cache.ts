@@ -97,7 +97,8 @@ export class CurrentCache<V extends object> {
     const end = performance.now();
     const took = Math.min(end - start, longestMaking);
     const rest = took * this.#share;
-    const lastUse = end + (took < quick ? rest : Math.max(rest, longest));
+    const outlives = this.#share > 0 && took >= quick;
+    const lastUse = end + (outlives ? Math.max(rest, longest) : rest);
     let nextMaking = end + rest;
     const usable = (): boolean => areSame(inputs, read(), isUsable) || performance.now() < lastUse;
     const current = (): boolean => {

@@ -27,6 +27,17 @@ describe('a cache of what is current', () => {
     strictEqual(made, 2);
   });
 
+  it('makes a value again that took long, too', async () => {
+    const cache = new CurrentCache<Value>(1_000_000, () => 1000);
+    const slowly = async (inputs: Value): Promise<Value> => {
+      await sleep(30);
+      return inputs;
+    };
+    await cache.get('a', read, slowly);
+    version++;
+    strictEqual((await cache.get('a', read, slowly)).version, 1);
+  });
+
   it('makes a value again when one of its inputs is equal and not the same, or is no longer current', async () => {
     const cache = new CurrentCache<Value>(1_000_000, () => 1000);
     const list = await cache.get('list', read, make);

@@ -103,7 +103,8 @@ describe('the settings of a catalogue', () => {
     match(await get('/add?locale=fr'), /<option value="books">Bücher<\/option>/);
     match(await get('/feeds/category/books.atom'), /label="Bücher"/);
     match(await get('/?q=B%C3%BCcher'), /Reader/);
-    match(await get('/'), /<a [^>]*href="\/categories\/books"[^>]*>(?:(?!<\/a>)[^])*Bücher/);
+    const tile = /<a [^>]*href="\/categories\/books"[^>]*>(?:(?!<\/a>)[^])*Bücher/;
+    await eventually(async () => match(await get('/'), tile));
     const token = await issueTestToken(service.root, '8');
     const post = async (category: string): Promise<Answer> =>
       await service.request('/api/v2/bots/8', {
