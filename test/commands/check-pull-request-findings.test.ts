@@ -1,0 +1,187 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { botshelf } from '../support/command-line.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { catalogueOfTwo, check, homer, lenny, pullRequest, token } from '../support/pull-request.ts';
+
+describe('a token in a pull request is found', () => {
+  it('in a page, in any other file, in a file’s name', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => {
+      repo.write(pagePath(homer), mainPage({}, `# Homer\n\nÄ ${token}\n`));
+      repo.write('scripts/post.sh', `${'#'.repeat(1024 * 1024 - 20)}\n curl -H 'Authorization: ${token}'\n`);
+      repo.write(`notes/${token}.txt`, '');
+      repo.write(`bots/001/${token}.md`, '');
+      repo.write(pagePath(lenny), mainPage({ category: token }));
+    });
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    match(stdout, /^bots:1:1 token the name of a file looks like a bot token/m);
+    match(
+      stdout,
+      /^bots\/312\/190519304972663312\.en\.md:16:3 token commit [0-9a-f]{10} puts here what looks like/m,
+    );
+    match(stdout, /^\.\/scripts\/post\.sh:2:26 token /m);
+    for (const format of ['text', 'github', 'json']) {
+      const args = ['check', '--base=main', '--head=pull', `--format=${format}`];
+      ok(!(await botshelf(repo.folder, args)).stdout.includes(token), format);
+    }
+  });
+
+  it('in a commit that a later one took back, and in a commit’s message', async () => {
+    for (const head of [['--head=pull'], []]) {
+      const repo = catalogueOfTwo();
+      pullRequest(repo, () => {
+        repo.commit({ 'notes.txt': `${token}\n` }, 'Take notes');
+        rmSync(join(repo.folder, 'notes.txt'));
+        repo.commit({}, 'Remove the notes');
+        repo.commit({}, `Try\n\n${token} did not work`);
+      });
+      if (head.length === 0) repo.git('switch', '-q', 'pull');
+      const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', ...head]);
+      strictEqual(code, 1);
+      match(stdout, /^bots:1:1 token the message of commit [0-9a-f]{10} holds .+ reword that commit$/m);
+      match(
+        stdout,
+        /^\.\/notes\.txt:1:1 token commit [0-9a-f]{10} puts here .+ remove it from that commit too$/m,
+      );
+      ok(!stdout.includes(token));
+    }
+  });
+
+  it('in what a merge brings of its own, and not in what main has', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => repo.commit({ 'a.txt': 'a' }));
+    repo.commit({ 'main.txt': token });
+    repo.git('switch', '-q', 'pull');
+    repo.git('merge', '-q', '--no-commit', 'main');
+    repo.commit({ 'merge.txt': token }, 'Merge main');
+    repo.git('switch', '-q', 'main');
+    deepStrictEqual((await check(repo)).found, ['a.txt outside-bots notice', 'merge.txt token error']);
+  });
+});
+
+describe('a maintainer is informed of a pull request', () => {
+  it('that changes files outside bots/, and warned where they decide how changes are checked', async () => {
+    const repo = catalogueOfTwo();
+    const owners = '* @octocat\n/bots/**\n'.repeat(5);
+    repo.commit({ '.github/CODEOWNERS': owners, 'notes.txt': 'a', '.gitlab-ci.yml': 'a', 'docs/gone': 'a' });
+    pullRequest(repo, () => {
+      repo.write('.github/workflows/catalogue.yml', 'on: pull_request\n');
+      repo.git('mv', '.github/CODEOWNERS', 'owners');
+      repo.git('rm', '-q', '.gitlab-ci.yml', 'docs/gone');
+      repo.write('.forgejo/workflows/x.yml', '');
+      repo.write('notes.txt', 'b');
+      repo.write('scripts/.github/x', '');
+    });
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
+    deepStrictEqual(found, [
+      '.forgejo/workflows/x.yml checks-changed warning',
+      '.github/CODEOWNERS checks-changed warning',
+      '.github/workflows/catalogue.yml checks-changed warning',
+      '.gitlab-ci.yml checks-changed warning',
+      'docs/gone outside-bots notice',
+      'notes.txt outside-bots notice',
+      'owners outside-bots notice',
+      'scripts/.github/x outside-bots notice',
+    ]);
+    match(messages[1] ?? '', /^this decides how changes are checked and reviewed: /);
+  });
+
+  it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => {
+      const invite = 'https://www.discordapp.com/api/oauth2/authorize?permissions=8&client_id=77';
+      repo.write(pagePath('7'), mainPage({ name: 'LÉNNY', invite }));
+      repo.write(pagePath('8'), mainPage({ name: 'homere', invite: 'https://EXAMPLE.org/lenny/' }));
+      repo.write(pagePath('9'), mainPage({ name: 'New', invite: 'https://example.org/9' }));
+    });
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
+    deepStrictEqual(found, [
+      `${pagePath('7')} name-taken warning`,
+      `${pagePath('7')} invite-taken warning`,
+      `${pagePath('8')} name-taken warning`,
+      `${pagePath('8')} invite-taken warning`,
+    ]);
+    match(messages[0] ?? '', /^name: "LÉNNY" is the name of bots\/313\/190519304972663313\.en\.md already: /);
+    match(messages[1] ?? '', /^invite: bots\/312\/190519304972663312\.en\.md adds the same bot already: /);
+    const { stdout } = await botshelf(repo.folder, [
+      'check',
+      '--base=main',
+      '--head=pull',
+      '--format=github',
+    ]);
+    match(stdout, /^::warning file=bots\/007\/7\.en\.md,line=3,col=11,title=name-taken::name: /m);
+    match(stdout, /^3 files, 0 faults, 4 warnings$/m);
+  });
+
+  it('but not of a duplicate that was there before', async () => {
+    const repo = testRepository({
+      [pagePath('7')]: mainPage(),
+      [pagePath('8')]: mainPage(),
+    });
+    pullRequest(repo, () => repo.write(pagePath('7'), mainPage({ website: 'https://example.org/' })));
+    deepStrictEqual((await check(repo)).found, []);
+  });
+
+  it('that adds an author, or takes a bot out', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => {
+      repo.write(
+        pagePath(homer),
+        mainPage({
+          authors: ['190519304972664832', '5'],
+          invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot',
+        }),
+      );
+      rmSync(join(repo.folder, pagePath(lenny)));
+    });
+    const { passes, found, messages } = await check(repo);
+    ok(passes);
+    deepStrictEqual(found, [
+      `${pagePath(homer)} authors-changed notice`,
+      `${pagePath(lenny)} bot-removed notice`,
+    ]);
+    match(messages[0] ?? '', /^authors has "5" added, who may manage the bot from then on: /);
+    match(messages[1] ?? '', /^this removes "Lenny" from the catalogue: /);
+  });
+
+  it('that moves a bot’s page out of bots/, which takes the bot out', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => repo.git('mv', pagePath(lenny), 'lenny.md'));
+    deepStrictEqual((await check(repo)).found, [
+      `${pagePath(lenny)} bot-removed notice`,
+      'lenny.md outside-bots notice',
+    ]);
+  });
+
+  it('whatever grep and diff are configured to do in the person’s Git', async () => {
+    const repo = catalogueOfTwo();
+    const ran = join(repo.folder, 'var/ran');
+    repo.write('var/program', `#!/bin/sh\ntouch '${ran}'\n`);
+    chmodSync(join(repo.folder, 'var/program'), 0o755);
+    repo.git('switch', '-q', '-c', 'pull');
+    repo.commit({ x: '' });
+    repo.write(pagePath('7'), mainPage({ name: 'lenny', invite: 'https://example.org/7' }));
+    for (const [key, value] of [
+      ['grep.lineNumber', 'true'],
+      ['grep.column', 'true'],
+      ['color.ui', 'always'],
+      ['grep.fullName', 'true'],
+      ['submodule.recurse', 'true'],
+      ['diff.renames', 'copies'],
+      ['diff.mnemonicPrefix', 'true'],
+      ['core.quotePath', 'true'],
+      ['diff.external', join(repo.folder, 'var/program')],
+      ['core.fsmonitor', join(repo.folder, 'var/program')],
+    ] as const)
+      repo.git('config', key, value);
+    const { stdout } = await botshelf(repo.folder, ['check', '--base=main']);
+    match(stdout, /^bots\/007\/7\.en\.md:3:11 name-taken warning/m);
+    match(stdout, /^1 file, 0 faults, 1 warning, 1 notice$/m);
+    strictEqual(existsSync(ran), false);
+  });
+});
