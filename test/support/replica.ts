@@ -1,0 +1,78 @@
+import { shardNumber, shardPath } from '../../src/state/ref/shards.ts';
+import { eventually } from './eventually.ts';
+import type { TestRepository } from './repository.ts';
+import { botId, mainPage, pagePath } from './sample.ts';
+import { originRemote, startTestService, type TestService } from './service.ts';
+import { type SharedRepository, sharedRepository } from './shared-repository.ts';
+import { issueTestTokens } from './token.ts';
+
+const page = mainPage({ website: null, edited: 1_700_000_000_000 });
+
+/** A service on a clone that it keeps in step with a shared repository. */
+export interface Replica {
+  readonly shared: SharedRepository;
+  readonly clone: TestRepository;
+  readonly service: TestService;
+  /** Bot → its token. */
+  readonly tokens: ReadonlyMap<string, string>;
+}
+
+/** Starts a service on a clone of a shared repository with twenty bots from 312 on. */
+export async function startReplica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {
+  const ids = Array.from({ length: 20 }, (_, i) => String(312 + i));
+  const shared = sharedRepository(Object.fromEntries(ids.map((id) => [pagePath(id), page])));
+  const clone = shared.clone();
+  const tokens = await issueTestTokens(clone.folder, ids);
+  const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1', ...more };
+  const service = await startTestService({}, { root: clone.folder, env });
+  await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
+  return { shared, clone, service, tokens };
+}
+
+/** The record of a bot; undefined where there is none. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a record, looked into
+export async function record(service: TestService, id: string): Promise<any> {
+  const { status, json } = await service.request(`/api/v2/bots/${id}`);
+  return status === 200 ? json : undefined;
+}
+
+/** Posts to a bot. */
+export async function post(
+  service: TestService,
+  id: string,
+  token: string,
+  bot: object,
+): ReturnType<TestService['request']> {
+  return await service.request(`/api/v2/bots/${id}`, {
+    method: 'POST',
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: JSON.stringify({ bot }),
+  });
+}
+
+/** What `/readyz` has about the remote. */
+export async function remoteFaults(service: TestService): Promise<string[]> {
+  return (await service.request('/readyz')).json.parts.remote.faults;
+}
+
+/** The line of the log about a post that a change of the remote wins over. */
+export const setAside = /set aside \\"website\\" from this clone in .*, as people changed the same/;
+
+/** The text of the state ref's file that a bot is in. */
+export function stateOf(shared: SharedRepository, id: string): string {
+  return shared.git('show', `refs/botshelf/state:${shardPath(shardNumber(botId(id)))}`);
+}
+
+/** The value of a metric. */
+export async function metric({ address }: TestService, name: string): Promise<number> {
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
+}
+
+/** The lines of the log that have these words. */
+export function linesAbout(service: TestService, words: string): string[] {
+  return service
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(words));
+}
