@@ -1,6 +1,7 @@
 import type { CategoryWords } from './text/category-words.ts';
-import { isStopWord, withoutParticle } from './text/stop-words.ts';
-import { pairsOf, type Run, runsOf } from './text/words.ts';
+import { withoutStopWords } from './text/stop-words.ts';
+import { type TypedWord, typedWords } from './text/typed-words.ts';
+import { pairsOf } from './text/words.ts';
 
 /** A word of a query. */
 export interface Term {
@@ -30,33 +31,25 @@ export interface Query {
  * @param words the names of categories; null where they do not count
  */
 export function readQuery(text: string, words: CategoryWords | null): Query {
-  const pieces = withPlaces(runsOf(text).flatMap(piecesOf).slice(0, mostPieces));
-  const telling = pieces.filter((piece) => !isStopWord(piece.text));
-  const used = telling.length > 0 ? telling : pieces;
+  const pieces = withPlaces(typedWords(text).slice(0, mostPieces));
+  const used = withoutStopWords(pieces);
+  const categories = words?.ofAll(used.map((piece) => piece.text));
   const terms = new Map<string, Term>();
   for (const piece of used)
     terms.set(piece.text, {
       ...termOf(piece, pieces, piece === pieces.at(-1)),
-      category: words?.of(piece.text),
+      category: categories?.get(piece.text),
     });
   const joined = [pieces, used].map((some) => some.map((piece) => piece.text).join(''));
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
   return { terms: [...terms.values()], names: [...new Set(joined)].filter((name) => name !== ''), ids };
 }
 
-interface Piece extends Pick<Run, 'text' | 'unspaced'> {
+interface Piece extends TypedWord {
   readonly place: number;
 }
 
-/** A run, or the words of an unspaced one as a dictionary has them. */
-function piecesOf(run: Run): Omit<Piece, 'place'>[] {
-  if (!run.unspaced) return [run];
-  segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' });
-  const words = Array.from(segmenter.segment(run.text), ({ segment }) => withoutParticle(segment));
-  return words.map((text) => ({ text, unspaced: true }));
-}
-
-function withPlaces(pieces: readonly Omit<Piece, 'place'>[]): Piece[] {
+function withPlaces(pieces: readonly TypedWord[]): Piece[] {
   let place = 0;
   return pieces.map((piece) => {
     const placed = { ...piece, place };
@@ -64,9 +57,6 @@ function withPlaces(pieces: readonly Omit<Piece, 'place'>[]): Piece[] {
     return placed;
   });
 }
-
-/** Made when it is first needed, which takes milliseconds. */
-let segmenter: Intl.Segmenter | undefined;
 
 function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Term, 'category'> {
   const { text, unspaced } = piece;

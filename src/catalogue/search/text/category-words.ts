@@ -1,22 +1,34 @@
 import type { Category } from '../../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../settings/settings.ts';
-import { normalise } from './normalise.ts';
 import { Stems } from './stems.ts';
+import { withoutStopWords } from './stop-words.ts';
+import { typedWords } from './typed-words.ts';
 
 /** The words that are names of categories. */
 export class CategoryWords {
-  /** Every name of a category, folded, and the category. */
+  /** Every name of one word, folded, and its category; words that say nothing do not count. */
   readonly names: ReadonlyMap<string, Category>;
+  /** The words of longer names. */
+  readonly #longer: readonly { readonly words: readonly string[]; readonly category: Category }[];
 
-  /** @param named categories and their names, of which those of one word count; the words of the defaults are known */
+  /** @param named categories and their names; the usual names of the default ones are known */
   constructor(named: Iterable<readonly [Category, readonly string[]]>) {
-    const known = Array.from(named, ([category, own]): [string, Category][] => {
-      const usual = Object.hasOwn(words, category) ? (words[category] ?? '').split(' ') : [];
-      return [category, ...usual, ...own]
-        .filter((word) => word !== '' && word !== 'other' && !/\s/.test(word))
-        .map((word) => [normalise(word), category]);
-    });
-    this.names = new Map(known.flat());
+    const names = new Map<string, Category>();
+    const shortened = new Map<string, Category>();
+    const longer: { words: readonly string[]; category: Category }[] = [];
+    for (const [category, own] of named) {
+      const usual = Object.hasOwn(usualNames, category) ? (usualNames[category] ?? '').split(' ') : [];
+      for (const name of [category, ...usual, ...own].filter((name) => name !== 'other')) {
+        const all = typedWords(name);
+        const words = withoutStopWords(all).map(({ text }) => text);
+        const [first, second] = words;
+        if (first === undefined) continue;
+        if (second !== undefined) longer.push({ words, category });
+        else (all.length > 1 ? shortened : names).set(first, category);
+      }
+    }
+    this.names = new Map([...shortened, ...names]);
+    this.#longer = longer;
   }
 
   /** Returns the category that a word is a name of, in any of the languages here and any form. */
@@ -24,9 +36,30 @@ export class CategoryWords {
     const known = this.names.get(word);
     if (known !== undefined || word.length < shortestWithForms) return known;
     const stems = new Stems(word);
-    for (const [name, category] of this.names) if (stems.areSharedBy(name, everyLanguage)) return category;
+    const { beginning } = stems;
+    for (const [name, category] of this.names)
+      if (name.startsWith(beginning) && stems.areSharedBy(name, everyLanguage)) return category;
     return undefined;
   }
+
+  /** Returns the category of each word that is a name of one, or is part of a name that has all its words here. */
+  ofAll(words: readonly string[]): Map<string, Category> {
+    const found = new Map<string, Category>();
+    for (const word of words) {
+      const category = this.of(word);
+      if (category !== undefined) found.set(word, category);
+    }
+    for (const { words: wanted, category } of this.#longer) {
+      const used = wanted.map((name) => words.find((word) => isForm(word, name)));
+      if (used.every((word) => word !== undefined)) for (const word of used) found.set(word, category);
+    }
+    return found;
+  }
+}
+
+function isForm(word: string, name: string): boolean {
+  if (word === name || word.length < shortestWithForms) return word === name;
+  return word[0] === name[0] && new Stems(word).areSharedBy(name, everyLanguage);
 }
 
 /** Returns the category words of settings, the same for the same ones. */
@@ -48,7 +81,7 @@ const shortestWithForms = 4;
 const everyLanguage = ~0;
 
 /** In the order en, de, fr, es, it, pt, nl, pl, tr, ru, uk, ja, zh, ko, ar; only words that are used for little else. */
-const words: Readonly<Record<Category, string>> = {
+const usualNames: Readonly<Record<Category, string>> = {
   education:
     'education educational learning study school homework bildung lernen schule éducation apprendre école educación aprender escuela istruzione imparare educação educacao onderwijs edukacja nauka eğitim образование учеба обучение освіта навчання 教育 学習 学习 學習 교육 학습 تعليم دراسه',
   entertainment:

@@ -8,6 +8,12 @@ export function isStopWord(word: string): boolean {
   return stopWords.has(word);
 }
 
+/** Returns the words that say something of a bot; all where none does. */
+export function withoutStopWords<T extends { readonly text: string }>(words: readonly T[]): readonly T[] {
+  const telling = words.filter(({ text }) => !isStopWord(text));
+  return telling.length > 0 ? telling : words;
+}
+
 /** A word without the particle that Korean writes at its end, and without "bot". */
 export function withoutParticle(word: string): string {
   return word.replace(particle, '$1');
