@@ -4,6 +4,7 @@ import { nearWords } from './near-words.ts';
 import type { Term } from './query.ts';
 import type { SearchMemory, IndexSegment } from './segment.ts';
 import type { CategoryWords } from './text/category-words.ts';
+import type { WordIndex } from './word-index.ts';
 
 /** A segment, and what this search keeps of its bots. */
 export interface SearchPart {
@@ -13,12 +14,14 @@ export interface SearchPart {
 
 /**
  * Finds a term in every part; where hardly any bot has it, also what is spelled nearly like it.
+ * @param relaxed whether to find the nearest there is
+ * @param isOnly whether the query has no other term: then nothing else would be found
  * @returns that spelling, where no bot has the term
  */
 export async function findTerm(
   term: Term,
   parts: readonly SearchPart[],
-  relaxed: boolean,
+  { relaxed, isOnly }: { readonly relaxed: boolean; readonly isOnly: boolean },
   slice: TimeSlice,
   words: CategoryWords,
 ): Promise<string | undefined> {
@@ -32,14 +35,16 @@ export async function findTerm(
   const count = await match(term, tolerance);
   if (count >= enough) return undefined;
   const indexes = parts.map(({ segment }) => segment.texts);
-  const near = await nearWords(term.text, indexes, relaxed, slice, words);
+  const [usual, more] = errorsIn(term.text);
+  let near = await nearWords(term.text, indexes, relaxed ? more : usual, slice, words);
+  if (near.length === 0 && count === 0 && isOnly && term.text.length >= shortestWithMoreErrors)
+    near = await nearWords(term.text, indexes, Math.min(more, 2), slice, words);
   const known = indexes.some((index) => index.knows(term.text, term.open));
   const fit = known ? besidesFit : 1;
   const others = near.map((spelling) => ({ ...spelling, fit: spelling.fit * fit }));
   const [best] = near;
   if (best === undefined) {
-    const family = familyOf(term.text);
-    if (count === 0 && family !== undefined) await match({ ...term, text: family, open: true }, tolerance);
+    if (count === 0) await match(lessExact(term, indexes), tolerance);
     return undefined;
   }
   const category = term.category ?? (known ? undefined : words.of(best.word));
@@ -47,9 +52,31 @@ export async function findTerm(
   return known || count > 0 ? undefined : best.word.replace(/^=/, '');
 }
 
-/** What other words of the same family may begin with: "музыкальный" and "музыка" have no stem in common. */
-function familyOf(text: string): string | undefined {
-  return text.length < longWord ? undefined : text.slice(0, Math.floor(text.length / 2));
+/** How many spelling errors a word may have: one in five letters, two in eight; and at most. */
+function errorsIn({ length }: string): [usual: number, more: number] {
+  return [length >= 8 ? 2 : length >= 5 ? 1 : 0, Math.min(3, Math.floor(length / 3))];
+}
+
+/** What to look for where nothing has a term, nor is spelled nearly like it: its letters, its parts, words of its family. */
+function lessExact(term: Term, indexes: readonly WordIndex[]): Term {
+  const { text, pairs } = term;
+  if (pairs.length > 0) return { ...term, pairs: Array.from(text) };
+  const others = [...term.others, ...knownParts(text, indexes).map((word) => ({ word, fit: partFit }))];
+  // "музыкальный" and "музыка" have no stem in common.
+  const family = text.length < longWord ? text : text.slice(0, Math.floor(text.length / 2));
+  return { ...term, text: family, open: term.open || family !== text, others };
+}
+
+/** Returns the longest beginning and the longest end of a joined word that words begin with: "role" of "autorole". */
+function knownParts(text: string, indexes: readonly WordIndex[]): string[] {
+  const isKnown = (part: string): boolean => indexes.some((index) => index.knows(part, true));
+  const longest = text.length - shortestRest;
+  const lengths = Array.from({ length: Math.max(0, longest - shortestPart + 1) }, (_, i) => longest - i);
+  const parts = [
+    lengths.map((length) => text.slice(0, length)).find(isKnown),
+    lengths.map((length) => text.slice(-length)).find(isKnown),
+  ];
+  return parts.filter((part) => part !== undefined);
 }
 
 /** How many bots have the term that was just found. */
@@ -70,3 +97,7 @@ const mostPairs = 0.6;
 /** What another spelling counts where some bot has the term as it is spelled. */
 const besidesFit = 0.3;
 const longWord = 8;
+const shortestWithMoreErrors = 7;
+const shortestPart = 4;
+const shortestRest = 2;
+const partFit = 0.5;

@@ -63,7 +63,7 @@ async function matchPairs(
   for (const [number, pair] of pairs.entries()) {
     part.clear();
     for (const index of segment.indexes)
-      await part.addWord(index, [{ ...index.vocabulary.find(pair), fit: 1 }], slice);
+      await part.addWord(index, pairExpansions([pair], index, pair.length === 1), slice);
     forEachBot(part, (bot) =>
       other.addPart(bot, (part.values[bot] ?? 0) / pairs.length, number === 0 ? (part.places[bot] ?? 0) : 0),
     );

@@ -17,25 +17,17 @@ interface Candidate {
 }
 
 /**
- * Returns the words that a misspelled one may stand for, the likeliest first: one spelling error in five letters, two in
- * eight. Of equally near ones, names of categories that bots are in come first, then words that more bots use, then the
+ * Returns the words that a misspelled one may stand for, the likeliest first. Of equally near ones, names of categories that bots are in come first, then words that more bots use, then the
  * shorter ones, which are rather the base form.
- * @param relaxed whether more errors will do
+ * @param most spelling errors that a word may have
  */
 export async function nearWords(
   text: string,
   indexes: readonly WordIndex[],
-  relaxed: boolean,
+  most: number,
   slice: TimeSlice,
   words: CategoryWords,
 ): Promise<Spelling[]> {
-  const most = relaxed
-    ? Math.min(3, Math.floor(text.length / 3))
-    : text.length >= 8
-      ? 2
-      : text.length >= 5
-        ? 1
-        : 0;
   if (most === 0 || /^\d+$/.test(text)) return [];
   const found = new Map<string, Candidate>();
   for (const index of indexes) {

@@ -1,5 +1,5 @@
 import type { CategoryWords } from './text/category-words.ts';
-import { withoutStopWords } from './text/stop-words.ts';
+import { withoutBot, withoutStopWords } from './text/stop-words.ts';
 import { type TypedWord, typedWords } from './text/typed-words.ts';
 import { pairsOf } from './text/words.ts';
 
@@ -33,12 +33,12 @@ export interface Query {
 export function readQuery(text: string, words: CategoryWords | null): Query {
   const pieces = withPlaces(typedWords(text).slice(0, mostPieces));
   const used = withoutStopWords(pieces);
-  const categories = words?.ofAll(used.map((piece) => piece.text));
+  const categories = words?.ofLongerNames(pieces.map((piece) => piece.text));
   const terms = new Map<string, Term>();
   for (const piece of used)
     terms.set(piece.text, {
       ...termOf(piece, pieces, piece === pieces.at(-1)),
-      category: categories?.get(piece.text),
+      category: categories?.get(piece.text) ?? words?.of(withoutBot(piece.text)),
     });
   const joined = [pieces, used].map((some) => some.map((piece) => piece.text).join(''));
   const ids = pieces.filter((piece) => /^\d{1,20}$/.test(piece.text)).map((piece) => piece.text);
@@ -66,6 +66,7 @@ function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Ter
   const others: string[] = [];
   if (before && !unspaced && !before.unspaced) others.push(before.text + text);
   if (after && !unspaced && !after.unspaced) others.push(text + after.text);
+  if (withoutBot(text) !== text) others.push(withoutBot(text));
   return {
     text,
     others: others.map((word) => ({ word, fit: joinedFit })),

@@ -29,8 +29,9 @@ export async function runSearch(
     let corrected = normalise(text.trim());
     let weight = 0;
     let before: Term | undefined;
+    const isOnly = query.terms.length === 1;
     for (const term of query.terms) {
-      const spelling = await findTerm(term, parts, relaxed, slice, words);
+      const spelling = await findTerm(term, parts, { relaxed, isOnly }, slice, words);
       if (spelling !== undefined) corrected = corrected.replace(term.text, spelling);
       weight += addTerm(parts, before === undefined ? undefined : term.place - before.place);
       before = term;
@@ -96,4 +97,4 @@ const beginningScore = 2;
 const shortestBeginning = 3;
 const phraseScore = 1.5;
 /** What a term loses by being in every bot, at most. */
-const rarest = 0.6;
+const rarest = 0.65;

@@ -100,6 +100,24 @@ describe('a search', () => {
       strictEqual(await found(text), '1', text);
   });
 
+  it('finds a word that "bot" is joined to, and the known part of a word that nothing has', async () => {
+    add('1', 'One', 'Plays music.');
+    add('2', 'Two', 'Hands out roles.');
+    strictEqual(await found('musicbot'), '1');
+    strictEqual(await found('autorole'), '2');
+  });
+
+  it('corrects a word of seven letters with two errors where it is the only one', async () => {
+    add('1', 'One', 'An economy for everyone.');
+    strictEqual(await found('ecomony'), '1');
+    strictEqual(await found('ecomony knitting'), '');
+  });
+
+  it('finds letters of a script without spaces that are not together, where nothing has them together', async () => {
+    bots.set(sampleBot('1', { 'zh-CN': ['围棋馆', '在频道里下围棋。'] }));
+    strictEqual(await found('下棋'), '1');
+  });
+
   it('does not take a kana with a mark for one without', async () => {
     bots.set(sampleBot('1', { ja: ['ボット', '再生'] }));
     bots.set(sampleBot('2', { ja: ['ホット', '再生'] }));

@@ -1,12 +1,14 @@
-import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BotId } from '../../../src/bot/id.ts';
+import { defaultCategories } from '../../../src/bot/schemas.ts';
 import type { Category } from '../../../src/bot/schema-types.ts';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { categoryWordsOf } from '../../../src/catalogue/search/text/category-words.ts';
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -19,8 +21,14 @@ interface Judgement {
   readonly category?: Category;
 }
 
-describe('a search of 161 bots', () => {
+describe('a search of 165 bots', () => {
   const bots = new MutableBotIndex();
+  const categories = {
+    ...Object.fromEntries(defaultCategories.map((category) => [category, {}])),
+    'server-care': { en: 'Server management', fr: 'Gestion de serveur', ja: 'サーバー管理' },
+    'voice-games': { en: 'Voice games', es: 'Juegos de voz' },
+  };
+  const words = categoryWordsOf(settingsOf({ categories }));
   const counts = new Map<BotId, number>();
   for (const [i, [category, texts, { count, ...keys }]] of fixture<Bot>('bots').entries()) {
     const bot = sampleBot(String(190_519_304_972_664_832n + BigInt(i) * 1_000_003n), texts, {
@@ -35,11 +43,11 @@ describe('a search of 161 bots', () => {
   );
   const lists = new BotLists(
     bots,
-    new BotSearch(bots, console.error, defaultWords),
+    new BotSearch(bots, console.error, () => words),
     new SortedIndexes(bots, { ...noCounts, count: (id) => counts.get(id) }),
   );
 
-  it('finds something for each of 184 queries, and what is wanted first', async () => {
+  it('finds something for each of 203 queries, and what is wanted first', async () => {
     const gains: [number, string][] = [];
     for (const [q, judgement] of queries) {
       const found = await lists.select({ q, limit: 5, nsfw: false });

@@ -8,23 +8,23 @@ import { typedWords } from './typed-words.ts';
 export class CategoryWords {
   /** Every name of one word, folded, and its category; words that say nothing do not count. */
   readonly names: ReadonlyMap<string, Category>;
-  /** The words of longer names. */
-  readonly #longer: readonly { readonly words: readonly string[]; readonly category: Category }[];
+  readonly #longer: readonly LongerName[];
 
   /** @param named categories and their names; the usual names of the default ones are known */
   constructor(named: Iterable<readonly [Category, readonly string[]]>) {
     const names = new Map<string, Category>();
     const shortened = new Map<string, Category>();
-    const longer: { words: readonly string[]; category: Category }[] = [];
+    const longer: LongerName[] = [];
     for (const [category, own] of named) {
       const usual = Object.hasOwn(usualNames, category) ? (usualNames[category] ?? '').split(' ') : [];
       for (const name of [category, ...usual, ...own].filter((name) => name !== 'other')) {
-        const all = typedWords(name);
-        const words = withoutStopWords(all).map(({ text }) => text);
-        const [first, second] = words;
-        if (first === undefined) continue;
-        if (second !== undefined) longer.push({ words, category });
-        else (all.length > 1 ? shortened : names).set(first, category);
+        const words = typedWords(name);
+        const all = words.map(({ text }) => text);
+        const telling = withoutStopWords(words).map(({ text }) => text);
+        const [word, more] = telling;
+        if (all.length > 1) longer.push({ all, telling, category });
+        if (word !== undefined && more === undefined)
+          (all.length > 1 ? shortened : names).set(word, category);
       }
     }
     this.names = new Map([...shortened, ...names]);
@@ -42,16 +42,17 @@ export class CategoryWords {
     return undefined;
   }
 
-  /** Returns the category of each word that is a name of one, or is part of a name that has all its words here. */
-  ofAll(words: readonly string[]): Map<string, Category> {
+  /**
+   * Returns the category of each word that is part of a longer name, where at least two words of the name are here and of
+   * those that say something all.
+   */
+  ofLongerNames(words: readonly string[]): Map<string, Category> {
     const found = new Map<string, Category>();
-    for (const word of words) {
-      const category = this.of(word);
-      if (category !== undefined) found.set(word, category);
-    }
-    for (const { words: wanted, category } of this.#longer) {
-      const used = wanted.map((name) => words.find((word) => isForm(word, name)));
-      if (used.every((word) => word !== undefined)) for (const word of used) found.set(word, category);
+    const inWords = (name: string): string | undefined => words.find((word) => isForm(word, name));
+    for (const { all, telling, category } of this.#longer) {
+      const used = telling.map(inWords).filter((word) => word !== undefined);
+      if (used.length < telling.length || all.filter(inWords).length < 2) continue;
+      for (const word of used) found.set(word, category);
     }
     return found;
   }
@@ -60,6 +61,13 @@ export class CategoryWords {
 function isForm(word: string, name: string): boolean {
   if (word === name || word.length < shortestWithForms) return word === name;
   return word[0] === name[0] && new Stems(word).areSharedBy(name, everyLanguage);
+}
+
+/** A name of several words: all, and those that say something. */
+interface LongerName {
+  readonly all: readonly string[];
+  readonly telling: readonly string[];
+  readonly category: Category;
 }
 
 /** Returns the category words of settings, the same for the same ones. */

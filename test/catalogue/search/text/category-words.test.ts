@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { categoryWordsOf } from '../../../../src/catalogue/search/text/category-words.ts';
-import { typedWords } from '../../../../src/catalogue/search/text/typed-words.ts';
+import { readQuery } from '../../../../src/catalogue/search/query.ts';
 import { settingsOf } from '../../../../src/catalogue/settings/settings.ts';
 
 describe('the categories that a query names', () => {
@@ -12,7 +12,7 @@ describe('the categories that a query names', () => {
   };
   const words = categoryWordsOf(settingsOf({ categories }));
   const named = (query: string): string[] => [
-    ...new Set(words.ofAll(typedWords(query).map(({ text }) => text)).values()),
+    ...new Set(readQuery(query, words).terms.flatMap(({ category }) => category ?? [])),
   ];
 
   it('are those of a name of one word, in any form', () => {
