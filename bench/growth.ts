@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
-import { setTimeout as rest } from 'node:timers/promises';
 import type { ServerProcess } from './child.ts';
-import { cpuOf, measureLoad } from './cost.ts';
+import { measureLoad } from './cost.ts';
 import { searchFor, someWords } from './queries.ts';
 import { Random } from './random.ts';
 import { getBot, type LoadRequest, postBot, postCount, send } from './request.ts';
@@ -50,8 +49,6 @@ async function measure(stage: Stage): Promise<Figures> {
   const [again] = await timeStarts(stage, 1);
   if (first === undefined || again === undefined) throw new Error('the service did not start');
   await using service = await startWholeService(stage);
-  await send(service.address, searchFor('first'));
-  await untilIdle(service);
   const memory = residentMegabytes(service);
   const some = stage.bots.slice(0, 1000);
   const costOf = async (requests: readonly LoadRequest[]): Promise<number> => {
@@ -86,15 +83,6 @@ async function measure(stage: Stage): Promise<Figures> {
     records: await megabytesOfRecords(stage, service),
     shown: [runTime(first), runTime(again)],
   };
-}
-
-/** Waits until the search index is built and the garbage of the start is collected. */
-async function untilIdle({ pids }: ServerProcess): Promise<void> {
-  for (let quiet = 0; quiet < 3;) {
-    const before = cpuOf(pids);
-    await rest(1000);
-    quiet = cpuOf(pids) - before < 50_000 ? quiet + 1 : 0;
-  }
 }
 
 /** Sends one request after the other; returns the milliseconds that each took. */

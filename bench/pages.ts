@@ -2,18 +2,26 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { sendLoad } from './load.ts';
 import { type LoadRequest, postCount, send } from './request.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
-import { startWholeService } from './service.ts';
+import { startService, untilIdle } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median, percentile } from './statistics.ts';
 
 /** The web pages, as a browser asks for them. */
 export async function* pages(stage: Stage): AsyncGenerator<Row> {
-  await using service = await startWholeService(stage);
+  await using service = await startService(stage);
   const { address } = service;
+  const front = page('/');
+  const [first = 0] = await timesOf(address, [front]);
+  yield {
+    name: 'front page, first after the start',
+    measured: milliseconds(first),
+    goal: '≤ 1 s',
+    met: first <= 1000,
+  };
+  await untilIdle(service);
   const bots = stage.bots.slice(0, 1000).map(({ id }) => page(`/bots/${id}`));
 
-  const times = await timesOf(address, bots);
-  const slowest = percentile(times, 0.99);
+  const slowest = percentile(await timesOf(address, bots), 0.99);
   yield {
     name: 'bot page, cold, p99',
     measured: milliseconds(slowest),
@@ -30,20 +38,19 @@ export async function* pages(stage: Stage): AsyncGenerator<Row> {
     met: bytes <= 60_000,
   };
 
-  const front = page('/');
-  const fronts: number[] = [];
-  for (const bot of stage.bots.slice(0, 5)) {
-    await send(address, postCount(bot));
-    await rest(graceOver);
-    fronts.push(...(await timesOf(address, [front])));
-  }
-  yield cold('front page, cold', fronts);
+  yield slow(
+    'front page while counts arrive, slowest of 200',
+    await timesBesideCounts(stage, address, front),
+  );
+  await rest(quietMinute);
+  yield slow('front page, first after a count and a quiet minute', median(await timesOf(address, [front])));
   yield await warm('front page, warm', address, [front]);
 
   const lists = ['popular', 'newest', 'edited', 'name'].flatMap((sort) =>
     [1, 2, 3, 4, 5].map((number) => page(`/?sort=${sort}&page=${number}`)),
   );
-  yield cold('page of a list, cold', await timesOf(address, lists));
+  const times = await timesOf(address, lists);
+  yield slow('page of a list, cold, median', median(times));
 }
 
 async function warm(name: string, address: string, requests: readonly LoadRequest[]): Promise<Row> {
@@ -54,9 +61,19 @@ async function warm(name: string, address: string, requests: readonly LoadReques
   return { name, measured: perSecond(rate), goal: '≥ 10,000/s', met: rate >= 10_000 };
 }
 
-function cold(name: string, times: readonly number[]): Row {
-  const time = median(times);
-  return { name: `${name}, median`, measured: milliseconds(time), goal: '≤ 50 ms', met: time <= 50 };
+function slow(name: string, time: number): Row {
+  return { name, measured: milliseconds(time), goal: '≤ 50 ms', met: time <= 50 };
+}
+
+/** Returns the milliseconds that each of 200 requests took, with a new count before each. */
+async function timesBesideCounts({ bots }: Stage, address: string, request: LoadRequest): Promise<number[]> {
+  const times: number[] = [];
+  for (const bot of bots.slice(0, 200)) {
+    await send(address, postCount(bot));
+    await rest(50);
+    times.push(...(await timesOf(address, [request])));
+  }
+  return times;
 }
 
 /** Sends one request after the other; returns the milliseconds that each took. */
@@ -90,5 +107,5 @@ function page(path: string): LoadRequest {
   return { method: 'GET', path, headers };
 }
 
-/** Milliseconds after which no list is kept that a count has made out of date (`FrontLists`). */
-const graceOver = 5100;
+/** Milliseconds after which no list is shown that is out of date (`CurrentCache`). */
+const quietMinute = 61_000;

@@ -21,9 +21,6 @@ export async function* search(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const { address } = service;
   const random = new Random(2);
-  await send(address, searchFor('first'));
-  // The pages are indexed behind it.
-  await rest(secondsOfPages * 1000);
   const timeOf = async (request: LoadRequest): Promise<number> => {
     const sent = performance.now();
     await send(address, request);
@@ -147,4 +144,3 @@ function latencyRow(name: string, times: readonly number[], most = 15): Row {
 
 const seconds = 10;
 const searchesASecond = 100;
-const secondsOfPages = 60;

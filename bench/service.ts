@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as rest } from 'node:timers/promises';
 import { type ServerProcess, startServer } from './child.ts';
+import { cpuOf } from './cost.ts';
 import type { Stage } from './stage.ts';
 
 /** Starts the service on the stage's catalogue, as an operator would, but without limits for posts. */
@@ -22,15 +23,28 @@ export async function startService(
   });
 }
 
-/** Starts it and waits until the watcher is up, so that its own work is over. */
+/** Starts it and waits until its own work is over. */
 export async function startWholeService(
   stage: Stage,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
   const service = await startService(stage, env);
-  while ((await partFaults(service)).length > 0) await rest(20);
+  await untilIdle(service);
   return service;
 }
+
+/** Waits until the watcher is up, the search index is built and the garbage of the start is collected. */
+export async function untilIdle(service: ServerProcess): Promise<void> {
+  while ((await partFaults(service)).length > 0) await rest(20);
+  for (let quiet = 0; quiet < 3;) {
+    const before = cpuOf(service.pids);
+    await rest(1000);
+    quiet = cpuOf(service.pids) - before < idle ? quiet + 1 : 0;
+  }
+}
+
+/** Microseconds of CPU a second, as rounds over all folders go on. */
+const idle = 200_000;
 
 /** What /readyz says does not work. */
 async function partFaults({ address }: ServerProcess): Promise<string[]> {
