@@ -48,7 +48,7 @@ export class CountSeries {
   /** The bot's first change; undefined where it has none. */
   first(id: BotId): CountChange | undefined {
     const series = this.#series.get(id);
-    return series === undefined ? undefined : changesOf(series).next().value;
+    return series === undefined ? undefined : firstOf(series);
   }
 
   /** Forgets what came after a period. */
@@ -62,7 +62,7 @@ export class CountSeries {
   /** Forgets what came before a period, except the count that was known then. */
   async cutBefore(period: number): Promise<void> {
     await this.#rewrite(
-      (series) => (changesOf(series).next().value?.period ?? period) < period,
+      (series) => (firstOf(series)?.period ?? period) < period,
       (changes) => {
         const known = changes.findLast((change) => change.period <= period);
         const later = changes.filter((change) => change.period > period);
@@ -111,13 +111,23 @@ function append(series: Series, period: number, count: number): void {
 
 function* changesOf({ bytes, length }: Series): Generator<CountChange, undefined> {
   const reader = new VarintReader(bytes);
-  let [period, count] = [-1, 0];
-  while (reader.position < length) {
-    const code = reader.read();
-    const difference = Math.floor(code / 4);
-    count += code % 4 >= 2 ? -difference : difference;
-    period += code % 2 === 1 ? reader.read() + 1 : 1;
-    yield { period, count };
-  }
+  let change = beforeAll;
+  while (reader.position < length) yield (change = readAfter(change, reader));
   return undefined;
+}
+
+/** Without a generator: growth is read for all bots at once. */
+function firstOf({ bytes, length }: Series): CountChange | undefined {
+  return length === 0 ? undefined : readAfter(beforeAll, new VarintReader(bytes));
+}
+
+const beforeAll: CountChange = { period: -1, count: 0 };
+
+function readAfter({ period, count }: CountChange, reader: VarintReader): CountChange {
+  const code = reader.read();
+  const difference = Math.floor(code / 4);
+  return {
+    period: period + (code % 2 === 1 ? reader.read() + 1 : 1),
+    count: count + (code % 4 >= 2 ? -difference : difference),
+  };
 }
