@@ -39,6 +39,15 @@ describe('lists that many ask for at once', () => {
     strictEqual(new Set(same).size, 1);
   });
 
+  it('do not wait behind a search whose index is still being built', async () => {
+    const lists = fresh();
+    const order: string[] = [];
+    const search = lists.elements({ q: 'bot' }).then(() => order.push('search'));
+    const list = lists.elements({ fields: ['id'] }).then(() => order.push('list'));
+    await Promise.all([search, list]);
+    deepStrictEqual(order, ['list', 'search']);
+  });
+
   const works: Record<string, (lists: BotLists) => Promise<unknown>> = {
     'a search': async (lists) => await lists.elements({ q: 'bot' }),
     'a sorted list': async (lists) => await lists.elements({ sort: { key: 'name', descending: true } }),
