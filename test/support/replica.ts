@@ -6,7 +6,8 @@ import { originRemote, startTestService, type TestService } from './service.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';
 import { issueTestTokens } from './token.ts';
 
-const page = mainPage({ website: null, edited: 1_700_000_000_000 });
+/** The page of each of its bots. */
+export const replicaPage = mainPage({ website: null, edited: 1_700_000_000_000 });
 
 /** A service on a clone that it keeps in step with a shared repository. */
 export interface Replica {
@@ -20,7 +21,7 @@ export interface Replica {
 /** Starts a service on a clone of a shared repository with twenty bots from 312 on. */
 export async function startReplica(more: Readonly<Record<string, string>> = {}): Promise<Replica> {
   const ids = Array.from({ length: 20 }, (_, i) => String(312 + i));
-  const shared = sharedRepository(Object.fromEntries(ids.map((id) => [pagePath(id), page])));
+  const shared = sharedRepository(Object.fromEntries(ids.map((id) => [pagePath(id), replicaPage])));
   const clone = shared.clone();
   const tokens = await issueTestTokens(clone.folder, ids);
   const env = { ...originRemote, BOTSHELF_STATE_SECONDS: '1', ...more };

@@ -12,12 +12,11 @@ import {
   record,
   remoteFaults,
   type Replica,
+  replicaPage,
   setAside,
   startReplica,
   stateOf,
 } from '../support/replica.ts';
-
-const page = mainPage({ website: null, edited: 1_700_000_000_000 });
 
 describe('a service with a remote', () => {
   /** The bot of the test, which no other test changes, its page, and the id and the page of one that can be added. */
@@ -46,7 +45,7 @@ describe('a service with a remote', () => {
     it('shows what was merged there, work tree and index following', async () => {
       const { shared, clone, service } = withToken(replica);
       const commit = shared.mergePullRequest((person) => {
-        person.write(homer, page.replace('The page.', 'A better page.'));
+        person.write(homer, replicaPage.replace('The page.', 'A better page.'));
         person.write(newPage, mainPage({ name: 'Marge' }));
         person.write('README.md', 'Not a bot.');
       });
@@ -86,8 +85,8 @@ describe('a service with a remote', () => {
 
     it('keeps uncommitted edits of a person in the clone', async () => {
       const { shared, clone, service, token } = withToken(replica);
-      writeFileSync(join(clone.folder, homer), page.replace('doughnuts', 'beer'));
-      shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
+      writeFileSync(join(clone.folder, homer), replicaPage.replace('doughnuts', 'beer'));
+      shared.mergePullRequest((person) => person.write(homer, replicaPage.replace('"fun"', '"games"')));
       service.expectLog(/en\.md.* is behind the branch: it has uncommitted edits/);
       await eventually(() => match(clone.git('show', `HEAD:${homer}`), /"games"/));
       await eventually(async () => {
@@ -110,7 +109,7 @@ describe('a service with a remote', () => {
       service.expectLog(new RegExp(`${homer}.*a file breaks a rule`));
       service.expectLog(new RegExp(`requests are refused: ${homer} is faulty`));
       shared.mergePullRequest((person) => {
-        person.write(homer, page.replace('"Homer",', '"Homer"'));
+        person.write(homer, replicaPage.replace('"Homer",', '"Homer"'));
         person.write(newPage, mainPage({ name: 'Marge' }));
       });
       await eventually(async () => strictEqual((await record(service, newId))?.contents.en.name, 'Marge'));
@@ -170,7 +169,7 @@ describe('a service with a remote', () => {
       service.expectLog(/not in step with the remote: .*in progress in the clone/);
       const mark = join(clone.folder, '.git/MERGE_HEAD');
       appendFileSync(mark, `${clone.git('rev-parse', 'HEAD')}\n`);
-      shared.mergePullRequest((person) => person.write(homer, page.replace('"fun"', '"games"')));
+      shared.mergePullRequest((person) => person.write(homer, replicaPage.replace('"fun"', '"games"')));
       await eventually(async () => match((await remoteFaults(service))[0] ?? '', /in progress in the clone/));
       strictEqual((await record(service, id))?.category, 'fun');
       rmSync(mark);
@@ -180,7 +179,7 @@ describe('a service with a remote', () => {
     it('sets edited of a bot that a pull request changed without raising it, to the time of the merge', async () => {
       const { shared, clone, service } = withToken(replica);
       const commit = shared.mergePullRequest((person) => {
-        person.write(homer, page.replace('"fun"', '"games"'));
+        person.write(homer, replicaPage.replace('"fun"', '"games"'));
         person.write(newPage, mainPage({ name: 'Marge' }));
       });
       const time = Number(shared.git('log', '-1', '--format=%ct', commit)) * 1000;
@@ -243,7 +242,7 @@ describe('a service with a remote', () => {
       const theirs = shared.mergePullRequest((person) =>
         person.write(
           homer,
-          page
+          replicaPage
             .replace('"website": null', '"website": "https://theirs.example/"')
             .replace('The page.', 'A better page.'),
         ),

@@ -1,0 +1,211 @@
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import matter from 'gray-matter';
+import type { Fault } from '../../../src/catalogue/page/fault.ts';
+import { editPage, parsePage } from '../../../src/catalogue/page/page.ts';
+import { mainPage } from '../../support/sample.ts';
+import { fault, good, homer, parse, path, withFrontMatter } from '../../support/page-file.ts';
+
+describe('a page file of a stranger', () => {
+  describe('passes gray-matter nothing that it misreads', () => {
+    const evil = '{ "name": (globalThis.ran = true, "x") }\n';
+
+    for (const opener of ['---js', '---javascript', '---JavaScript', '--- js', '---\tjs', '---coffee'])
+      it(`runs code from a file: ${opener} is refused and not run`, () => {
+        match(fault(`${opener}\n${evil}---\n`), /^1:1 opener the first line is .*: write --- alone/);
+        ok(!('ran' in globalThis));
+      });
+
+    it('runs code from a file: there is no engine left that could', () => {
+      for (const language of ['js', 'javascript', 'JavaScript'])
+        throws(() => matter(`---${language}\n${evil}---\n`, {}), language);
+      ok(!('ran' in globalThis));
+    });
+
+    it('stringify parses the text first: an edit of a page that begins with ---js runs nothing', () => {
+      const file = withFrontMatter('{"name": "Homer"}', `---js\n${evil}---\n`);
+      const edited = editPage(file, { name: 'Marge' });
+      strictEqual(edited, file.replace('Homer', 'Marge'));
+      strictEqual(good(edited).data['name'], 'Marge');
+      ok(!('ran' in globalThis));
+    });
+
+    it('caches by content: a file that failed once fails again, with the same words', () => {
+      const bad = withFrontMatter('{"name": }');
+      strictEqual(fault(bad), fault(bad));
+      match(fault(bad), /^2:10 json /);
+    });
+
+    it('callers share one mutable object: each reading has its own', () => {
+      good(homer).data['name'] = 'Bart';
+      deepStrictEqual(good(homer).data, { name: 'Homer' });
+    });
+
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'yaml', 'toml'])
+      it(`"engines" of every object: ---${name} is refused`, () =>
+        match(fault(`---${name}\n{}\n---\n`), /^1:1 opener /));
+
+    it('a missing closer: the file is not taken for front matter as a whole', () => {
+      strictEqual(
+        fault('---\n{"name": "Homer"}\n\n# Homer\n'),
+        '1:1 closer the front matter has no end: put a line --- after its last }',
+      );
+      match(fault('---\n'), /^1:1 closer /);
+      match(fault('---'), /^1:1 opener /);
+    });
+
+    for (const closer of ['---garbage', '----', '--- ', '---js', '---}'])
+      it(`the first \\n--- closes: ${JSON.stringify(closer)} does not`, () =>
+        match(fault(`---\n{}\n${closer}\n---\n`), /^3:1 closer .*: write --- alone on it$/));
+
+    for (const json of ['null', '[]', '["name"]', '"name"', '7', 'true'])
+      it(`JSON that is no object passes: ${json} does not`, () =>
+        match(
+          fault(withFrontMatter(json)),
+          /^2:1 \S+ the front matter is not an object: put the keys in \{ \}$/,
+        ));
+
+    it('empty front matter passes: it does not', () => {
+      match(fault('---\n---\n'), /^2:1 json /);
+      match(fault('---\n\n---\n'), /json /);
+      match(fault('---\n# only a comment\n---\n'), /^2:1 json /);
+    });
+
+    it('duplicate keys pass: each is refused at its place', () => {
+      const file = withFrontMatter(
+        '{\n  "name": "a",\n  "trigger": {"prefix": [], "prefix": []},\n  "n\\u0061me": "b"\n}',
+      );
+      deepStrictEqual(
+        parse(file).faults.map(({ line, column, rule, message }) => `${line}:${column} ${rule} ${message}`),
+        [
+          '4:29 duplicate-key the key "prefix" is here twice: keep one of them',
+          '5:3 duplicate-key the key "name" is here twice: keep one of them',
+        ],
+      );
+    });
+
+    it('keys of one name in different objects are no duplicates', () => {
+      good(withFrontMatter('{"a": {"b": 1}, "c": [{"b": 1}, {"b": 1}], "d\\"": ":"}'));
+    });
+
+    it('a file that begins with a conflict marker reads as empty: it is refused', () => {
+      const conflict = `<<<<<<< HEAD\n${homer}=======\n${homer}>>>>>>> theirs\n`;
+      match(fault(conflict), /^1:1 merge-conflict .*: resolve it/);
+      match(fault(`<<<<<<< HEAD\n${homer}`), /^1:1 opener .*merge conflict: resolve it/);
+    });
+
+    it('a conflict further down is refused by its line', () => {
+      const conflict = '<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> theirs';
+      match(fault(withFrontMatter(`{\n${conflict}\n}`)), /^3:1 merge-conflict /);
+      match(fault(withFrontMatter('{}', `text\n${conflict}\n`)), /^5:1 merge-conflict /);
+      match(fault(withFrontMatter('{}', conflict).replaceAll('\n', '\r\n')), /^4:1 merge-conflict /);
+      good(withFrontMatter('{}', 'Heading\n=======\n\n> quoted\n>>>>>>> deeply\n'));
+    });
+  });
+
+  describe('cannot hold the process up', () => {
+    it('with 32,000 blank lines: runs of blanks in front matter are refused by rule', () => {
+      for (const blank of ['\n', ' ', '\t', '\r\n', '\u00a0', '\u2028', ' \n'])
+        match(
+          fault(`---\n{}${blank.repeat(32_000)}\n---\n`),
+          /^\d+:\d+ blank-run more than 200 blank characters in a row: remove them$/,
+        );
+      match(fault(`---\n${'\n'.repeat(32_000)}{}\n---\n`), /^2:1 blank-run /);
+    });
+
+    it('with blanks in the markdown, where they are harmless', () => {
+      strictEqual(good(withFrontMatter('{}', `${'\n'.repeat(200_000)}x`)).page, 'x');
+      strictEqual(good(withFrontMatter('{}', ' '.repeat(200_000))).page, '');
+      strictEqual(good(withFrontMatter('{}', '#\n \n'.repeat(50_000))).page.length, 199_997);
+    });
+
+    it('with comment lines, which gray-matter strips one by one', () => {
+      match(fault(withFrontMatter('#\n'.repeat(100_000))), /^2:1 json /);
+    });
+
+    it('with deep nesting: more than eight levels are refused', () => {
+      for (const depth of [9, 100, 100_000])
+        match(
+          fault(withFrontMatter(`{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`)),
+          /8 levels deep: /,
+        );
+      match(fault(withFrontMatter('{"a":'.repeat(40_000))), /8 levels deep: /);
+      good(withFrontMatter(`{"a":${'['.repeat(7)}${']'.repeat(7)}}`));
+    });
+
+    it('with many brackets side by side, which are no nesting', () => {
+      match(fault(withFrontMatter(`{"a": [${'[],'.repeat(2000)}]}`)), /^2:6008 json /);
+    });
+
+    it('with conflict markers by the thousand', () => {
+      good(withFrontMatter('{}', '<<<<<<< \n'.repeat(29_000)));
+      good(withFrontMatter('{}', '<<<<<<< \n=======\n'.repeat(15_000)));
+    });
+
+    it('with tens of thousands of duplicate keys: the first hundred are reported', () => {
+      strictEqual(parse(withFrontMatter(`{${'"a":1,\n'.repeat(30_000)}"a":1}`)).faults.length, 100);
+    });
+
+    it('with an escaped quote after the other', () => {
+      match(fault(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}`)), /json /);
+      strictEqual(good(withFrontMatter(`{"a": "${'\\"'.repeat(100_000)}"}`)).page, '');
+    });
+  });
+
+  it('may not reach into the prototype: "__proto__" is a key like any other', () => {
+    const page = good(withFrontMatter('{"__proto__": {"nsfw": true}}'));
+    deepStrictEqual(Object.keys(page.data), ['__proto__']);
+    strictEqual(page.data['nsfw'], undefined);
+    strictEqual(page.faultAt(['__proto__'], 'rule', 'message', true).column, 2);
+    match(fault(withFrontMatter('{"__proto__": 1, "__proto__": 2}')), /^2:18 duplicate-key /);
+  });
+
+  describe('whatever its bytes', () => {
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+      fc.string({ unit: 'binary' }).map((text) => Buffer.from(`---\n${text}\n---\n`)),
+      fc.json().map((json) => Buffer.from(`---\n${json}\n---\n`)),
+      fc
+        .array(
+          fc.constantFrom('---', '\n', '\r\n', '{', '}', '"', '"a"', ':', ',', '[', ']', '1', '#', ' ', 'é'),
+        )
+        .map((parts) => Buffer.from(`---\n${parts.join('')}\n---\n`)),
+      mutated(mainPage({ trigger: { prefix: ['!'] } })),
+    );
+
+    it('it is read, or every fault has a place in it, a rule and a fix; it never throws', () => {
+      fc.assert(
+        fc.property(anything, (bytes) => {
+          const { page, faults } = parsePage(path, bytes);
+          strictEqual(page === undefined, faults.length > 0);
+          for (const fault of faults) ensureSound(fault, bytes);
+        }),
+        { numRuns: 2000 },
+      );
+    });
+  });
+});
+
+/** A good file with some bytes replaced, removed or put in twice. */
+function mutated(text: string): fc.Arbitrary<Buffer> {
+  const bytes = Buffer.from(text);
+  const change = fc.tuple(fc.nat(bytes.length), fc.nat(12), fc.uint8Array({ maxLength: 6 }));
+  return fc
+    .array(change, { minLength: 1, maxLength: 4 })
+    .map((changes) =>
+      changes.reduce<Buffer>(
+        (result, [at, removed, added]) =>
+          Buffer.concat([result.subarray(0, at), added, result.subarray(at + removed)]),
+        bytes,
+      ),
+    );
+}
+
+function ensureSound({ path: at, line, column, rule, message }: Fault, bytes: Buffer): void {
+  strictEqual(at, path);
+  match(rule, /^[a-z0-9-]+$/);
+  match(message, /^[^\n]+: [^\n]+$/);
+  const lines = bytes.toString('utf8').split('\n');
+  ok(line >= 1 && line <= lines.length, `line ${line} of ${lines.length}`);
+  ok(column >= 1 && column <= (lines[line - 1]?.length ?? 0) + 1, `column ${column} of line ${line}`);
+}
