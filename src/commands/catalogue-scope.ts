@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type Scope, scopeOf } from '../check/scope.ts';
+import { codeOf } from '../system-error.ts';
 import { UserError } from '../user-error.ts';
 
 /**
@@ -13,7 +14,7 @@ import { UserError } from '../user-error.ts';
  */
 export function catalogueScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
-  if (!lstatSync(bots, { throwIfNoEntry: false })) {
+  if (!isThere(bots)) {
     throw new UserError(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
   if (paths.length === 0) return 'everything';
@@ -24,7 +25,7 @@ export function catalogueScope(root: string, paths: readonly string[]): Scope {
 /** Returns the path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
 function inCatalogue(root: string, path: string): string {
   const absolute = resolve(path);
-  if (path === '' || !lstatSync(absolute, { throwIfNoEntry: false })) {
+  if (path === '' || !isThere(absolute)) {
     throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);
   }
   const below = relative(root, join(realpathSync(dirname(absolute)), basename(absolute))).replaceAll(
@@ -36,4 +37,15 @@ function inCatalogue(root: string, path: string): string {
   throw new UserError(
     `${JSON.stringify(path)} is not in the catalogue: pass a path below ${join(root, botsFolder)}`,
   );
+}
+
+/** Whether there is a file, a folder or a link. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // What is above it is a file.
+    if (codeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
 }

@@ -23,8 +23,8 @@ export async function createPage(
   const { catalogue: root } = readConfig();
   const id = idOf(idText);
   const locale = tag === undefined ? await defaultLocale(root) : localeOf(tag);
-  if (!existsSync(root)) {
-    throw new UserError(`${root} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
+  if (!existsSync(`${root}/.`)) {
+    throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
   const places = placesOf(root, id);
   const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));

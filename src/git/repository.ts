@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import { diskFullError, writeError } from '../disk/write-error.ts';
@@ -201,6 +201,7 @@ async function findRepository(catalogue: string, client: GitClient): Promise<Rep
 
 function noRepository(catalogue: string, error: unknown): string {
   if (error instanceof GitError && error.notStarted) return noGit;
+  if (!existsSync(`${catalogue}/.`)) return `${catalogue} is not a folder: set BOTSHELF_CATALOGUE to a clone`;
   const problem = error instanceof GitError ? ownershipProblem(error.stderr) : undefined;
   if (problem !== undefined) return problem;
   const output = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);

@@ -160,8 +160,14 @@ describe('botshelf check', () => {
       [['nowhere'], /^"nowhere" does not exist: /],
       [['bots/312/1.en.md'], /^"bots\/312\/1.en.md" does not exist: /],
       [[''], /^"" does not exist: /],
+      [[`${pagePath(homer)}/x`], /\.en\.md\/x" does not exist: /],
       [['..'], /^".." is not in the catalogue: /],
       [[], /does not exist: set BOTSHELF_CATALOGUE/, { BOTSHELF_CATALOGUE: join(root, 'none') }],
+      [
+        [],
+        /\.en\.md\/bots does not exist: set BOTSHELF_CATALOGUE/,
+        { BOTSHELF_CATALOGUE: join(root, pagePath(homer)) },
+      ],
       [[], /^PORT is "x": /, { PORT: 'x' }],
       [['--format', 'xml'], /^error: option '--format <format>' argument 'xml' is invalid/],
     ];

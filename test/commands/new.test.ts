@@ -104,6 +104,10 @@ describe('botshelf new', () => {
       match(stderr, message);
       deepStrictEqual([code, stdout], [2, '']);
     }
+    const env = { BOTSHELF_CATALOGUE: join(root, pagePath(homer)) };
+    const { code, stderr } = await botshelf(root, ['new', '5'], { env });
+    match(stderr, /is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots\/$/m);
+    strictEqual(code, 2);
     strictEqual(readFileSync(join(root, pagePath(homer)), 'utf8'), mainPage());
   });
 });

@@ -30,6 +30,15 @@ describe('simple-git', () => {
     );
   });
 
+  it('is not asked about a folder that is not there, and has no word in what is said of it', async () => {
+    const { repository } = await open();
+    for (const path of ['nowhere', 'file', 'file/below']) {
+      const catalogue = join(repository.folder, path);
+      const message = `${catalogue} is not a folder: set BOTSHELF_CATALOGUE to a clone`;
+      await rejects(openRepository(catalogue), { message });
+    }
+  });
+
   it('would leave git waiting for an empty input, so there is none', async () => {
     const { opened } = await open();
     await rejects(opened.run([...fastImport], { input: '' }), RangeError);
