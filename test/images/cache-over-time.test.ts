@@ -1,0 +1,194 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FullImages } from '../../src/bot/schema-types.ts';
+import { type Log, silentLog } from '../../src/log.ts';
+import { botId } from '../support/sample.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
+import { bytes } from '../support/https-site.ts';
+import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('the image cache, over time,', () => {
+  let test: TestImages;
+
+  beforeEach(async () => {
+    test = await openTestImages();
+  });
+
+  afterEach(async () => {
+    await test.cache.close();
+  });
+
+  it('has after a restart what it had, and fetches nothing again', async () => {
+    test.cache.want(homer, test.all());
+    await test.cache.idle();
+    const before = test.cache.cachedImages(test.all());
+    await test.reopen();
+    deepEqual(test.cache.cachedImages(test.all()), before);
+    await test.cache.setWanted([[homer, test.all()]]);
+    await test.cache.idle();
+    equal(test.site.asked.length, 4);
+    equal(test.cache.status().cached, 4);
+  });
+
+  it('fetches again what somebody has deleted from its folder', async () => {
+    test.cache.want(homer, test.avatarOnly());
+    await test.cache.idle();
+    const before = test.cache.cachedImages(test.avatarOnly());
+    for (const name of readdirSync(test.folder))
+      if (name !== 'index') rmSync(join(test.folder, name), { recursive: true });
+    await test.reopen();
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    await test.cache.idle();
+    deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
+    deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
+    ok(await test.cache.read(nameOf(before.avatar)));
+  });
+
+  it('serves the new picture when an old copy is refreshed, and keeps the former file for pages just sent', async () => {
+    test.cache.want(homer, test.avatarOnly());
+    await test.cache.idle();
+    const before = test.cache.cachedImages(test.avatarOnly()).avatar;
+    test.site.answers['/avatar.png'] = bytes(await samplePicture({ seed: 77 }));
+    await test.reopen({ refreshDays: 0 });
+    const told: string[] = [];
+    test.cache.onChange((url) => told.push(url));
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    equal(test.cache.cachedImages(test.avatarOnly()).avatar, before);
+    await test.cache.idle();
+    const now = test.cache.cachedImages(test.avatarOnly()).avatar;
+    ok(now !== before);
+    deepEqual(told, [test.at('/avatar.png')]);
+    await test.cache.cleanUp();
+    ok(await test.cache.read(nameOf(before)));
+  });
+
+  it('keeps the last good copy when the address has died', async () => {
+    test.cache.want(homer, test.avatarOnly());
+    await test.cache.idle();
+    const before = test.cache.cachedImages(test.avatarOnly());
+    delete test.site.answers['/avatar.png'];
+    await test.reopen({ refreshDays: 0 });
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    await test.cache.idle();
+    deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
+    equal(test.cache.status().failing, 1);
+    await test.reopen({ refreshDays: 0 });
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    await test.cache.idle();
+    deepEqual(test.site.asked, ['/avatar.png', '/avatar.png']);
+    deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
+  });
+
+  it('retries a picture that failed, until it is there', async () => {
+    await test.reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
+    const picture = bytes(await samplePicture());
+    test.site.answers['/late.png'] = (response, request) => {
+      if (test.site.asked.length > 3) picture(response, request);
+      else response.writeHead(503).end();
+    };
+    const arrived = new Promise((resolve) => {
+      test.cache.onChange(resolve);
+    });
+    test.cache.want(homer, { avatar: test.at('/late.png'), cover: null, preview: [] });
+    equal(await arrived, test.at('/late.png'));
+    equal(test.site.asked.length, 4);
+    equal(test.cache.status().failing, 0);
+  });
+
+  it('retries nothing before its time', async () => {
+    await test.cache.setWanted([[homer, { avatar: test.at('/none.png'), cover: null, preview: [] }]]);
+    await test.cache.idle();
+    await test.reopen({ intervals: { tick: 1 } });
+    await test.cache.setWanted([[homer, { avatar: test.at('/none.png'), cover: null, preview: [] }]]);
+    await test.cache.idle();
+    await test.cache.cleanUp();
+    deepEqual(test.site.asked, ['/none.png']);
+  });
+
+  it('drops what nothing names, picture and file, and keeps what is named', async () => {
+    await test.reopen({ intervals: { grace: 0 } });
+    await test.cache.setWanted([
+      [homer, test.avatarOnly()],
+      [marge, { avatar: null, cover: test.at('/cover.jpg'), preview: [] }],
+    ]);
+    await test.cache.idle();
+    const kept = test.cache.cachedImages(test.avatarOnly()).avatar;
+    await test.cache.cleanUp();
+    equal(test.files().length, 2);
+    await test.cache.setWanted([[homer, test.avatarOnly()]]);
+    for (const file of test.files()) utimesSync(file, new Date(0), new Date(0));
+    await test.cache.cleanUp();
+    await test.cache.cleanUp();
+    deepEqual(test.files().map(nameOf), [nameOf(kept)]);
+    deepEqual(test.cache.cachedImages(test.all()).cover, null);
+    await test.reopen();
+    deepEqual(test.cache.status(), { known: 1, cached: 1, failing: 0, left: 0 });
+  });
+
+  it('serves a picture that is named again within its grace period at once', async () => {
+    test.cache.want(homer, test.avatarOnly());
+    await test.cache.idle();
+    await test.cache.setWanted([]);
+    await test.cache.cleanUp();
+    delete test.site.answers['/avatar.png'];
+    test.cache.want(homer, test.avatarOnly());
+    ok(test.cache.cachedImages(test.avatarOnly()).avatar);
+    equal(test.site.asked.length, 1);
+  });
+
+  it('waits for the disk when it is at fault, not the picture, and says what to do', async () => {
+    const said: string[] = [];
+    const log: Log = { ...silentLog, error: (_fields, message) => said.push(message) };
+    const digits = '0123456789abcdef'.split('');
+    mkdirSync(test.folder, { recursive: true });
+    for (const digit of digits) writeFileSync(join(test.folder, digit), 'a file where a folder should be');
+    const serve = bytes(await samplePicture());
+    test.site.answers['/avatar.png'] = (response, request) => {
+      if (test.site.asked.length === 3) for (const digit of digits) rmSync(join(test.folder, digit));
+      serve(response, request);
+    };
+    await test.reopen({ log, intervals: { ownRest: 1 } });
+    test.cache.want(homer, test.avatarOnly());
+    await test.cache.idle();
+    ok(test.cache.cachedImages(test.avatarOnly()).avatar);
+    match(said[0] ?? '', /^could not store an image: .+; check the folder of the image cache, retrying$/);
+    equal(test.cache.status().failing, 0);
+  });
+
+  it('logs how far it is while there is work, and once more when there is none left', async () => {
+    const said: string[] = [];
+    let tell: (() => void) | undefined;
+    const finished = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const info = (_fields: object, message: string): void => {
+      said.push(message);
+      if (message.endsWith(' 0 left')) tell?.();
+    };
+    await test.reopen({ log: { ...silentLog, info }, intervals: { progress: 5 } });
+    test.cache.want(homer, { ...test.all(), cover: test.at('/none.png') });
+    await finished;
+    equal(said.at(-1), 'image cache: 3 fetched, 1 failed, 0 left');
+  });
+
+  it('closes in the middle of its work, and goes on with it after the next start', async () => {
+    let asked: (() => void) | undefined;
+    const reached = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    test.site.answers['/slow.png'] = () => asked?.();
+    const images: FullImages = { avatar: test.at('/slow.png'), cover: test.at('/cover.jpg'), preview: [] };
+    test.cache.want(homer, images);
+    await reached;
+    await test.cache.close();
+    test.site.answers['/slow.png'] = bytes(await samplePicture());
+    await test.reopen();
+    await test.cache.setWanted([[homer, images]]);
+    await test.cache.idle();
+    equal(test.cache.status().cached, 2);
+  });
+});

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FullImages } from '../../src/bot/schema-types.ts';
+import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../src/images/cache.ts';
+import type { ImageConnector } from '../../src/images/fetch/connector.ts';
+import { silentLog } from '../../src/log.ts';
+import { bytes, type Site, startSite, testConnector } from './https-site.ts';
+import { samplePicture } from './sample-pictures.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** An image cache, and the site of the pictures. */
+export interface TestImages {
+  readonly site: Site;
+  readonly folder: string;
+  /** The cache that was opened last. */
+  readonly cache: ImageCache;
+  /** Closes the cache, and opens it again with other options. */
+  reopen(more?: Partial<ImageCacheOptions>): Promise<void>;
+  /** The address of a path of the site. */
+  at(path: string): string;
+  /** Every picture of the site. */
+  all(): FullImages;
+  avatarOnly(): FullImages;
+  /** The files of the copies. */
+  files(): string[];
+}
+
+let connector: ImageConnector | undefined;
+
+/** Opens an image cache. Nothing is tried a second time, and nothing is dropped, unless a test says so. */
+export async function openTestImages(): Promise<TestImages> {
+  const fetcher = (connector ??= await testConnector({ timeLimit: 2_000 }));
+  const site = await startSite({
+    '/avatar.png': bytes(await samplePicture({ width: 600, height: 600 })),
+    '/cover.jpg': bytes(await samplePicture({ width: 2000, height: 500, format: 'jpeg' }), 'image/jpeg'),
+    '/1.webp': bytes(await samplePicture({ seed: 1, format: 'webp' }), 'image/webp'),
+    '/2.gif': bytes(await samplePicture({ seed: 200, format: 'gif' }), 'image/gif'),
+  });
+  const folder = join(tempFolder(), 'appdata');
+  const open = async (more: Partial<ImageCacheOptions> = {}): Promise<ImageCache> =>
+    await openImageCache({
+      folder,
+      fetch: async (url, signal) => await fetcher.fetch(url, signal),
+      log: silentLog,
+      ...more,
+      intervals: { firstRetry: never, lastRetry: never, hostRest: 1, ...more.intervals },
+    });
+  const at = (path: string): string => `https://images.test:${site.port}${path}`;
+  let cache = await open();
+  return {
+    site,
+    folder,
+    get cache() {
+      return cache;
+    },
+    reopen: async (more) => {
+      await cache.close();
+      cache = await open(more);
+    },
+    at,
+    all: () => ({
+      avatar: at('/avatar.png'),
+      cover: at('/cover.jpg'),
+      preview: [at('/1.webp'), at('/2.gif')],
+    }),
+    avatarOnly: () => ({ avatar: at('/avatar.png'), cover: null, preview: [] }),
+    files: () =>
+      existsSync(folder)
+        ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+            .filter((name) => name.endsWith('.webp'))
+            .map((name) => join(folder, name))
+        : [],
+  };
+}
+
+/** Milliseconds that no test takes. */
+const never = 86_400_000;
+
+/** The name of the copy with this path. */
+export function nameOf(path: string | null | undefined): string {
+  return /([0-9a-f]{64})\.webp$/.exec(path ?? '')?.[1] ?? '';
+}
