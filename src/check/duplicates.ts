@@ -17,7 +17,7 @@ export interface Newcomer {
 
 /**
  * Warns of main pages whose new name or invite another bot has already. Every page of the commit, or of the work tree when
- * it is null, is searched for the two keys without parsing: text that looks like a key counts as one.
+ * it is null, is searched for these keys without parsing: text that looks like a key counts as one.
  */
 export async function findingsOfDuplicates(
   root: string,
@@ -33,7 +33,8 @@ export async function findingsOfDuplicates(
   }
   if (wanted.size === 0) return [];
   if (commit !== null) await fetchMissing(root, [`${commit}^{tree}`, '--', botsFolder]);
-  await grepLines(root, commit, botsFolder, ['"name"', '"invite"'], (path, line) => {
+  const keys = new Set([...wanted.values()].flatMap((values) => values.map(({ key }) => `"${key}"`)));
+  await grepLines(root, commit, botsFolder, [...keys], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
       const likeness = likenessOf(key as NewValue['key'], parse(value));
       for (const { id, others } of wanted.get(likeness ?? '') ?? []) {

@@ -39,7 +39,7 @@ export async function grepLines(
 
 const newline = 0x0a;
 
-/** Makes the output `path NUL line`, whatever is configured. */
+/** Makes the output `path NUL line`, whatever is configured. More threads take half as much CPU again, and no less time. */
 const options = [
   '--no-color',
   '--no-line-number',
@@ -51,4 +51,5 @@ const options = [
   '--text',
   '--fixed-strings',
   '--null',
+  '--threads=1',
 ];
