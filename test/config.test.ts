@@ -62,7 +62,7 @@ describe('the public address', () => {
     strictEqual(readConfig({ PORT: '81' }).baseUrl, 'http://localhost:81');
   });
 
-  it('is refused where its path cannot be told from others', () => {
+  it('is refused where its path cannot be distinguished from others', () => {
     for (const rest of ['/a b', '/a%20b', '/a;b', '//a', '/a//b', '/api', '/api/v2', '/a?b', '/a#b'])
       throws(
         () => readConfig({ BOTSHELF_BASE_URL: `https://example.org${rest}` }),

@@ -55,7 +55,7 @@ describe('botshelf new', () => {
     await eventually(async () => strictEqual((await service.request(path)).status, 200));
   });
 
-  it('makes the first page in the language asked for, in the folder of a short id', async () => {
+  it('makes the first page in the requested language, in the folder of a short id', async () => {
     const root = tempFolder();
     strictEqual((await botshelf(root, ['new', '7', '--locale=zh-CN'])).stdout, 'bots/007/7.zh-CN.md\n');
     match((await botshelf(root, ['check'])).stdout, /^bots\/007\/7\.zh-CN\.md:3:11 placeholder name: /m);

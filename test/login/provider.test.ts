@@ -58,7 +58,7 @@ describe('Provider', () => {
         strictEqual((await logIn(provider, '42')).id, '42');
       });
 
-      it(`is away when it answers ${mood} where tokens or accounts are asked for`, async () => {
+      it(`is away when it answers ${mood} where tokens or accounts are requested`, async () => {
         for (const path of ['/token', '/me']) {
           const real = await startProvider(baseUrl);
           const provider = new Provider(real.settings, redirectUri, tight);
@@ -125,7 +125,7 @@ describe('Provider', () => {
       await rejects(provider.finish(parameters, request), { kind: 'stale' });
     });
 
-    it('sends back what an answer of another issuer is told from', async () => {
+    it('sends back what distinguishes the response of another issuer', async () => {
       const discord = await startDiscord(baseUrl);
       const provider = new Provider(discord.settings, redirectUri);
       const { request, parameters } = await back(provider);

@@ -124,7 +124,7 @@ describe('pages', () => {
       strictEqual((await get('/?page=3')).status, 404);
     });
 
-    it('lists bots for adults when asked to', async () => {
+    it('lists bots for adults on request', async () => {
       deepStrictEqual(names(await html('/?nsfw=true&q=seven')), ['Seven']);
     });
 
@@ -233,7 +233,7 @@ describe('pages', () => {
       ok(!text.includes('secret'));
     });
 
-    it('is in the language asked for, else in that of the reader, else in its default', async () => {
+    it('is in the requested language, else in that of the reader, else in its default', async () => {
       match(
         await html(`/bots/${homer}?locale=fr`, { 'Accept-Language': 'en' }),
         /<h1><span lang="fr" dir="ltr">Homère/,
@@ -284,7 +284,7 @@ describe('pages', () => {
       strictEqual((await get('/bots/404404/badge.svg')).status, 404);
     });
 
-    it('is made anew when its file changes', async () => {
+    it('is rebuilt when its file changes', async () => {
       const path = pagePath('100');
       match(await html('/bots/100'), /Filler 100/);
       writeFiles(service.root, { [path]: mainPage({ name: 'Renamed' }) });
@@ -378,7 +378,7 @@ describe('pages', () => {
     });
   });
 
-  it('are sent again in the coding they were asked for', async () => {
+  it('are sent again in the requested coding', async () => {
     for (let i = 0; i < 3; i++) {
       const plain = await html(`/bots/${homer}`, { 'Accept-Encoding': 'identity' });
       const packed = await new Promise<Buffer>((resolve, reject) => {

@@ -40,7 +40,7 @@ describe('while nothing can be written', () => {
     strictEqual((await service.request('/api/v2/bots/1')).status, 200);
   });
 
-  it('because HEAD is on no branch or the page at the tip is faulty, content gets 503 that says so until it is mended, and counts go on', async () => {
+  it('because HEAD is on no branch or the page at the tip is faulty, content gets 503 that says so until it is fixed, and counts go on', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startTestService({}, { root: repo.folder });
     const post = poster(service.request, await issueTestToken(repo.folder, '1'));

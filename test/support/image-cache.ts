@@ -73,7 +73,7 @@ export async function openTestImages(): Promise<TestImages> {
   };
 }
 
-/** Milliseconds that no test takes. */
+/** Milliseconds; no test takes as long. */
 const never = 86_400_000;
 
 /** The name of the copy with this path. */

@@ -142,7 +142,7 @@ describe('a bot', () => {
     deepStrictEqual(Object.keys(record(good({ en: mainPage() }, good(both))).contents), ['en']);
   });
 
-  it('is told what its only page lacks to be a main page', () => {
+  it('is reported with what its only page lacks to be a main page', () => {
     deepStrictEqual(rules(read({ fr: french })), [
       'fr required',
       'fr required',

@@ -25,7 +25,7 @@ describe('a value held against a schema', () => {
     }
   });
 
-  describe('is told the fix', () => {
+  describe('is reported with the fix', () => {
     const advice: readonly (readonly [object, ...string[]])[] = [
       [{ authors: [] }, 'authors minItems the list is too short: write at least 1'],
       [
@@ -133,7 +133,7 @@ describe('a value held against a schema', () => {
       deepStrictEqual(faults({ invite }), [], invite);
   });
 
-  describe('is asked whether it meant', () => {
+  describe('is reported with the nearest name', () => {
     for (const [key, meant] of [
       ['nmae', 'name'],
       ['Name', 'name'],
