@@ -13,7 +13,10 @@ export interface Config {
   readonly port: number;
   /** The port for probes and metrics only; null where `port` serves them too. */
   readonly probePort: number | null;
-  /** The public address, which may have a path, without a slash at its end. Links and origins come from it, never from `Host`. */
+  /**
+   * The public address, which may have a path, without a slash at its end. Links and origins come from it, never from
+   * `Host`.
+   */
   readonly baseUrl: string;
   /** Whether `baseUrl` was set; it is a guess where it was not. */
   readonly isBaseUrlSet: boolean;

@@ -166,8 +166,8 @@ export class Catalogue {
   }
 
   /**
-   * Resolves when every restored bot is unpacked and all are sorted, so that reading all of them delays no request; with false when the
-   * catalogue was closed before.
+   * Resolves when every restored bot is unpacked and all are sorted, so that reading all of them delays no request;
+   * with false when the catalogue was closed before.
    */
   async unpacked(): Promise<boolean> {
     await this.#unpacking;

@@ -42,7 +42,10 @@ import { logStart, type Started } from './start-line.ts';
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly address: string;
-  /** Finishes the requests under way, saves what is in memory only, and stops. @throws {AggregateError} what parts threw, once all have closed */
+  /**
+   * Finishes the requests under way, saves what is in memory only, and stops.
+   * @throws {AggregateError} what parts threw, once all have closed
+   */
   close(): Promise<void>;
 }
 

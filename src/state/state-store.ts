@@ -185,7 +185,10 @@ export class StateStore implements CurrentCounts {
     if (this.#closed === undefined) await this.#checkpointer.checkpoint();
   }
 
-  /** Refuses further writes, finishes those under way, checkpoints and closes. Counts that cannot be committed stay in the journal. */
+  /**
+   * Refuses further writes, finishes those under way, checkpoints and closes. Counts that cannot be committed stay in
+   * the journal.
+   */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
     this.#closed = 'the service is shutting down: try again in a few seconds';

@@ -32,8 +32,8 @@ export interface ScannerOptions {
 }
 
 /**
- * Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ. Methods that
- * `Catalogue` or `ServedBots` have too do what they do there.
+ * Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ.
+ * Methods that `Catalogue` or `ServedBots` have too do what they do there.
  */
 export class Scanner {
   readonly #options: ScannerOptions;

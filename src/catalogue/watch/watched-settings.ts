@@ -51,7 +51,10 @@ export class WatchedSettings {
     return this.#current;
   }
 
-  /** Reads the settings for the first time, and starts to watch. A faulty file is replaced by the copy of the last valid one. */
+  /**
+   * Reads the settings for the first time, and starts to watch. A faulty file is replaced by the copy of the last valid
+   * one.
+   */
   async load(): Promise<void> {
     const reading = await this.#reads.run(async () => await this.#update());
     if (reading.faults.length > 0) this.#current = await this.#lastValid(reading);

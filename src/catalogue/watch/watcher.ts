@@ -21,9 +21,10 @@ export interface Watch {
 }
 
 /**
- * Watches the folders in `bots`, with one inotify watch for each folder and none for files. chokidar reports folders that come and
- * go; a watch of Node's own reports the files in each, as chokidar would read the whole folder again for every file. When
- * another folder takes the place of `bots`, that one is watched; a watcher that fails is started again.
+ * Watches the folders in `bots`, with one inotify watch for each folder and none for files. chokidar reports folders
+ * that come and go; a watch of Node's own reports the files in each, as chokidar would read the whole folder again for
+ * every file. When another folder takes the place of `bots`, that one is watched; a watcher that fails is started
+ * again.
  */
 export function watchFolders(bots: string, listener: WatchListener): Watch {
   let retryAt = Number.POSITIVE_INFINITY;

@@ -102,7 +102,10 @@ function severalBasesMessage(base: string): string {
   return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
-/** Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments are ids. */
+/**
+ * Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments
+ * are ids.
+ */
 async function commitOf(folder: string, revision: string): Promise<string> {
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
