@@ -8,10 +8,15 @@ import { messageOf } from '../system-error.ts';
  * Prepares the site once every bot is in memory, and again while it runs, so that the first visitor does not wait for that,
  * nor one after a quiet hour. Returns what ends it.
  */
-export function keepSitePrepared(catalogue: Catalogue, prepare: SitePreparation, log: Log): () => void {
+export function keepSitePrepared(
+  catalogue: Pick<Catalogue, 'unpacked'>,
+  prepare: SitePreparation,
+  log: Log,
+): () => void {
   const closing = new AbortController();
   const keep = async (): Promise<void> => {
-    if (!(await catalogue.unpacked())) return;
+    // Its error is logged where the search index is built.
+    if (!(await catalogue.unpacked().catch(() => false))) return;
     while (!closing.signal.aborted) {
       await prepare().catch((error: unknown) => {
         log.debug(
