@@ -44,7 +44,7 @@ describe('botshelf', () => {
     const copy = tempFolder();
     const source = join(top, 'dist/src');
     const files = readdirSync(source).filter((name) => name.endsWith('.js'));
-    for (const file of [...files, 'login/settings.js', 'spelling'])
+    for (const file of [...files, 'login/settings.js', 'sync/settings.js', 'spelling'])
       cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });
     cpSync(join(top, 'package.json'), join(copy, 'package.json'));
     symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));

@@ -2,7 +2,7 @@ import type { BotId } from './id.ts';
 
 /** The counts of all bots: how many servers each is in. They are read from memory. */
 export interface Counts {
-  /** Grows with each change of a count. */
+  /** Grows with each change of a count or of its growth. */
   readonly version: number;
 
   /** Returns a bot's count; undefined for a bot without one. */

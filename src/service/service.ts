@@ -176,7 +176,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     search,
     counts: {
       get version() {
-        return state.version;
+        return state.version + timeline.version;
       },
       count: (id) => state.count(id),
       reportedAt: (id) => state.reportedAt(id),
@@ -212,9 +212,12 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     throw catalogueError(error, config);
   });
   await sync?.start();
-  closers.add(keepSitePrepared(catalogue, application.prepareSite, log));
   void buildSearchIndex(catalogue, search, log);
   timeline.start();
+  const prepared = keepSitePrepared(catalogue, timeline, application.prepareSite, log);
+  closers.add(() => prepared.close());
+  // Who evaluates it sees all of the front page at once.
+  if (config.demo) await prepared.first;
   void removedBots.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };

@@ -56,6 +56,11 @@ export class CountHistory implements CountTimeline {
     this.#cache = join(options.folder, 'count-history');
   }
 
+  /** Grows when more of the counts over time was read. */
+  get version(): number {
+    return this.#version;
+  }
+
   async isRead(): Promise<boolean> {
     if (this.#readHour === undefined && this.#running)
       await Promise.race([this.#running, sleep(patience, undefined, { ref: false })]);
