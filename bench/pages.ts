@@ -20,10 +20,15 @@ export async function* pages(stage: Stage): AsyncGenerator<Row> {
   };
   await untilIdle(service);
   const bots = stage.bots.slice(0, 1000).map(({ id }) => page(`/bots/${id}`));
+  // The first pages of a process wait for its code to be compiled.
+  await timesOf(
+    address,
+    stage.bots.slice(-pagesBefore).map(({ id }) => page(`/bots/${id}`)),
+  );
 
   const slowest = percentile(await timesOf(address, bots), 0.99);
   yield {
-    name: 'bot page, cold, p99',
+    name: `bot page, cold, after ${pagesBefore} others, p99`,
     measured: milliseconds(slowest),
     goal: '≤ 15 ms',
     met: slowest <= 15,
@@ -104,6 +109,8 @@ function page(path: string): LoadRequest {
   };
   return { method: 'GET', path, headers };
 }
+
+const pagesBefore = 50;
 
 /** Milliseconds after which no list is shown that is out of date (`CurrentCache`). */
 const quietMinute = 61_000;
