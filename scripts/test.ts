@@ -49,10 +49,10 @@ for (const [what, many] of totals)
   if (many > 0 || what === 'passing')
     process.stdout.write(`  ${many} ${what}${what === 'passing' ? ` (${minutes}m)` : ''}\n`);
 
-/** Whether the file's tests start services or a browser, or are of the commands. */
+/** Whether the tests of a file start services, replicas or a browser, or are of the commands. */
 function isLong(name: string): boolean {
   if (/^(?:scenarios|commands)\//.test(name)) return true;
-  const imports = /from '[^']*\/support\/(?:browser|login-site|service|service-process)\.js'/;
+  const imports = /from '[^']*\/support\/(?:browser|login-site|replica|service|service-process)\.js'/;
   return imports.test(readFileSync(`${top}test/${name}`, 'utf8'));
 }
 
