@@ -5,7 +5,7 @@ import type { BotId } from '../../bot/id.ts';
 import { botsFolder, folderOf } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { prefersPage } from '../page/error-page.tsx';
+import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { Layout, type Site, type Viewer } from '../page/layout.tsx';
 
@@ -63,11 +63,7 @@ function RemovedBotPage({ site, viewer, id, time }: RemovedBotPageProps): VNode 
             <a href={href('/add')}>{t('layout.add')}</a>
           </li>
         </ul>
-        <p>
-          <a class="button quiet" href={href('/?sort=popular')}>
-            {t('list.seeAll')}
-          </a>
-        </p>
+        <AllBotsLink />
       </div>
     </Layout>
   );

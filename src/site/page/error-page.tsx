@@ -49,7 +49,7 @@ interface ErrorPageProps {
 }
 
 function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
-  const { t, text, href } = useLanguage();
+  const { t, text } = useLanguage();
   const kind = kindOf(problem);
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
@@ -65,13 +65,21 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
             <InEnglish>{asSentence(problem.message)}</InEnglish>
           </p>
         )}
-        <p>
-          <a class="button quiet" href={href('/?sort=popular')}>
-            {t('list.seeAll')}
-          </a>
-        </p>
+        <AllBotsLink />
       </div>
     </Layout>
+  );
+}
+
+/** The way on from a page that has nothing to show. */
+export function AllBotsLink(): VNode {
+  const { t, href } = useLanguage();
+  return (
+    <p>
+      <a class="button quiet" href={href('/?sort=popular')}>
+        {t('list.seeAll')}
+      </a>
+    </p>
   );
 }
 
