@@ -80,9 +80,20 @@ export class Exchange {
     }
   }
 
-  /** Pushes what the remote does not have, branch and state together. */
-  async push(): Promise<void> {
-    await this.#push(await this.#options.repositoryOpener.open());
+  /**
+   * Pushes what the remote does not have, branch and state together, without the committer, which a merge of the branch
+   * needs. Where another replica has pushed in between, the state is still pushed, merged with the remote's.
+   */
+  async pushLast(): Promise<void> {
+    const repository = await this.#options.repositoryOpener.open();
+    try {
+      await this.#push(repository);
+    } catch (error) {
+      await this.pushState().catch(() => {
+        throw error;
+      });
+      if ((await refsToPush(repository, this.#remoteBranch(repository))).length > 0) throw error;
+    }
   }
 
   /** Fetches and merges the state alone. @throws {Error} that says why not */

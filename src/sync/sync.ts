@@ -111,7 +111,7 @@ export class Sync implements RemoteState {
     await this.pause();
     try {
       await this.#queueLast(async () => {
-        if (this.failure === null) await this.#exchange.push();
+        if (this.failure === null) await this.#exchange.pushLast();
       });
     } catch (error) {
       this.#options.log.warn(
