@@ -25,16 +25,21 @@ const tokens = {
 };
 
 describe('what version 0.1.0 has stored', () => {
+  /** The folder `var` as it was, which no service runs on. */
+  let stored: string;
   let clone: TestRepository;
   let service: TestService;
 
   before('start this version on it', async () => {
     const folder = tempFolder();
     clone = repositoryIn(folder);
+    const unpacked = tempFolder();
+    clone.git('clone', '-q', '--branch=main', join(fixture, 'var.bundle'), unpacked);
+    stored = join(unpacked, 'var');
     const bundle = join(fixture, 'repository.bundle');
     clone.git('clone', '-q', '--branch=main', bundle, '.');
     clone.git('fetch', '-q', bundle, 'refs/botshelf/state:refs/botshelf/state');
-    cpSync(join(fixture, 'var'), join(folder, 'var'), { recursive: true });
+    cpSync(stored, join(folder, 'var'), { recursive: true });
     clone.git('remote', 'remove', 'origin');
     const env = {
       BOTSHELF_IMAGES: 'on',
@@ -75,7 +80,7 @@ describe('what version 0.1.0 has stored', () => {
 
   it('has the key of the cookies, so that everyone stays logged in', async () => {
     const secret = await readSecretFile(join(clone.folder, 'var'));
-    strictEqual(`${secret}\n`, readFileSync(join(fixture, 'var/cookie-secret'), 'utf8'));
+    strictEqual(`${secret}\n`, readFileSync(join(stored, 'cookie-secret'), 'utf8'));
     const then = (): number => 1_700_000_100_000;
     const sessions = new Sessions(new KeyRing([secret], then), 'https://login.example.org', then);
     const opened = await sessions.open(readFileSync(join(fixture, 'session.txt'), 'utf8').trim());
@@ -85,19 +90,19 @@ describe('what version 0.1.0 has stored', () => {
   it('can be read by it again: caches have their format in the first line, the state has the same keys', async () => {
     strictEqual(await service.end('SIGTERM'), 0);
     const firstLine = (text: string): string => text.slice(0, text.indexOf('\n'));
-    const before = (path: string): string => readFileSync(join(fixture, 'var', path), 'latin1');
+    const before = (path: string): string => readFileSync(join(stored, path), 'latin1');
     for (const path of ['count-history', 'appdata/index'])
       strictEqual(firstLine(textOf(path)), firstLine(before(path)));
     match(firstLine(textOf('index.snapshot')), /^botshelf snapshot [0-9a-f]{40}/);
     notStrictEqual(firstLine(textOf('index.snapshot')), firstLine(before('index.snapshot')));
     deepStrictEqual(readdirSync(join(clone.folder, 'var/journal')), []);
     // It has no other file or ref, which that version could take for something else.
-    const known = new Set(readdirSync(join(fixture, 'var')));
+    const known = new Set(readdirSync(stored));
     const more = readdirSync(join(clone.folder, 'var')).filter((name) => !known.has(name));
     deepStrictEqual(more, []);
     const refs = clone.git('for-each-ref', '--format=%(refname)');
     strictEqual(refs, 'refs/botshelf/state\nrefs/heads/main');
-    const [journal = ''] = readdirSync(join(fixture, 'var/journal'));
+    const [journal = ''] = readdirSync(join(stored, 'journal'));
     const lines = before(`journal/${journal}`).replaceAll('\0', '').trim().split('\n');
     for (const line of lines) strictEqual(writeLine(readLine(line) ?? fail(line)), `${line}\n`);
     const state = JSON.parse(clone.git('show', 'refs/botshelf/state:33/12.json'));
