@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { Integration, type IntegrationOptions } from './integration.ts';
 import { PushWaiters } from './push-waiters.ts';
-import { countUnpushed, pushPrunedState, pushRefs, refsToPush } from './push.ts';
+import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, refsToPush } from './push.ts';
 import { withRemoteMessage } from './remote-error.ts';
 import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
 import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
@@ -66,18 +65,13 @@ export class Exchange {
   async round(): Promise<boolean> {
     const repository = await this.#options.repositoryOpener.open();
     if (this.#schedule.isFetchDue) await this.#fetch(repository);
-    for (let attempt = 1; ; attempt++) {
+    const push = async (): Promise<boolean> => {
       if (!this.#schedule.isPushAllowed)
         return (await refsToPush(repository, this.#remoteBranch(repository))).length === 0;
-      try {
-        await this.#push(repository);
-        return true;
-      } catch (error) {
-        // Only where another replica has pushed in between is the push retried.
-        if (attempt === mostAttempts || !(await this.#fetch(repository))) throw error;
-        await sleep(Math.random() * 200 * attempt, undefined, { signal: this.#signal });
-      }
-    }
+      await this.#push(repository);
+      return true;
+    };
+    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#signal);
   }
 
   /**
@@ -164,6 +158,3 @@ export class Exchange {
     return { ...this.#remote, branch: branch === null ? repository.branch() : `refs/heads/${branch}` };
   }
 }
-
-/** Attempts to push while other replicas push, before a round fails. */
-const mostAttempts = 10;

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { countCommits } from '../git/history.ts';
+import { GitError } from '../git/process/git-error.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { writePrunedHistory } from '../state/ref/prune-history.ts';
@@ -32,6 +34,35 @@ export async function pushRefs(
     else pushed.set(remoteRefs.branch, commit).set(remoteRefs.base, commit);
   }
   await setRefs(repository, pushed);
+}
+
+/**
+ * Pushes, and retries where another replica has pushed in between, or is pushing now, so that the remote's ref is locked.
+ * @param fetch fetches and merges what the remote has, and returns whether it had something new
+ * @throws what `push` and `fetch` do
+ */
+export async function pushWithRetries<T>(
+  push: () => Promise<T>,
+  fetch: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await push();
+    } catch (error) {
+      if (attempt === mostAttempts || !((await fetch()) || isLocked(error))) throw error;
+      await sleep(Math.random() * 200 * attempt, undefined, { signal });
+    }
+  }
+}
+
+const mostAttempts = 10;
+
+function isLocked(error: unknown): boolean {
+  return (
+    error instanceof GitError &&
+    /cannot lock ref|failed to update ref|atomic transaction failed/.test(error.stderr)
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RemoteState } from '../state/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { mergeStates } from './merge/merge-states.ts';
+import { pushWithRetries } from './push.ts';
 import { withRemoteMessage } from './remote-error.ts';
 import { remoteRefs } from './remote-refs.ts';
 import { fetchRemoteState, pushRemote, type Remote } from './remote.ts';
@@ -33,17 +34,12 @@ export async function fetchState(repository: Repository, remote: Remote): Promis
  * @throws {GitError}
  */
 export async function pushState(repository: Repository, remote: Remote): Promise<string | null> {
-  for (let attempt = 1; ; attempt++) {
+  const push = async (): Promise<string | null> => {
     const commit = await readRef(repository, stateRef);
-    if (commit === null) return null;
-    try {
-      await pushRemote(repository, [{ ref: stateRef, commit }], remote);
-      return commit;
-    } catch (error) {
-      // Only where another replica has pushed in between is the push retried.
-      if (attempt === mostAttempts || !(await fetchState(repository, remote))) throw error;
-    }
-  }
+    if (commit !== null) await pushRemote(repository, [{ ref: stateRef, commit }], remote);
+    return commit;
+  };
+  return await pushWithRetries(push, async () => await fetchState(repository, remote), remote.signal);
 }
 
 /** Returns whether the state of a remote was ever fetched into this clone. */
@@ -75,5 +71,5 @@ export async function openRemoteState(
   };
 }
 
-/** Attempts to merge or push while other replicas, or other processes here, move the same ref. */
+/** Attempts to merge while other processes here move the same ref. */
 const mostAttempts = 10;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
@@ -54,6 +55,18 @@ describe('the tokens of several machines', () => {
     const second = (await token(clones[1])).stdout.trim();
     strictEqual((await post(a, second)).status, 200);
     strictEqual((await post(a, first)).status, 401);
+  });
+
+  it('are shared although another machine is pushing at that time, so that the ref is locked there', async () => {
+    const lock = join(shared.folder, `${stateRef}.lock`);
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    const issuing = token(clones[0]);
+    await setTimeout(1500);
+    rmSync(lock);
+    const { stdout, stderr } = await issuing;
+    strictEqual(stderr, '');
+    strictEqual((await post(await service(clones[1]), stdout.trim())).status, 200);
   });
 
   it('are issued without the remote, which is said, and both end where two machines did so', async () => {
