@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { gitProcessesIn } from '../../src/git/locks/git-processes.ts';
 import { remoteMessage } from '../../src/sync/remote-error.ts';
@@ -38,6 +39,17 @@ describe('a remote behind HTTP', () => {
     strictEqual(clone.git('rev-parse', remoteRefs.branch), commit);
     strictEqual(clone.read('file'), 'text');
     strictEqual(clone.status(), '');
+  });
+
+  it('is fetched although a killed push has left the lock of a remote-tracking branch', async () => {
+    const lock = join(clone.folder, '.git/refs/remotes/origin/main.lock');
+    writeFileSync(lock, '');
+    const commit = shared.mergePullRequest((person) => person.write('file', 'next'));
+    deepStrictEqual(await fetchRemote(opened, { ...remote, address: 'origin' }), {
+      branch: commit,
+      state: null,
+    });
+    rmSync(lock);
   });
 
   it('takes branch and state together, or neither', async () => {
