@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Koa from 'koa';
@@ -9,6 +9,8 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
 import { startServiceProcess } from '../support/service-process.ts';
+
+const limits = { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog };
 
 describe('the limit on connections', () => {
   const sockets: Socket[] = [];
@@ -51,10 +53,25 @@ describe('a connection', () => {
       timeouts.push(connection.timeout);
       ctx.body = 'Homer';
     });
-    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    const server = await listen(app, limits);
     for (let i = 0; i < 2; i++) await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
     await eventually(() => connection?.timeout !== 120_000);
     deepStrictEqual([...timeouts, connection?.timeout], [120_000, 120_000, 76_000]);
+    await server.close();
+  });
+
+  it('gets a short problem for what is no HTTP, and for headers that are too long', async () => {
+    const server = await listen(new Koa(), limits);
+    const send = async (text: string): Promise<string> => {
+      const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+      socket.end(text);
+      return (await socket.toArray()).join('');
+    };
+    match(await send('NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*problem\+json[^]*"status":400/);
+    match(
+      await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      /^HTTP\/1\.1 431 [^]*"title":"The request is malformed","status":431/,
+    );
     await server.close();
   });
 });
@@ -67,7 +84,7 @@ describe('a server that closes', () => {
       closed = server.close();
       ctx.body = 'Homer';
     });
-    const server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog });
+    const server = await listen(app, limits);
     const response = await fetch(`http://127.0.0.1:${server.port}/`);
     strictEqual(await response.text(), 'Homer');
     strictEqual(response.headers.get('Connection'), 'close');

@@ -1,4 +1,5 @@
-import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readVersion } from '../../src/version.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';
@@ -16,7 +17,14 @@ describe('probes and metrics', () => {
   let service: TestService;
   before(async () => {
     const env = { BOTSHELF_BASE_URL: '' };
-    service = await startTestService({ [pagePath('1')]: mainPage() }, { env });
+    const files = {
+      [pagePath('1')]: mainPage(),
+      [pagePath('2')]: mainPage({ category: 'cars', invite: 'nowhere' }),
+      'bots/notes.txt': 'x',
+    };
+    service = await startTestService(files, { env });
+    service.expectLog(/2\.en\.md.*a file breaks a rule/);
+    service.expectLog(/notes\.txt.*a file breaks a rule/);
   });
 
   it('are served on their exact paths only, so that a rule of a proxy for these paths keeps them private', async () => {
@@ -26,6 +34,26 @@ describe('probes and metrics', () => {
       for (const other of [`${path}/`, path.toUpperCase(), `/${path}`, `${path}%20`, `/%${hex(path)}`])
         strictEqual(await statusOf(address + other), 404, other);
     }
+  });
+
+  it('say that the service lives and is ready', async () => {
+    const { instance, ...rest } = (await service.request('/healthz')).json;
+    deepStrictEqual(rest, { ok: true, ...readVersion() });
+    match(instance, /^[\da-f-]{36}$/);
+    const { status, json } = await service.request('/readyz');
+    deepStrictEqual([status, json.ready], [200, true]);
+  });
+
+  it('list every faulty file with its place and the fix, and the other bots are served', async () => {
+    const { json } = await service.request('/readyz');
+    strictEqual(json.faultyFiles, 2);
+    const faults: { path: string; line: number; rule: string; message: string }[] = json.files;
+    deepStrictEqual(
+      faults.map(({ path, line, rule }) => `${path}:${line} ${rule}`),
+      [`${pagePath('2')}:8 enum`, `${pagePath('2')}:10 pattern`, 'bots/notes.txt:1 stray-file'],
+    );
+    ok(faults.every(({ message }) => message.includes(': ')));
+    strictEqual(await statusOf(`${service.address}/api/v2/bots/1`), 200);
   });
 
   it('say that the public address is not set, once a request has come through a proxy', async () => {
@@ -50,6 +78,7 @@ describe('probes and metrics', () => {
       strictEqual(await statusOf(apart + path), 200, path);
       strictEqual(await statusOf(other.address + path), 404, path);
     }
+    match(await (await fetch(`${apart}/readyz`)).text(), /"files":\[\]/);
     const elsewhere = await fetch(`${apart}/api/v2/bots`);
     strictEqual(elsewhere.status, 404);
     match(await elsewhere.text(), /: this port has \/healthz, \/readyz and \/metrics"/);
