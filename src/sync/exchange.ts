@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { removeStaleLocks } from '../git/locks/stale-locks.ts';
 import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import type { StateStore } from '../state/state-store.ts';
@@ -64,6 +65,16 @@ export class Exchange {
   /** Fetches, merges and pushes what is due. Returns whether the remote has everything of this clone. */
   async round(): Promise<boolean> {
     const repository = await this.#options.repositoryOpener.open();
+    try {
+      return await this.#tryRound(repository);
+    } catch (error) {
+      if ((await removeStaleLocks(repository, this.#options.log)) === 0) throw error;
+      await this.#fetch(repository);
+      return await this.#tryRound(repository);
+    }
+  }
+
+  async #tryRound(repository: Repository): Promise<boolean> {
     if (this.#schedule.isFetchDue) await this.#fetch(repository);
     const push = async (): Promise<boolean> => {
       if (!this.#schedule.isPushAllowed)

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
+import { clearedLock } from '../support/service-log.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import {
@@ -63,6 +64,18 @@ describe('a service with a remote', () => {
           /fast-forwarded to the remote's branch \(2 commits, 3 files\)/,
         ),
       );
+    });
+
+    it('fetches although killed git processes have left the locks of its refs', async () => {
+      const { shared, clone, service } = withToken(replica);
+      for (const ref of ['botshelf/remote/branch', 'botshelf/remote/base', 'remotes/origin/main'])
+        writeFileSync(join(clone.folder, '.git/refs', `${ref}.lock`), '');
+      service.expectLog(clearedLock);
+      shared.mergePullRequest((person) =>
+        person.write(homer, replicaPage.replace('The page.', 'A free page.')),
+      );
+      await eventually(async () => match((await record(service, id))?.contents.en.page ?? '', /A free page/));
+      rmSync(join(clone.folder, '.git/refs/remotes/origin/main.lock'));
     });
 
     it('has the settings in force that were merged there', async () => {

@@ -4,7 +4,6 @@ import { ensureNoOperation } from '../../git/locks/index-lock.ts';
 import { gitProcessesIn } from '../../git/locks/git-processes.ts';
 import { lockFiles } from '../../git/locks/stale-locks.ts';
 import { directClient } from '../../git/process/run-git.ts';
-import { stateRef } from '../../git/refs.ts';
 import type { Repository } from '../../git/repository.ts';
 import { botsFolder } from '../../catalogue/page/layout.ts';
 import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
@@ -87,9 +86,9 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** No lock of a killed process keeps commits from being made. */
+/** No lock of a killed process stops commits, fetches or pushes. */
 export const checkLocks = inClone(async (repository) => {
-  const locks = await lockFiles(repository, [repository.branch(), stateRef]);
+  const locks = await lockFiles(repository);
   const old = locks.filter((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat !== undefined && Date.now() - stat.mtimeMs > staleAfter;

@@ -12,7 +12,7 @@ import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer
 import type { OutdatedPath } from './checkout.ts';
 import { CommitEvents } from '../commit-events.ts';
 import { ensureNoOperation, withIndexLock } from '../locks/index-lock.ts';
-import { readRef, RefConflictError, stateRef } from '../refs.ts';
+import { readRef, RefConflictError } from '../refs.ts';
 
 export interface CommitterOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -168,7 +168,7 @@ export class Committer {
   async #canRetry(repository: Repository, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
     const cause = error instanceof WritesUnavailableError ? error.cause : error;
-    return await canRetry(repository, refsOf(repository), cause, this.#options.log);
+    return await canRetry(repository, cause, this.#options.log);
   }
 
   /** Returns the writer of the repository, once it has finished what a crash interrupted. */
@@ -182,7 +182,7 @@ export class Committer {
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
     const writer = new BranchWriter(repository, { log, isExcluded, commits });
     const left = await writer.intents.read();
-    await cleanUpAfterCrash(repository, refsOf(repository), log);
+    await cleanUpAfterCrash(repository, log);
     writer.outdated.add(left, 'was left by a crash');
     this.#writer = writer;
     try {
@@ -257,12 +257,4 @@ async function tipOf(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
   return tip;
-}
-
-function refsOf(repository: Repository): string[] {
-  try {
-    return [stateRef, repository.branch()];
-  } catch {
-    return [stateRef];
-  }
 }

@@ -13,28 +13,24 @@ import type { Repository } from '../repository.ts';
  * now.
  * @throws a system error
  */
-export async function canRetry(
-  repository: Repository,
-  refs: readonly string[],
-  error: unknown,
-  log: Log,
-): Promise<boolean> {
+export async function canRetry(repository: Repository, error: unknown, log: Log): Promise<boolean> {
   if (!(error instanceof GitError) || error.notStarted) return false;
-  return (await removeStaleLocks(repository, refs, log)) > 0 || error.status === null;
+  return (await removeStaleLocks(repository, log)) > 0 || error.status === null;
 }
 
 /**
  * Removes the locks that killed git processes left, and returns how many. A lock that a running git may hold stays,
  * also that of another program.
+ * @throws a system error
  */
-async function removeStaleLocks(repository: Repository, refs: readonly string[], log: Log): Promise<number> {
+export async function removeStaleLocks(repository: Repository, log: Log): Promise<number> {
   for (let waited = 0; waited < patience; waited += pause) {
-    const first = await locksIn(repository, refs);
+    const first = await locksIn(repository);
     if (first.size === 0) return 0;
     const { seen, othersHidden } = await gitProcessesIn(repository);
     await sleep(othersHidden ? hiddenPause : pause);
     if (seen.some(mayLock)) continue;
-    const second = await locksIn(repository, refs);
+    const second = await locksIn(repository);
     if ((await gitProcessesIn(repository)).seen.some(mayLock)) continue;
     const stale = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
     for (const lock of stale) {
@@ -61,15 +57,11 @@ const hiddenPause = 2000;
  * then removes its locks, partial packs and staged files. Call it while this service runs no other git.
  * @throws a system error
  */
-export async function cleanUpAfterCrash(
-  repository: Repository,
-  refs: readonly string[],
-  log: Log,
-): Promise<void> {
+export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
   for (let waited = 0; waited < 5000 && (await orphans(repository)).length > 0; waited += 20) await sleep(20);
   if (await removeStaleIndexLock(repository))
     log.warn({}, 'removed the stale index lock of a killed service');
-  await removeStaleLocks(repository, refs, log);
+  await removeStaleLocks(repository, log);
   await rm(repository.staging, { recursive: true, force: true });
   const { seen, othersHidden } = await gitProcessesIn(repository);
   if (seen.some((git) => commandOf(git) !== 'cat-file')) return;
@@ -80,23 +72,24 @@ export async function cleanUpAfterCrash(
 /** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
 const hiddenPackAge = 600_000;
 
-/** Returns the paths of all locks that block a commit to these refs, held or stale. */
-export async function lockFiles(repository: Repository, refs: readonly string[]): Promise<string[]> {
+/** Returns the paths of all locks that block a commit, a fetch or a push of the service, held or stale. */
+export async function lockFiles(repository: Repository): Promise<string[]> {
   const index = join(repository.gitDir, 'index.lock');
   const found = await lstat(index).catch(() => undefined);
-  return [...(found ? [index] : []), ...(await locksIn(repository, refs)).keys()];
+  return [...(found ? [index] : []), ...(await locksIn(repository)).keys()];
 }
 
-/** Returns the locks that block a commit to these refs: path → what distinguishes the lock from a later one at that path. */
-async function locksIn(
-  { gitDir, commonDir }: Repository,
-  refs: readonly string[],
-): Promise<Map<string, string>> {
+/** Returns the locks that block the service: path → what distinguishes the lock from a later one at that path. */
+async function locksIn(repository: Repository): Promise<Map<string, string>> {
+  const { gitDir, commonDir } = repository;
+  const ownRefs = join(commonDir, 'refs/botshelf');
+  const inOwnRefs = await readdir(ownRefs, { recursive: true }).catch(() => []);
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
-    ...refs.map((ref) => join(commonDir, `${ref}.lock`)),
+    ...branchesOf(repository).map((branch) => join(commonDir, `${branch}.lock`)),
+    ...inOwnRefs.filter((name) => name.endsWith('.lock')).map((name) => join(ownRefs, name)),
     ...(await keepFilesOfPartialPacks(join(commonDir, 'objects/pack'), importMark)),
   ];
   const locks = new Map<string, string>();
@@ -105,6 +98,15 @@ async function locksIn(
     if (stat) locks.set(path, `${stat.ino} ${stat.mtimeMs} ${stat.size}`);
   }
   return locks;
+}
+
+/** The branch that is checked out; none where there is none. */
+function branchesOf(repository: Repository): string[] {
+  try {
+    return [repository.branch()];
+  } catch {
+    return [];
+  }
 }
 
 /** Commands that never lock a ref: stale locks can be removed while they run. */
@@ -119,7 +121,7 @@ const lockless = new Set([
   'diff-tree',
   'rev-list',
   'ls-remote',
-  // These lock no ref that a commit needs.
+  // These lock no ref that a commit needs, and a fetch that loses its lock is repeated.
   'fetch',
   'push',
   'index-pack',

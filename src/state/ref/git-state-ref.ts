@@ -90,7 +90,7 @@ async function commitState(
       await fsyncFolders([packFolder(repository), ...foldersOfRef(repository, stateRef)]);
       return id;
     } catch (error) {
-      if (attempt >= attempts || !(await canRetry(repository, [stateRef], error, log))) throw error;
+      if (attempt >= attempts || !(await canRetry(repository, error, log))) throw error;
     }
   }
 }

@@ -13,7 +13,7 @@ const recovering = `
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('log')});
   const repository = await openRepository(process.argv[1]);
-  await cleanUpAfterCrash(repository, ['refs/heads/main'], silentLog);
+  await cleanUpAfterCrash(repository, silentLog);
   repository.objects.close();
 `;
 
