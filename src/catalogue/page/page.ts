@@ -51,13 +51,18 @@ export function parsePage(path: string, bytes: Buffer): ParsedPage {
     faults: [],
     page: {
       data,
-      page: content
-        .replaceAll('\r\n', '\n')
-        .replace(/^(?:[ \t]*\n)+/, '')
-        .trimEnd(),
+      page: trimmedMarkdown(content),
       faultAt: (place, rule, message, atKey) => at({ offset: offsetOf([...place], atKey), rule, message }),
     },
   };
+}
+
+/** Returns markdown with LF at its line ends, without empty lines at the start and white space at the end. */
+export function trimmedMarkdown(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd();
 }
 
 /**

@@ -1,3 +1,4 @@
+import { trimmedMarkdown } from '../../catalogue/page/page.ts';
 import type { AddField, FieldTexts } from './add-fields.ts';
 
 /** A value of the front matter that a field can have. */
@@ -16,7 +17,7 @@ export function valueOf({ name, kind, required = false }: AddField, texts: Field
     case 'lines':
       return lines(text);
     case 'page':
-      return pageOf(text);
+      return trimmedMarkdown(text);
     case 'link':
       return asLink(text.trim()) || (required ? '' : null);
     case 'text':
@@ -39,13 +40,6 @@ export function withSchemes(fields: readonly AddField[], texts: FieldTexts): Fie
     return value === null ? [] : [[field.name, textOf(value)] as const];
   });
   return { ...texts, ...Object.fromEntries(links) };
-}
-
-function pageOf(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replace(/^(?:[ \t]*\n)+/, '')
-    .trimEnd();
 }
 
 /** Adds `https://` to what begins with the name of a host, such as example.org/invite. */

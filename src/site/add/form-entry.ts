@@ -114,10 +114,9 @@ function changedText(text: string, changed: readonly AddField[], texts: FieldTex
 
 /** Replaces the markdown of a page file. Its line ends stay what they are. */
 function withPage(text: string, page: string): string {
-  const parts = cutPage(text);
-  if (parts === undefined) return text;
-  const eol = parts.after.includes('\r\n') ? '\r\n' : '\n';
-  return `${parts.before}${parts.json}---${eol}${below(page).replaceAll('\n', eol)}`;
+  const { before, json, after } = cutPage(text);
+  const eol = after.includes('\r\n') ? '\r\n' : '\n';
+  return `${before}${json}---${eol}${below(page).replaceAll('\n', eol)}`;
 }
 
 function newEntry(
