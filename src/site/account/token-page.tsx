@@ -7,7 +7,6 @@ import { assets } from '../page/assets.ts';
 import { viewerIn } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { postingCode } from './posting-code.ts';
-import { Moment } from '../page/moment.tsx';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -29,14 +28,15 @@ export type TokenPageState =
       readonly kind: 'author';
       readonly session: Session;
       readonly info: TokenInfo;
-      /** The result of the button that was pressed; null when the page was only opened. */
-      readonly done:
-        | (({ readonly issued: Token } | { readonly revoked: boolean }) & {
-            /** Whether the change is pushed, so that other servers get it. */
-            readonly shared: boolean;
-          })
-        | null;
+      /** What the button did that was pressed; null when the page was only opened. */
+      readonly done: DoneChange | null;
     };
+
+/** A token that was issued, or whether there was one to revoke. */
+export type DoneChange = ({ readonly issued: Token } | { readonly revoked: boolean }) & {
+  /** Whether the change is pushed, so that other servers get it. */
+  readonly shared: boolean;
+};
 
 export interface TokenPageProps {
   readonly site: Site;
@@ -202,15 +202,21 @@ function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): V
       <div>
         <dt>{t('token.issued')}</dt>
         <dd>
-          <Moment time={issuedAt} />
+          <Minute of={issuedAt} />
         </dd>
       </div>
       <div>
         <dt>{t('token.lastUsed')}</dt>
-        <dd>{lastUsed === undefined ? t('token.neverUsed') : <Moment time={lastUsed} />}</dd>
+        <dd>{lastUsed === undefined ? t('token.neverUsed') : <Minute of={lastUsed} />}</dd>
       </div>
     </dl>
   );
+}
+
+/** Shows a point in time to the minute, in UTC. @param props.of milliseconds since the epoch */
+function Minute({ of: time }: { readonly of: number }): VNode {
+  const { minute } = useLanguage();
+  return <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>;
 }
 
 /** Issuing the first token takes one click; ending one that may be in use takes two. */
@@ -242,9 +248,7 @@ function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenI
   );
 }
 
-type DoneState = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;
-
-function Done({ done }: { readonly done: DoneState }): VNode {
+function Done({ done }: { readonly done: DoneChange }): VNode {
   const { t, text } = useLanguage();
   if ('revoked' in done) {
     return (

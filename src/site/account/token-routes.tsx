@@ -12,7 +12,7 @@ import type { Tokens } from '../../state/tokens.ts';
 import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { TokenPage, type TokenPageState } from './token-page.tsx';
+import { type DoneChange, TokenPage, type TokenPageState } from './token-page.tsx';
 
 export interface TokenRoutesOptions {
   readonly site: Site;
@@ -60,7 +60,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     );
     sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
   };
-  const onPress = (path: string, act: (id: BotId, by: TokenChanger) => Promise<Done>): void => {
+  const onPress = (path: string, act: (id: BotId, by: TokenChanger) => Promise<DoneChange>): void => {
     router.post(path, refuseCrossSite(baseUrl), async (ctx) => {
       const { id } = knownBot(bots, ctx.params['id'] ?? '');
       const state = await stateOf(ctx, id, true);
@@ -88,8 +88,6 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     return { revoked: result, shared };
   });
 }
-
-type Done = NonNullable<Extract<TokenPageState, { kind: 'author' }>['done']>;
 
 /** A press by someone who is not an author is 403; the page itself is 403 only for a stranger. */
 function statusOf({ kind }: TokenPageState, method: string): number {
