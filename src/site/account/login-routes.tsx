@@ -12,6 +12,7 @@ import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
 import { addressGroup } from '../../network-address.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
+import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { viewerIn } from './viewer.ts';
@@ -34,7 +35,7 @@ export interface LoginRoutesOptions {
 export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl }: LoginRoutesOptions): void {
   const loginCookie = cookieOf('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
-  const limit = async (ctx: Context): Promise<void> =>
+  const limit = (ctx: Context): void =>
     attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
@@ -43,12 +44,12 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     sendOnce(ctx, page, site.languages.of(ctx), statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
-    await limit(ctx);
+    limit(ctx);
     const query = queryOf(ctx);
     try {
       const to = query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(
-        inLanguage(returnPath(to, login.basePath), site.languages.of(ctx).asked),
+        keepLocale(returnPath(to, login.basePath), site.languages.of(ctx).asked),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
@@ -58,7 +59,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     }
   });
   router.get(callbackPath, async (ctx) => {
-    await limit(ctx);
+    limit(ctx);
     const cookie = readCookie(ctx, loginCookie);
     setCookie(ctx, loginCookie, null);
     try {
@@ -80,10 +81,9 @@ function pathOf(address: string, baseUrl: string): string | undefined {
   return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
 }
 
-/** Returns a path with a language, unless it has one. */
-function inLanguage(path: string, locale: Locale | undefined): string {
-  if (locale === undefined || /[?&]locale=/.test(path)) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+/** Returns a path with the language of the request, unless it has one. */
+function keepLocale(path: string, locale: Locale | undefined): string {
+  return locale === undefined || /[?&]locale=/.test(path) ? path : withLocale(path, locale);
 }
 
 /** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */

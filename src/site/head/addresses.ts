@@ -1,4 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
+import { withLocale } from '../language/locales.ts';
 
 /** What the head of every page links to. */
 export const sitePaths = {
@@ -11,7 +12,7 @@ export const sitePaths = {
 
 /** Returns a path of what programs read with a language of the interface, which the default language goes without. */
 export function pathInLanguage(path: string, locale: string, defaultLocale: string): string {
-  return locale === defaultLocale ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+  return locale === defaultLocale ? path : withLocale(path, locale);
 }
 
 /** A page in one language. */
@@ -26,8 +27,7 @@ export interface LanguageAddress {
  * language: that is what a client sees that asks for none.
  */
 export function botAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
-  const address = `${baseUrl}/bots/${id}`;
-  return locale === defaultLocale ? address : `${address}?locale=${locale}`;
+  return pathInLanguage(`${baseUrl}/bots/${id}`, locale, defaultLocale);
 }
 
 /**
@@ -51,7 +51,7 @@ export function pageLanguages(baseUrl: string, path: string, locales: readonly L
   if (locales.length === 0) return [];
   const address = `${baseUrl}${path}`;
   return [
-    ...locales.map((language) => ({ language, address: `${address}?locale=${language}` })),
+    ...locales.map((language) => ({ language, address: withLocale(address, language) })),
     { language: 'x-default', address },
   ];
 }

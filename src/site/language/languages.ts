@@ -6,7 +6,7 @@ import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../log.ts';
-import { chooseLocale, wantedRanges } from './locales.ts';
+import { chooseLocale, wantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
 import { createMessages, type Messages } from './messages.tsx';
 import type { PageLanguage } from './page-language.tsx';
@@ -62,8 +62,7 @@ export class Languages {
       categoryName: (category) => this.#categoryName(category, locale),
       locales: this.locales,
       publicPath,
-      href: (path) =>
-        publicPath(asked === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}locale=${asked}`),
+      href: (path) => publicPath(asked === undefined ? path : withLocale(path, asked)),
     };
   }
 

@@ -39,6 +39,11 @@ export function languageRanges(header: string): string[] {
     .map(({ range }) => range);
 }
 
+/** Returns a path with a language in its query. */
+export function withLocale(path: string, locale: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}locale=${locale}`;
+}
+
 /** Returns the direction that a language is written in. */
 export function directionOf(locale: string): 'ltr' | 'rtl' {
   const { language, script } = new Intl.Locale(locale).maximize();
