@@ -10,7 +10,7 @@ import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
 import { AddPage } from './add-page.tsx';
-import { withLimits } from './form-limits.ts';
+import { entryWithin } from './form-limits.ts';
 import type { FormEntry } from './form-entry.ts';
 import { editForm, type Form, newBotForm, type PageReader, translationForm } from './forms.ts';
 import { previewOf } from './preview.tsx';
@@ -51,7 +51,7 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
     router.post(`${path}/file`, async (ctx) => {
       const form = await formOf(ctx);
       const sent = await readForm(ctx, form.kind);
-      const entry = withLimits(form.entryOf(sent.texts), form.kind, sent.texts, options.site.settings);
+      const entry = entryWithin(options.site.settings, form, sent.texts);
       if (Object.keys(entry.faults).length > 0) await show(ctx, options, form, sent);
       else sendFile(ctx, entry);
     });
@@ -68,7 +68,7 @@ async function show(
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const { texts, base } = sent ?? form;
-  const entry = withLimits(form.entryOf(texts), form.kind, texts, site.settings);
+  const entry = entryWithin(site.settings, form, texts);
   const { listed } = form;
   const names = { name: language.text('field.name'), description: language.text('field.description') };
   const bot = previewOf(entry, { ...form.texts, ...texts }, listed, names, site.settings.categories);

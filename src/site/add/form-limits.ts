@@ -1,16 +1,17 @@
 import { canonicalLocale } from '../../bot/locale.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { FieldTexts, FormKind } from './add-fields.ts';
+import type { FieldTexts } from './add-fields.ts';
 import type { FieldFaults } from './field-faults.ts';
 import type { FormEntry } from './form-entry.ts';
+import type { Form } from './forms.ts';
 
-/** Returns an entry with the faults of what the settings of the catalogue do not allow. */
-export function withLimits(
-  entry: FormEntry,
-  kind: FormKind,
-  texts: FieldTexts,
+/** Returns the entry of a form, with the faults of what the settings of the catalogue do not allow. */
+export function entryWithin(
   { categories, languages }: Pick<CatalogueSettings, 'categories' | 'languages'>,
+  { kind, entryOf }: Form,
+  texts: FieldTexts,
 ): FormEntry {
+  const entry = entryOf(texts);
   const { category } = entry.data;
   const isUnknown = typeof category === 'string' && !categories.includes(category);
   const locale =
