@@ -8,12 +8,11 @@ import type { Heading } from '../markdown/headings.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
 import { contactAddress } from '../page/operator.tsx';
-import { TokenLink } from '../page/token-link.tsx';
 import { badgePath } from './badge.ts';
 import { Fact } from './bot-facts.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { BotPageProps } from './bot-page.tsx';
-import { CountsPanel } from './counts-panel.tsx';
+import { CountChart } from './count-chart.tsx';
 import { Permissions } from './permissions.tsx';
 
 /**
@@ -32,6 +31,21 @@ export function BotPanels(props: BotPageProps): VNode {
         <Listing {...props} />
       </div>
     </aside>
+  );
+}
+
+/** A bot's counts in the last 90 days, and when it last reported one. */
+function CountsPanel({ counts, reportedAge }: Pick<BotPageProps, 'counts' | 'reportedAge'>): VNode | null {
+  const { t, ago } = useLanguage();
+  if (reportedAge === undefined) return null;
+  return (
+    <section class="panel" aria-labelledby="counts">
+      <h2 id="counts">{t('bot.countsTitle')}</h2>
+      <CountChart counts={counts} id="chart" />
+      <p class="muted">
+        <small>{t('bot.reported', { ago: ago(0, reportedAge) })}</small>
+      </p>
+    </section>
   );
 }
 
@@ -84,6 +98,8 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
   const { t, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
   const language = locale === defaultLocale(bot) ? undefined : locale;
+  // A visitor may be an author who is not logged in.
+  const mayManage = viewer === null || bot.authors.includes(viewer.id);
   const report =
     site.settings.links.report ?? (site.contact === null ? undefined : contactAddress(site.contact));
   return (
@@ -96,9 +112,9 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
           <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
         )}
         {report !== undefined && <Item href={report}>{t('bot.report')}</Item>}
-        <Item href={publicPath(`/api/v2/bots/${bot.id}`)}>{t('bot.json')}</Item>
-        <Item href={publicPath(badgePath(bot.id))}>{t('bot.badge')}</Item>
-        <TokenLink bot={bot} viewer={viewer} />
+        <Item href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</Item>
+        <Item href={publicPath(badgePath(id))}>{t('bot.badge')}</Item>
+        {mayManage && <Item href={href(`/bots/${id}/token`)}>{t('bot.manage')}</Item>}
       </ul>
       {bot.verified && (
         <p id={verifiedId} class="muted">
