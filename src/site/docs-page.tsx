@@ -1,10 +1,8 @@
 import type { VNode } from 'preact';
 import { useLanguage } from './language/page-language.tsx';
-import { Layout, type Site, type Viewer } from './page/layout.tsx';
+import { Layout, type PageProps } from './page/layout.tsx';
 
-export interface DocsPageProps {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface DocsPageProps extends PageProps {
   readonly baseUrl: string;
   readonly document: ApiDocument;
 }

@@ -9,8 +9,7 @@ import { ProblemError } from '../http/problem.ts';
 import { queryOf } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';
-import { addAddRoutes } from './add/add-routes.tsx';
-import type { PageReader } from './add/forms.ts';
+import { addAddRoutes, type AddOptions } from './add/add-routes.tsx';
 import { addAssetRoutes } from './page/assets.ts';
 import { addOwnAssetRoute } from './page/own-assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
@@ -21,15 +20,11 @@ import { frontRecipe, listRecipe } from './front/front-recipe.tsx';
 import { addBadgeRoute } from './bot/badge.ts';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
 import { RelatedBots } from './bot/related-bots.ts';
-import type { Viewer } from './page/layout.tsx';
 import { sendOnce } from './page/html-response.ts';
 import { PageCache, type PageInputs } from './page/page-cache.ts';
 
-export interface SiteOptions extends BotRecipeOptions {
+export interface SiteOptions extends BotRecipeOptions, AddOptions {
   readonly lists: BotLists;
-  /** Who is logged in; called only for a request that carries a cookie. */
-  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
-  readonly readPage: PageReader;
 }
 
 /** Makes what the front page and the pages of bots show of all bots, where that is not current. */
@@ -37,38 +32,31 @@ export type SitePreparation = () => Promise<void>;
 
 /** The pages that anyone can read: front page, categories, bots, API; the forms; the assets. */
 export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
+  const { site, bots, counts, baseUrl } = options;
   addAssetRoutes(router);
-  addOwnAssetRoute(router, options.site);
+  addOwnAssetRoute(router, site);
   addAddRoutes(router, options);
   const pages = new PageCache(options);
-  const { bots, counts, baseUrl } = options;
-  const lists = new FrontLists(options.lists, bots, counts, () => options.site.settings);
+  const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), undefined);
-    if (isFront(query)) {
-      const language = options.site.languages.of(ctx);
-      await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl, language));
-    } else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
+    if (isFront(query))
+      await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl, site.languages.of(ctx)));
+    else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
   router.get('/categories/:category', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
     await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
   });
-  const { site } = options;
-  router.get('/docs', async (ctx) => {
-    await pages.respond(ctx, {
-      request: { page: 'docs' },
-      read: () => ({ baseUrl }),
-      render: renderDocs,
-    });
-  });
+  const docs = { request: { page: 'docs' }, read: () => ({ baseUrl }), render: renderDocs };
+  router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
   const related = new RelatedBots(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, options, parseBotId(id)))
       await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
   });
-  addBadgeRoute(router, { bots, counts, site: options.site });
+  addBadgeRoute(router, { bots, counts, site });
   return async () => void (await Promise.all([lists.front(), related.groups()]));
 }
 

@@ -7,7 +7,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath } from '../page/edit-paths.ts';
 import { FaultItems } from '../page/faults.tsx';
-import { Layout, myBotsPath, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../picture/avatar.tsx';
 
 /** A bot as its author sees it. */
@@ -23,10 +23,7 @@ export interface OwnBot {
   readonly faults: readonly Fault[];
 }
 
-export interface MyBotsPageProps {
-  readonly site: Site;
-  /** Null for a visitor. */
-  readonly viewer: Viewer | null;
+export interface MyBotsPageProps extends PageProps {
   /** The provider's display name. */
   readonly provider: string;
   /** Those of this page. */

@@ -4,15 +4,13 @@ import type { BotRecord } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
 import { fieldGroups, fieldsOfForm, type FieldTexts } from './add-fields.ts';
 import { Field } from './field.tsx';
 import type { Form } from './forms.ts';
 import { Outcome, type OutcomeProps } from './outcome.tsx';
 
-export interface AddPageProps extends OutcomeProps, Form {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface AddPageProps extends PageProps, OutcomeProps, Form {
   readonly texts: FieldTexts;
   /** Whether the form was sent, so that its errors are shown. */
   readonly sent: boolean;

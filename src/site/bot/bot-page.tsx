@@ -11,16 +11,14 @@ import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Faults } from '../page/faults.tsx';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
 import { BotFacts } from './bot-facts.tsx';
 import { BotHead } from './bot-head.tsx';
 import { BotPanels } from './bot-panels.tsx';
 import { Screenshots } from './screenshots.tsx';
 
-export interface BotPageProps {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface BotPageProps extends PageProps {
   readonly bot: BotRecord;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;

@@ -7,7 +7,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageProps, type Site, type Viewer } from '../page/layout.tsx';
 
 export interface RemovedBotOptions {
   readonly site: Site;
@@ -36,9 +36,7 @@ export function refuseRemovedBots(options: RemovedBotOptions): (ctx: Context, ne
   };
 }
 
-interface RemovedBotPageProps {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+interface RemovedBotPageProps extends PageProps {
   readonly id: BotId;
   readonly time: number;
 }

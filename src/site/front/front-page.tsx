@@ -3,7 +3,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
 import { SearchForm } from '../page/search-form.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import { CategoryIcon } from './category-icon.tsx';
@@ -11,9 +11,7 @@ import type { ShelfName } from './front-list.ts';
 import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
 import { frontMeta } from './list-meta.ts';
 
-export interface FrontPageProps {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface FrontPageProps extends PageProps {
   readonly query: FrontQuery;
   /** How many bots there are that are not for adults. */
   readonly total: number;

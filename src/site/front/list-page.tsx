@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
-import { Layout, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageProps } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
 import { type FrontQuery, frontPath, sortOf } from './front-query.ts';
@@ -10,9 +10,7 @@ import { metaOf } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { PageLinks } from './page-links.tsx';
 
-export interface ListPageProps extends Omit<FrontList, 'entries' | 'suggestions'> {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface ListPageProps extends PageProps, Omit<FrontList, 'entries' | 'suggestions'> {
   readonly query: FrontQuery;
   /** The bots of this page of the list. */
   readonly bots: readonly ListedBot[];

@@ -5,7 +5,7 @@ import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { Layout, type Site, type Viewer } from './layout.tsx';
+import { Layout, type PageProps, type Site, type Viewer } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
@@ -42,9 +42,7 @@ const pathsOfPrograms = /^\/(api|appdata|hooks)\//;
 /** When a page that is not available reloads itself. */
 const reloadSeconds = '5';
 
-interface ErrorPageProps {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+interface ErrorPageProps extends PageProps {
   readonly problem: ProblemError;
 }
 

@@ -38,10 +38,14 @@ export interface Site {
   readonly demo: boolean;
 }
 
-export interface LayoutProps {
+/** What every page is rendered with. */
+export interface PageProps {
   readonly site: Site;
-  /** Null for a visitor. */
+  /** Who is logged in; null for a visitor. */
   readonly viewer: Viewer | null;
+}
+
+export interface LayoutProps extends PageProps {
   /** The document title, before the product's name; the front page has none. */
   readonly title?: string;
   /** What the page says about itself; left out for a page that nobody shares. */

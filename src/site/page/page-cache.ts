@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
-import type { Site, Viewer } from './layout.tsx';
+import type { PageProps, Site, Viewer } from './layout.tsx';
 import { type RenderedPage, renderPage, sendOnce, sendPage } from './html-response.ts';
 
 /** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
@@ -17,9 +17,7 @@ export interface PageRecipe<Request extends object, Inputs extends object> {
 }
 
 /** What every page depends on. */
-export interface PageInputs {
-  readonly site: Site;
-  readonly viewer: Viewer | null;
+export interface PageInputs extends PageProps {
   /** Those of the site: it stays the same object when they change. */
   readonly settings: CatalogueSettings;
 }
