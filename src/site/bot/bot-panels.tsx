@@ -41,7 +41,7 @@ function CountsPanel({ counts, reportedAge }: Pick<BotPageProps, 'counts' | 'rep
   return (
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">{t('bot.countsTitle')}</h2>
-      <CountChart counts={counts} id="chart" />
+      <CountChart counts={counts} />
       <p class="muted">
         <small>{t('bot.reported', { ago: ago(0, reportedAge) })}</small>
       </p>

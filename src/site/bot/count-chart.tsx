@@ -2,18 +2,12 @@ import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
-export interface CountChartProps {
-  /** Days without gaps, ascending. */
-  readonly counts: readonly CountAt[];
-  /** Begins the ids of the chart's elements; no other of the page has it. */
-  readonly id: string;
-}
-
 /**
  * The counts of a bot over time: a line in the colour of the text, and a table of the same numbers behind it. Nothing
  * where there are fewer than two days to compare.
+ * @param props.counts of days without gaps, ascending
  */
-export function CountChart({ counts, id }: CountChartProps): VNode | null {
+export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
   const { t, text, integer, day } = useLanguage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
@@ -30,11 +24,11 @@ export function CountChart({ counts, id }: CountChartProps): VNode | null {
       <svg
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-labelledby={`${id}-title ${id}-summary`}
+        aria-labelledby="chart-title chart-summary"
         preserveAspectRatio="none"
       >
-        <title id={`${id}-title`}>{text('chart.title')}</title>
-        <desc id={`${id}-summary`}>{text('chart.summary', summary)}</desc>
+        <title id="chart-title">{text('chart.title')}</title>
+        <desc id="chart-summary">{text('chart.summary', summary)}</desc>
         <path
           d={linePath(counts)}
           fill="none"
