@@ -2,10 +2,7 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
-import type { Category } from '../bot/schema-types.ts';
 import type { BotLists } from '../catalogue/lists/bot-lists.ts';
-import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
-import { ProblemError } from '../http/problem.ts';
 import { queryOf } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';
@@ -15,7 +12,7 @@ import { addOwnAssetRoute } from './page/own-assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
-import { isFront, readFrontQuery } from './front/front-query.ts';
+import { isFront, knownCategory, readFrontQuery } from './front/front-query.ts';
 import { frontRecipe, listRecipe } from './front/front-recipe.tsx';
 import { addBadgeRoute } from './bot/badge.ts';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
@@ -63,13 +60,6 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
 async function renderDocs(inputs: PageInputs & { readonly baseUrl: string }): Promise<VNode> {
   const document = openApi(inputs.baseUrl, inputs.settings) as ApiDocument;
   return <DocsPage {...inputs} document={document} />;
-}
-
-/** @throws {ProblemError} not-found */
-function knownCategory(text: string, { categories }: CatalogueSettings): Category {
-  const category = categories.find((id) => id === text);
-  if (category !== undefined) return category;
-  throw new ProblemError('not-found', `there is no category ${JSON.stringify(text.slice(0, 60))}`);
 }
 
 /** Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none. */

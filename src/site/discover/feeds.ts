@@ -4,6 +4,7 @@ import type { Selection } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
+import { knownCategory } from '../front/front-query.ts';
 import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
@@ -61,19 +62,10 @@ export class Feeds {
    * @throws {ProblemError} not-found
    */
   async category(name: string, messages: PageLanguage): Promise<SmallDocument & Current> {
-    const { text } = messages;
-    const { categories } = this.#options.site.settings;
-    const category = categories.find((known) => known === name);
-    if (category === undefined) {
-      const known = categories.join(', ');
-      throw new ProblemError(
-        'not-found',
-        `there is no category ${JSON.stringify(name.slice(0, 60))}: the categories are ${known}`,
-      );
-    }
+    const category = knownCategory(name, this.#options.site.settings);
     return await this.#get({
       messages,
-      title: text('feed.newInCategory', { category: messages.categoryName(category) }),
+      title: messages.text('feed.newInCategory', { category: messages.categoryName(category) }),
       path: categoryFeed(category),
       page: `/categories/${category}?sort=newest`,
       selection: { nsfw: false, categories: [category] },

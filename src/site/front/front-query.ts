@@ -1,6 +1,8 @@
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { Sort } from '../../catalogue/lists/selection.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { ProblemError } from '../../http/problem.ts';
 
 /** The query of a page that lists bots. */
 export interface FrontQuery {
@@ -56,6 +58,16 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     page,
     locale: canonicalLocale(params.get('locale') ?? ''),
   };
+}
+
+/** Returns the category that a path names. @throws {ProblemError} not-found */
+export function knownCategory(text: string, { categories }: Pick<CatalogueSettings, 'categories'>): Category {
+  const category = categories.find((id) => id === text);
+  if (category !== undefined) return category;
+  throw new ProblemError(
+    'not-found',
+    `there is no category ${JSON.stringify(text.slice(0, 60))}: the categories are ${categories.join(', ')}`,
+  );
 }
 
 /** Whether a query is that of the front page: nothing is searched for, chosen or sorted. */
