@@ -5,6 +5,7 @@ import { defaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { sortInSlices } from '../../concurrency/in-slices.ts';
 import { folderOf } from '../page/layout.ts';
+import { firstPlace } from './binary-search.ts';
 
 /** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
 export interface IndexedBot {
@@ -217,7 +218,7 @@ export class MutableBotIndex implements BotIndex {
     const parts: (readonly IndexedBot[])[] = [];
     let end = 0;
     for (const id of [...this.#changed].toSorted(compareBotIds)) {
-      const place = placeOf(before, id);
+      const place = firstPlace(before, (other) => compareBotIds(other.id, id) < 0);
       const bot = this.#bots.get(id);
       parts.push(before.slice(end, place), bot ? [bot] : []);
       end = before[place]?.id === id ? place + 1 : place;
@@ -228,17 +229,4 @@ export class MutableBotIndex implements BotIndex {
 
 function byId(a: IndexedBot, b: IndexedBot): number {
   return compareBotIds(a.id, b.id);
-}
-
-/** Returns where a bot is, or would be, among bots in numeric order of their ids. */
-function placeOf(sorted: readonly IndexedBot[], id: BotId): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const other = sorted[middle];
-    if (other && compareBotIds(other.id, id) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

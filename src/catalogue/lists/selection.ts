@@ -2,6 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
+import { firstPlace } from '../index/binary-search.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 
 /** What a list is asked for. */
@@ -182,14 +183,8 @@ function firstBehind(
   valueOf: ValueOf,
   descending: boolean,
 ): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const bot = sorted[middle];
-    const order = bot ? compare(valueOf(bot), bot.id, value, id) : 1;
-    if ((descending ? -order : order) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstPlace(sorted, (bot) => {
+    const order = compare(valueOf(bot), bot.id, value, id);
+    return (descending ? -order : order) <= 0;
+  });
 }

@@ -1,5 +1,6 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
+import { firstPlace } from '../index/binary-search.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import { Matches } from './matches.ts';
 import type { PackedPostings } from './postings.ts';
@@ -67,15 +68,8 @@ export class IndexSegment {
 
   /** The number of a bot; undefined where it is not here, or has changed since. */
   numberOf(id: BotId): number | undefined {
-    let low = 0;
-    let high = this.#ids.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#ids[middle];
-      if (other !== undefined && compareBotIds(other, id) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return this.#ids[low] === id && this.#bots[low] !== undefined ? low : undefined;
+    const number = firstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
+    return this.#ids[number] === id && this.#bots[number] !== undefined ? number : undefined;
   }
 
   /** Takes out a bot that has changed. */
