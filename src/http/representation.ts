@@ -1,15 +1,30 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { type Body, type Coding, CompressedBodies, isStreamed } from './compression.ts';
 import { ProblemError } from './problem.ts';
 
-/** A resource at one moment, ready to be sent. */
-export interface Representation {
+/** Content with its type. */
+export interface Document {
   /** The media type, with its parameters. */
   readonly type: string;
   /** Identifies this content; the ETag is made from it. */
   readonly digest: string;
   readonly body: Body;
+}
+
+/** A document in one piece. */
+export interface WholeDocument extends Document {
+  readonly body: Buffer;
+}
+
+/** Returns the document that has these bytes. */
+export function documentOf(type: string, body: Buffer): WholeDocument {
+  return { type, body, digest: hash('sha1', body, 'base64url') };
+}
+
+/** A resource at one moment, ready to be sent. */
+export interface Representation extends Document {
   readonly headers?: Readonly<Record<string, string>>;
   /** The headers of its kind; `readHeaders` unless given. */
   readonly common?: Readonly<Record<string, string>>;

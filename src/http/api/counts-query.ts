@@ -1,4 +1,5 @@
 import type { CountStep } from '../../bot/count-timeline.ts';
+import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /** What of a bot's counts over time is wanted; the periods are hours or days since the epoch. */
@@ -10,7 +11,7 @@ export interface CountsQuery {
   readonly to?: number;
 }
 
-/** A response has so many periods at most: ten years of days. */
+/** How many periods a response has at most: ten years of days. */
 export const mostPeriods = 3660;
 
 /** Milliseconds. */
@@ -31,14 +32,14 @@ export function parseCountsQuery(params: URLSearchParams, present: (step: CountS
   }
   const text = params.get('step') ?? 'day';
   const step: CountStep = text === 'hour' ? 'hour' : 'day';
-  if (text !== step) refuse('step', `${quote(text)} is not a step: send hour or day`);
+  if (text !== step) refuse('step', `${quoted(text)} is not a step: send hour or day`);
   const periodOf = (name: 'from' | 'to'): number | undefined => {
     const value = params.get(name);
     const time = value === null ? undefined : parseTime(value);
     if (value !== null && time === undefined)
       refuse(
         name,
-        `${quote(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
+        `${quoted(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
       );
     return time === undefined ? undefined : Math.floor(time / lengthOf[step]);
   };
@@ -60,8 +61,4 @@ function parseTime(text: string): number | undefined {
   const time = match === null ? Number.NaN : Date.parse(text);
   if (Number.isNaN(time)) return undefined;
   return new Date(time).toISOString().startsWith(match?.[1] ?? '') ? time : undefined;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }

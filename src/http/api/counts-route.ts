@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { ProblemError } from '../problem.ts';
 import { queryOf } from '../query.ts';
-import { readHeaders, send } from '../representation.ts';
+import { documentOf, readHeaders, send } from '../representation.ts';
 import { lengthOf, mostPeriods, parseCountsQuery } from './counts-query.ts';
 import { knownBot } from './read-routes.ts';
 
@@ -31,9 +30,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
     const first = from ?? Math.max(timeline.first(bot.id, step) ?? last, last - mostPeriods + 1);
     const body = Buffer.from(writers[kind](timeline.counts(bot.id, step, first, last), step));
     await send(ctx, {
-      type: kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind,
-      digest: createHash('sha1').update(body).digest('base64url'),
-      body,
+      ...documentOf(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
       common: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
       current: () => bots.get(bot.id) === bot && timeline.stamp(bot.id, step) === stamp,
     });

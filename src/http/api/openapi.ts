@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { send } from '../representation.ts';
+import { documentOf, send } from '../representation.ts';
 import { paths } from './openapi-paths.ts';
 import { componentsOf, ref } from './openapi-schemas.ts';
 
@@ -15,7 +14,7 @@ export function addOpenApiRoute(router: Router, baseUrl: string, settings: () =>
     const inForce = settings();
     const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce)));
     const current = (): boolean => settings() === inForce;
-    await send(ctx, { type: 'application/json', digest: hash('sha1', body, 'base64url'), body, current });
+    await send(ctx, { ...documentOf('application/json', body), current });
   });
 }
 

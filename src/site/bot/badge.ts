@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
-import { send } from '../../http/representation.ts';
+import { documentOf, send } from '../../http/representation.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { Site } from '../page/layout.tsx';
 
@@ -24,9 +23,7 @@ export function addBadgeRoute(router: Router, { bots, counts, site }: BadgeOptio
       count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
     const body = Buffer.from(badge(settings.name, label));
     await send(ctx, {
-      type: 'image/svg+xml; charset=utf-8',
-      digest: createHash('sha1').update(body).digest('base64url'),
-      body,
+      ...documentOf('image/svg+xml; charset=utf-8', body),
       headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
       current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings,
     });

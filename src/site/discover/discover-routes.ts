@@ -2,12 +2,11 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { readHeaders, send } from '../../http/representation.ts';
+import { type Document, readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../head/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
 import { ownAssets } from '../page/own-assets.ts';
-import type { SiteDocument } from './document.ts';
 import { Feeds, type FeedsOptions } from './feeds.ts';
 import { SitemapCache } from './sitemap.ts';
 import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
@@ -47,7 +46,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, { ...part, current });
   });
 
-  const files: Readonly<Record<string, (messages: Messages, settings: CatalogueSettings) => SiteDocument>> = {
+  const files: Readonly<Record<string, (messages: Messages, settings: CatalogueSettings) => Document>> = {
     '/robots.txt': () => robotsFile(baseUrl),
     [sitePaths.manifest]: (messages, settings) => manifestFile(baseUrl, messages, settings),
     [sitePaths.openSearch]: (messages, settings) => openSearchFile(baseUrl, messages, settings),
@@ -63,8 +62,8 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
   for (const [path, icon] of Object.entries(icons))
     router.get(path, async (ctx) => {
       const { settings } = site;
-      const { type, body, digest } = ownAssets(settings).logo ?? icon;
-      await send(ctx, { type, body, digest, common, current: () => site.settings === settings });
+      const shown = ownAssets(settings).logo ?? icon;
+      await send(ctx, { ...shown, common, current: () => site.settings === settings });
     });
   router.get('/.well-known/security.txt', async (ctx) => await sendSecurity(ctx, baseUrl, securityContact));
 }

@@ -3,7 +3,7 @@ import { elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { isoDate } from '../head/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import { siteDocument, type SmallDocument } from './document.ts';
+import { documentOf, type WholeDocument } from '../../http/representation.ts';
 import { element, textElement, type Xml, xmlDocument } from './xml.ts';
 
 export interface FeedOptions {
@@ -22,7 +22,7 @@ export interface FeedOptions {
 }
 
 /** Makes an Atom feed (RFC 4287) with an entry for each bot, in the bot's default language. */
-export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: FeedOptions): SmallDocument {
+export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: FeedOptions): WholeDocument {
   const self = `${baseUrl}${path}`;
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
   const root = element(
@@ -37,7 +37,7 @@ export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: F
     element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
     ...bots.map((bot) => entryOf(bot, baseUrl, messages)),
   );
-  return siteDocument(`${feedType}; charset=utf-8`, xmlDocument(root));
+  return documentOf(`${feedType}; charset=utf-8`, xmlDocument(root));
 }
 
 const feedType = 'application/atom+xml';

@@ -8,7 +8,7 @@ import { knownCategory } from '../front/front-query.ts';
 import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
-import type { SmallDocument } from './document.ts';
+import type { WholeDocument } from '../../http/representation.ts';
 import { makeFeed } from './feed.ts';
 
 export interface FeedsOptions {
@@ -40,14 +40,14 @@ interface FeedRecipe {
  */
 export class Feeds {
   readonly #options: FeedsOptions;
-  readonly #kept = new CurrentCache<SmallDocument>(8 * 1024 * 1024, ({ body }) => body.length, share);
+  readonly #kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, share);
 
   constructor(options: FeedsOptions) {
     this.#options = options;
   }
 
   /** Returns the feed of all new bots, without those for adults. */
-  async newBots(messages: PageLanguage): Promise<SmallDocument & Current> {
+  async newBots(messages: PageLanguage): Promise<WholeDocument & Current> {
     return await this.#get({
       messages,
       title: messages.text('feed.newBots'),
@@ -61,7 +61,7 @@ export class Feeds {
    * Returns the feed of the new bots in a category, without those for adults.
    * @throws {ProblemError} not-found
    */
-  async category(name: string, messages: PageLanguage): Promise<SmallDocument & Current> {
+  async category(name: string, messages: PageLanguage): Promise<WholeDocument & Current> {
     const category = knownCategory(name, this.#options.site.settings);
     return await this.#get({
       messages,
@@ -76,7 +76,7 @@ export class Feeds {
    * Returns the feed of all bots of an author.
    * @throws {ProblemError} not-found for an author without a bot
    */
-  async author(author: string, messages: PageLanguage): Promise<SmallDocument & Current> {
+  async author(author: string, messages: PageLanguage): Promise<WholeDocument & Current> {
     return await this.#get({
       messages,
       title: messages.text('feed.byAuthor', { author }),
@@ -86,7 +86,7 @@ export class Feeds {
     });
   }
 
-  async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<SmallDocument & Current> {
+  async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<WholeDocument & Current> {
     const { bots, lists, baseUrl, site } = this.#options;
     const { locale } = messages;
     const read = (): FeedInputs => ({ bots: bots.version, settings: site.settings });

@@ -4,14 +4,14 @@ import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
 import { ownAssets } from '../page/own-assets.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { siteDocument, type SiteDocument } from './document.ts';
+import { documentOf, type Document } from '../../http/representation.ts';
 import { element, textElement, xmlDocument } from './xml.ts';
 
 /**
  * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
  * host only, so where the public address has a path, the operator has to serve it there.
  */
-export function robotsFile(baseUrl: string): SiteDocument {
+export function robotsFile(baseUrl: string): Document {
   const basePath = basePathOf(baseUrl);
   const closed = [
     '/api/',
@@ -30,7 +30,7 @@ export function robotsFile(baseUrl: string): SiteDocument {
     '',
     `Sitemap: ${baseUrl}/sitemap.xml`,
   ];
-  return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+  return documentOf(textType, Buffer.from(`${lines.join('\n')}\n`));
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
@@ -38,7 +38,7 @@ export function manifestFile(
   baseUrl: string,
   { locale, dir, text }: Messages,
   settings: CatalogueSettings,
-): SiteDocument {
+): Document {
   const { logo } = ownAssets(settings);
   const basePath = basePathOf(baseUrl);
   const manifest = {
@@ -61,7 +61,7 @@ export function manifestFile(
           { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
         ],
   };
-  return siteDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
+  return documentOf('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
 }
 
 /** Makes the description of the search, with which a browser offers it in its address bar. */
@@ -69,7 +69,7 @@ export function openSearchFile(
   baseUrl: string,
   { locale, text }: Messages,
   settings: CatalogueSettings,
-): SiteDocument {
+): Document {
   const { name, tagline, language } = settings;
   const description = element(
     'OpenSearchDescription',
@@ -92,7 +92,7 @@ export function openSearchFile(
       template: baseUrl + pathInLanguage(sitePaths.openSearch, locale, language),
     }),
   );
-  return siteDocument('application/opensearchdescription+xml', xmlDocument(description));
+  return documentOf('application/opensearchdescription+xml', xmlDocument(description));
 }
 
 /**
@@ -100,14 +100,14 @@ export function openSearchFile(
  * @param contact a URI
  * @param expires milliseconds since the epoch
  */
-export function securityFile(baseUrl: string, contact: string, expires: number): SiteDocument {
+export function securityFile(baseUrl: string, contact: string, expires: number): Document {
   const lines = [
     `Contact: ${contact}`,
     `Expires: ${new Date(expires).toISOString()}`,
     `Preferred-Languages: en`,
     `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
   ];
-  return siteDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+  return documentOf(textType, Buffer.from(`${lines.join('\n')}\n`));
 }
 
 /** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */

@@ -8,15 +8,15 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { compressPieces } from '../../http/compression.ts';
 import { botAddress, botLanguages, type LanguageAddress, pageLanguages } from '../head/addresses.ts';
 import { isoDate } from '../head/iso-date.ts';
-import { siteDocument, type SiteDocument, type SmallDocument } from './document.ts';
+import { documentOf, type Document, type WholeDocument } from '../../http/representation.ts';
 import { element, textElement, type Xml, xmlDeclaration, xmlDocument, xmlText } from './xml.ts';
 
 /** Every address of the site, for search engines. */
 export interface Sitemap {
   /** All addresses, or where there are too many for one file, the addresses of the parts. */
-  readonly main: SiteDocument;
+  readonly main: Document;
   /** Compressed with gzip; empty where the main file has all addresses. */
-  readonly parts: readonly SmallDocument[];
+  readonly parts: readonly WholeDocument[];
   /** Bytes. */
   readonly size: number;
 }
@@ -69,11 +69,11 @@ interface Part {
 
 async function makeSitemap(bots: readonly IndexedBot[], options: Required<SitemapOptions>): Promise<Sitemap> {
   const { baseUrl } = options;
-  const parts: SmallDocument[] = [];
+  const parts: WholeDocument[] = [];
   const entries: Xml[] = [];
   const add = async ({ pieces, edited }: Part): Promise<void> => {
     const body = await compressPieces(piecesOf(pieces), 'gzip');
-    parts.push(siteDocument('application/gzip', body));
+    parts.push(documentOf('application/gzip', body));
     const address = textElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
     const lastmod = edited === 0 ? '' : textElement('lastmod', isoDate(edited));
     entries.push(element('sitemap', {}, address, lastmod));
@@ -87,12 +87,12 @@ async function makeSitemap(bots: readonly IndexedBot[], options: Required<Sitema
   await add(last);
   const index = xmlDocument(element('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
   const size = parts.reduce((sum, { body }) => sum + body.length, index.length);
-  return { main: siteDocument(xmlType, index), parts, size };
+  return { main: documentOf(xmlType, index), parts, size };
 }
 
 /** The response cache keeps a body in one piece only; making one of a large body would delay every request. */
-async function wholeOf({ pieces, size }: Part): Promise<SiteDocument> {
-  if (size < largePart) return siteDocument(xmlType, Buffer.concat(pieces));
+async function wholeOf({ pieces, size }: Part): Promise<Document> {
+  if (size < largePart) return documentOf(xmlType, Buffer.concat(pieces));
   const sha1 = createHash('sha1');
   await forEachInSlices(pieces, (piece) => void sha1.update(piece));
   return {

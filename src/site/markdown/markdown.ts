@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { WorkerPool } from '../../concurrency/worker-pool.ts';
@@ -38,7 +38,7 @@ export class Markdown {
   /** Renders a text to safe HTML, and lists its headings. */
   async render(source: MarkdownSource): Promise<RenderedText> {
     if (source.text === '') return { html: '', headings: [] };
-    const key = createHash('sha256').update(JSON.stringify(source)).digest('base64url');
+    const key = hash('sha256', JSON.stringify(source), 'base64url');
     return await this.#rendered.forceFetch(key, { context: source });
   }
 

@@ -1,16 +1,12 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { send } from '../../http/representation.ts';
+import { documentOf, send, type WholeDocument } from '../../http/representation.ts';
 
 /** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
-export interface Asset {
+export interface Asset extends WholeDocument {
   readonly path: string;
-  readonly type: string;
-  readonly body: Buffer;
-  readonly digest: string;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -39,9 +35,9 @@ export const assets = {
 
 /** Serves the assets. */
 export function addAssetRoutes(router: Router): void {
-  for (const { path, type, body, digest } of Object.values(assets)) {
-    const representation = { type, body, digest, common: assetHeaders, current: () => true };
-    router.get(path, async (ctx) => await send(ctx, representation));
+  for (const found of Object.values(assets)) {
+    const representation = { ...found, common: assetHeaders, current: () => true };
+    router.get(found.path, async (ctx) => await send(ctx, representation));
   }
 }
 
@@ -54,12 +50,8 @@ export const assetHeaders = {
 function asset(name: string, shorten?: (text: string) => string): Asset {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
   const body = shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString()));
-  const digest = hash('sha1', body, 'base64url');
   const extension = extname(name);
-  return {
-    path: `/assets/${name.slice(0, -extension.length)}.${digest.slice(0, 10)}${extension}`,
-    type: types[extension] ?? 'application/octet-stream',
-    body,
-    digest,
-  };
+  const content = documentOf(types[extension] ?? 'application/octet-stream', body);
+  const path = `/assets/${name.slice(0, -extension.length)}.${content.digest.slice(0, 10)}${extension}`;
+  return { path, ...content };
 }

@@ -1,43 +1,32 @@
-import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { inLanguage, type PageLanguage } from '../language/page-language.tsx';
 import type { Current } from '../../concurrency/current-cache.ts';
-import { send } from '../../http/representation.ts';
-
-export interface RenderedPage {
-  readonly body: Buffer;
-  readonly digest: string;
-}
+import { documentOf, send, type WholeDocument } from '../../http/representation.ts';
 
 /** Renders a whole page, a `Layout`. */
-export function renderPage(page: VNode, language: PageLanguage): RenderedPage {
-  const body = Buffer.from(documentOf(page, language));
-  return { body, digest: hash('sha1', body, 'base64url') };
+export function renderPage(page: VNode, language: PageLanguage): WholeDocument {
+  return documentOf(htmlType, Buffer.from(htmlOf(page, language)));
 }
 
 /**
  * Responds with a page that is the same for every visitor who is not logged in: ETag, 304, compression, and the same
  * bytes again for as long as the page is current.
  */
-export async function sendPage(
-  ctx: Context,
-  { body, digest, current }: RenderedPage & Current,
-): Promise<void> {
-  const common = { ...pageHeaders, 'Cache-Control': 'no-cache' };
-  await send(ctx, { type: htmlType, digest, body, common, current });
+export async function sendPage(ctx: Context, page: WholeDocument & Current): Promise<void> {
+  await send(ctx, { ...page, common: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
 }
 
 /** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
 export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
-  ctx.body = documentOf(page, language);
+  ctx.body = htmlOf(page, language);
   ctx.type = htmlType;
 }
 
-function documentOf(page: VNode, language: PageLanguage): string {
+function htmlOf(page: VNode, language: PageLanguage): string {
   return `<!doctype html>\n${renderToString(inLanguage(language, page))}\n`;
 }
 

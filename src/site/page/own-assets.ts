@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import type { Router } from '@koa/router';
 import { type Scheme, schemes, softAccent } from '../../catalogue/settings/contrast.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { send } from '../../http/representation.ts';
+import { documentOf, send } from '../../http/representation.ts';
 import { type Asset, assetHeaders } from './assets.ts';
 import type { Site } from './layout.tsx';
 
@@ -37,8 +36,7 @@ export function addOwnAssetRoute(router: Router, site: Pick<Site, 'settings'>): 
     const { colours, logo } = ownAssets(settings);
     const found = [colours, logo].find((candidate) => candidate?.path === ctx.path);
     if (!found) throw new ProblemError('not-found', 'there is no such asset: the settings may have changed');
-    const { type, body, digest } = found;
-    await send(ctx, { type, body, digest, common: assetHeaders, current: () => site.settings === settings });
+    await send(ctx, { ...found, common: assetHeaders, current: () => site.settings === settings });
   });
 }
 
@@ -55,6 +53,6 @@ function rootOf(scheme: Scheme, accent: string): string {
 }
 
 function asset(name: string, extension: string, type: string, body: Buffer): Asset {
-  const digest = hash('sha1', body, 'base64url');
-  return { path: `/assets/own/${name}.${digest.slice(0, 10)}.${extension}`, type, body, digest };
+  const content = documentOf(type, body);
+  return { path: `/assets/own/${name}.${content.digest.slice(0, 10)}.${extension}`, ...content };
 }

@@ -3,8 +3,9 @@ import type { VNode } from 'preact';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
+import type { WholeDocument } from '../../http/representation.ts';
 import type { PageProps, Site, Viewer } from './layout.tsx';
-import { type RenderedPage, renderPage, sendOnce, sendPage } from './html-response.ts';
+import { renderPage, sendOnce, sendPage } from './html-response.ts';
 
 /** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
 export interface PageRecipe<Request extends object, Inputs extends object> {
@@ -35,7 +36,7 @@ export interface PageCacheOptions {
  */
 export class PageCache {
   readonly #options: PageCacheOptions;
-  readonly #pages = new CurrentCache<RenderedPage>(64 * 1024 * 1024, ({ body }) => body.length);
+  readonly #pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
 
   constructor(options: PageCacheOptions) {
     this.#options = options;
@@ -58,7 +59,7 @@ export class PageCache {
     };
     if (viewer !== null || this.#options.site.live) sendOnce(ctx, await page(inputs()), language);
     else {
-      const make = async (now: Inputs & PageInputs): Promise<RenderedPage> =>
+      const make = async (now: Inputs & PageInputs): Promise<WholeDocument> =>
         renderPage(await page(now), language);
       const key = JSON.stringify([request, language.locale, language.asked]);
       await sendPage(ctx, await this.#pages.get(key, inputs, make));

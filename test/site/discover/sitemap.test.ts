@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
-import type { SiteDocument } from '../../../src/site/discover/document.ts';
+import type { Document } from '../../../src/http/representation.ts';
 import { SitemapCache, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -18,11 +18,11 @@ function indexOf(...bots: readonly ReturnType<typeof sampleBot>[]): MutableBotIn
   return index;
 }
 
-async function bytesOf({ body }: SiteDocument): Promise<Buffer> {
+async function bytesOf({ body }: Document): Promise<Buffer> {
   return Buffer.isBuffer(body) ? body : await buffer(body.read());
 }
 const urlsIn = (xml: Buffer): XmlElement[] => childrenOf(parseXml(xml.toString()), 'url');
-const urlsOf = async (document: SiteDocument): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
+const urlsOf = async (document: Document): Promise<XmlElement[]> => urlsIn(await bytesOf(document));
 const locOf = (url: XmlElement): string => textsOf(url, 'loc')[0] ?? '';
 
 describe('the sitemap', () => {
