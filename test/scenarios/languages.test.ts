@@ -15,6 +15,7 @@ const files: Record<string, string> = {
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
   [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت', category: 'music' }, 'مرحبا'),
 };
+files[pagePath('9')] = mainPage({ name: 'Pager', category: 'notifications' });
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
 
@@ -29,6 +30,15 @@ const latinWords = `[...document.querySelectorAll('body *')]
 
 /** Names, which stay in every language. */
 const names = ['Botshelf', 'JSON', 'API', 'OpenAPI', 'GitHub', 'Git', 'Markdown', 'HTML', 'everyone', 'BAN'];
+
+/** Run in the page: the names of categories that take more lines than they have words. */
+const brokenTiles = `[...document.querySelectorAll('.tiles strong')]
+  .filter((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range.getClientRects().length > node.textContent.split(/[ -]/).length;
+  })
+  .map((node) => node.textContent)`;
 
 describe('the pages in the language of their reader', function () {
   this.timeout(60_000);
@@ -72,6 +82,16 @@ describe('the pages in the language of their reader', function () {
       deepStrictEqual(await language(page), ['ar', 'rtl'], path);
       ok((await excessWidth(page)) <= 0, path);
       deepStrictEqual(await axeViolations(page), [], path);
+    }
+  });
+
+  it('no name of a category breaks within a word, however long it is', async () => {
+    for (const width of [1280, 800, 390]) {
+      const page = await open({ locale: 'de', viewport: { width, height: 900 } });
+      await page.goto('/');
+      strictEqual(await page.locator('.tiles strong', { hasText: 'Benachrichtigungen' }).count(), 1);
+      deepStrictEqual(await page.evaluate(brokenTiles), [], `${width}`);
+      ok((await excessWidth(page)) <= 0, `${width}`);
     }
   });
 
