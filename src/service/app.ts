@@ -13,8 +13,10 @@ import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../log.ts';
+import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
+import { addOwnAssetRoute } from '../site/page/own-assets.ts';
 import type { LivePreview } from '../site/live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
@@ -125,6 +127,9 @@ export function createApp(options: AppOptions): Application {
   });
   addOpenApiRoute(programs, baseUrl, settings);
 
+  const assets = new Router();
+  addAssetRoutes(assets);
+  addOwnAssetRoute(assets, site);
   const router = new Router();
   if (options.pictures) addImageRoute(router, options.pictures);
   const { login, committedAuthors } = options;
@@ -163,17 +168,18 @@ export function createApp(options: AppOptions): Application {
   app.use(handleErrors(report));
   app.use(protect);
   app.use(showErrorPages(site, viewerOf, report));
-  app.use(waitFor(catalogue, probes));
+  app.use(waitFor(catalogue, [probes, assets]));
   app.use(posted.routes());
   app.use(storeResponses(options.responses));
   app.use(programs.routes());
   app.use(probes.routes());
+  app.use(assets.routes());
   app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
   app.use(router.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
-  app.use(handleUnrouted([posted, programs, probes, router], advice, basePath));
+  app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
-  const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, router]);
+  const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, assets, router]);
   return { app, rewrite, prepareSite };
 }
 
@@ -208,10 +214,14 @@ function protect(ctx: Context, next: Next): Promise<void> {
 /** Characters. Parsing these headers takes time that grows with the square of their length. */
 const longestAccept = 2000;
 
-/** Responds 503 to all but probes until the catalogue is loaded. */
-function waitFor(catalogue: Catalogue, probes: Router): (ctx: Context, next: Next) => Promise<void> {
+/** Responds 503 to all but `exempt` until the catalogue is loaded. */
+function waitFor(
+  catalogue: Catalogue,
+  exempt: readonly Router[],
+): (ctx: Context, next: Next) => Promise<void> {
   return (ctx, next) => {
-    if (!catalogue.status.ready && probes.match(ctx.path, ctx.method).path.length === 0) {
+    const isExempt = (router: Router): boolean => router.match(ctx.path, ctx.method).path.length > 0;
+    if (!catalogue.status.ready && !exempt.some(isExempt)) {
       throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });

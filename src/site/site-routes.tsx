@@ -7,8 +7,6 @@ import { queryOf } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
 import { knownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes, type AddOptions } from './add/add-routes.tsx';
-import { addAssetRoutes } from './page/assets.ts';
-import { addOwnAssetRoute } from './page/own-assets.ts';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
@@ -27,11 +25,9 @@ export interface SiteOptions extends BotRecipeOptions, AddOptions {
 /** Makes what the front page and the pages of bots show of all bots, where that is not current. */
 export type SitePreparation = () => Promise<void>;
 
-/** The pages that anyone can read: front page, categories, bots, API; the forms; the assets. */
+/** The pages that anyone can read: front page, categories, bots, API; the forms. */
 export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
   const { site, bots, counts, baseUrl } = options;
-  addAssetRoutes(router);
-  addOwnAssetRoute(router, site);
   addAddRoutes(router, options);
   const pages = new PageCache(options);
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);

@@ -1,10 +1,11 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/system-error.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/loopback.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
@@ -178,3 +179,25 @@ async function startOnSmallDisk(disk: string, clone: string): Promise<ServicePro
   const command = ['unshare', '-Urm', 'sh', '-c', script, disk, clone, process.execPath, mainFile] as const;
   return await startServiceProcess(disk, {}, command);
 }
+
+describe('while the catalogue is being read', () => {
+  it('a page says so, with its style, and reloads', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const varFolder = tempFolder();
+    const snapshot = join(varFolder, 'index.snapshot');
+    // Reading a pipe waits until somebody writes to it.
+    execFileSync('mkfifo', [snapshot]);
+    const port = await freePort();
+    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: String(port) });
+    const get = async (path: string): Promise<Response> =>
+      await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: 'text/html, text/css' } });
+    await eventually(async () => (await get('/healthz').catch(() => null)) !== null);
+    const page = await get('/');
+    deepStrictEqual([page.status, page.headers.get('refresh')], [503, '2']);
+    const style = await get(/(?<=rel="stylesheet" href=")[^"]+/.exec(await page.text())?.[0] ?? '');
+    deepStrictEqual([style.status, style.headers.get('content-type')], [200, 'text/css; charset=utf-8']);
+    writeFileSync(snapshot, '');
+    await started;
+    strictEqual((await get('/')).status, 200);
+  });
+});
