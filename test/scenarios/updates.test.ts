@@ -55,6 +55,8 @@ for (const basePath of ['', '/shelf'])
         const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
         strictEqual(junk.status, 401);
         match(junk.json.detail, /not a complete token/);
+        const misplaced = await post({ bot: { count: 1 } }, { authorization: `Bot ${token}` });
+        match(misplaced.json.detail, /its 49 letters and digits, alone or after Bearer/);
         const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
         strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
       });

@@ -56,7 +56,7 @@ export async function authenticate(
   }
   const detail =
     token === undefined
-      ? `this is not a complete token: a token is bsh_ and 49 letters and digits; ${tokenAdvice(id)}`
+      ? `this is not a complete token: send bsh_ and its 49 letters and digits, alone or after Bearer; ${tokenAdvice(id)}`
       : `this token is unknown or was revoked: ${tokenAdvice(id)}`;
   throw new ProblemError('bad-token', detail, challenge('error="invalid_token"'));
 }
