@@ -3,7 +3,7 @@ import type { ServerProcess } from './child.ts';
 import { measureLoad } from './cost.ts';
 import { searchFor, someWords } from './queries.ts';
 import { Random } from './random.ts';
-import { getBot, type LoadRequest, postBot, postCount, send } from './request.ts';
+import { getBot, type LoadRequest, postBot, postCount, send, timesOf } from './request.ts';
 import { milliseconds, type Row } from './row.ts';
 import { runTime } from './run-time.ts';
 import { residentMegabytes, startWholeService } from './service.ts';
@@ -60,14 +60,14 @@ async function measure(stage: Stage): Promise<Figures> {
   const read = await costOf(some.map((bot) => getBot(bot)));
   const count = await costOf(some.map(postCount));
   const edits = some.slice(0, 20).map((bot) => postBot(bot, '{"website":"https://example.org/{n}"}'));
-  const edit = median(await timesOf(service, edits));
+  const edit = median(await timesOf(service.address, edits));
   const random = new Random(4);
   const searches = await timesOf(
-    service,
+    service.address,
     Array.from({ length: 200 }, () => searchFor(someWords(random))),
   );
   const pages = Array.from({ length: 50 }, (_, i) => pageBehind(stage, i));
-  const page = median(await timesOf(service, pages));
+  const page = median(await timesOf(service.address, pages));
   const { highest, ...list } = await sendList(service);
   return {
     firstStart: first.cpu,
@@ -83,17 +83,6 @@ async function measure(stage: Stage): Promise<Figures> {
     records: await megabytesOfRecords(stage, service),
     shown: [runTime(first), runTime(again)],
   };
-}
-
-/** Sends one request after the other; returns the milliseconds that each took. */
-async function timesOf({ address }: ServerProcess, requests: readonly LoadRequest[]): Promise<number[]> {
-  const times: number[] = [];
-  for (const request of requests) {
-    const sent = performance.now();
-    await send(address, request);
-    times.push(performance.now() - sent);
-  }
-  return times;
 }
 
 /** A page of a hundred bots that nobody requested before, in the order of names. */

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { sendLoad } from './load.ts';
-import { type LoadRequest, postCount, send } from './request.ts';
+import { type LoadRequest, postCount, send, timesOf } from './request.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 import { startService, untilIdle } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -75,17 +75,6 @@ async function timesBesideCounts({ bots }: Stage, address: string, request: Load
     await send(address, postCount(bot));
     await rest(50);
     times.push(...(await timesOf(address, [request])));
-  }
-  return times;
-}
-
-/** Sends one request after the other; returns the milliseconds that each took. */
-async function timesOf(address: string, requests: readonly LoadRequest[]): Promise<number[]> {
-  const times: number[] = [];
-  for (const request of requests) {
-    const start = performance.now();
-    await send(address, request);
-    times.push(performance.now() - start);
   }
   return times;
 }

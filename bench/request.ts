@@ -70,4 +70,15 @@ export async function send(address: string, { method, path, headers, body }: Loa
   throw new Error(`${method} ${path} is answered ${answer.status}: ${answer.body.toString().slice(0, 300)}`);
 }
 
+/** Sends one request after the other; returns the milliseconds that each took. */
+export async function timesOf(address: string, requests: Iterable<LoadRequest>): Promise<number[]> {
+  const times: number[] = [];
+  for (const request of requests) {
+    const sent = performance.now();
+    await send(address, request);
+    times.push(performance.now() - sent);
+  }
+  return times;
+}
+
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

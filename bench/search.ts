@@ -9,7 +9,7 @@ import { silentLog } from '../src/log.ts';
 import { sendLoad } from './load.ts';
 import { searchFor, someWords, typo } from './queries.ts';
 import { Random } from './random.ts';
-import { getBot, type LoadRequest, send } from './request.ts';
+import { getBot, timesOf } from './request.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -21,35 +21,29 @@ export async function* search(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const { address } = service;
   const random = new Random(2);
-  const timeOf = async (request: LoadRequest): Promise<number> => {
-    const sent = performance.now();
-    await send(address, request);
-    return performance.now() - sent;
-  };
-  const timesOf = async (query: () => string, count: number): Promise<number[]> => {
-    const times: number[] = [];
-    for (let i = 0; i < count; i++) times.push(await timeOf(searchFor(query())));
-    return times;
-  };
-  await timesOf(() => someWords(random), 100);
-  const queries = await timesOf(() => someWords(random), 500);
-  yield latencyRow('one search', queries);
-  yield latencyRow('one search with a typo', await timesOf(() => typo(random), 200));
+  const timesOfSearches = async (count: number, query: () => string): Promise<number[]> =>
+    await timesOf(
+      address,
+      Array.from({ length: count }, () => searchFor(query())),
+    );
+  await timesOfSearches(100, () => someWords(random));
+  yield latencyRow('one search', await timesOfSearches(500, () => someWords(random)));
+  yield latencyRow('one search with a typo', await timesOfSearches(200, () => typo(random)));
 
   const reads = stage.bots.slice(0, 1000).map((bot) => getBot(bot));
   const read = async (): Promise<number> =>
     (await sendLoad({ address, connections: 32, seconds, requests: reads })).rate;
   await read();
   const alone = await read();
-  const sent: Promise<number>[] = [];
+  const sent: Promise<number[]>[] = [];
   const reading = read();
   const started = performance.now();
   for (let number = 0; number < seconds * searchesASecond; number++) {
     await rest(started + (number * 1000) / searchesASecond - performance.now());
-    sent.push(timeOf(searchFor(someWords(random))));
+    sent.push(timesOf(address, [searchFor(someWords(random))]));
   }
   const beside = await reading;
-  const times = await Promise.all(sent);
+  const times = (await Promise.all(sent)).flat();
   const answered = times.length / ((performance.now() - started) / 1000);
   yield latencyRow(`${perSecond(answered)} searches beside reads`, times, 100);
   yield {

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { costOf } from '../test/support/process-cost.ts';
-import { getBot, send } from './request.ts';
+import { getBot, send, timesOf } from './request.ts';
 import { milliseconds, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -22,7 +22,7 @@ export async function* sitemap(stage: Stage): AsyncGenerator<Row> {
   let longest = 0;
   for (const bot of stage.bots) {
     if (made.signal.aborted) break;
-    longest = Math.max(longest, await timeOf(async () => await send(address, getBot(bot))));
+    longest = Math.max(longest, ...(await timesOf(address, [getBot(bot)])));
     await rest(betweenReads);
   }
   const { cpu } = await making;
@@ -38,9 +38,3 @@ export async function* sitemap(stage: Stage): AsyncGenerator<Row> {
 
 /** Milliseconds, so that the reads themselves take little of the process. */
 const betweenReads = 5;
-
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
