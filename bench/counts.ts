@@ -6,7 +6,7 @@ import { timeFlush } from './flush-time.ts';
 import { startPostgres } from './peers/postgres.ts';
 import { fillSqlite } from './peers/sqlite.ts';
 import { type LoadRequest, postCount } from './request.ts';
-import { milliseconds, type Row } from './row.ts';
+import { milliseconds, plainRow, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median, medianRatio } from './statistics.ts';
@@ -16,7 +16,7 @@ import { median, medianRatio } from './statistics.ts';
  * least that Koa, its router and the journal cost.
  */
 export async function* counts(stage: Stage): AsyncGenerator<Row> {
-  yield { name: 'a flush of the disk', measured: milliseconds(timeFlush(stage)), goal: '–', met: true };
+  yield plainRow('a flush of the disk', milliseconds(timeFlush(stage)));
   const requests = stage.bots.slice(0, 1000).map(postCount);
   await using service = await startWholeService(stage);
   await using database = await startPostgres(stage);

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadResult, sendLoad } from './load.ts';
 import { postCount } from './request.ts';
-import { milliseconds, type Row } from './row.ts';
+import { milliseconds, plainRow, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median } from './statistics.ts';
@@ -40,12 +40,10 @@ export function day(hours: number): (stage: Stage) => AsyncGenerator<Row> {
         goal: `${Math.round(rate).toLocaleString('en')}/s, ≤ 50 packs`,
         met: reached >= 0.95 * rate && packs <= 50,
       };
-      yield {
-        name: `hour ${hour}: growth, ${packs} packs`,
-        measured: `${Math.round(megabytes - before.megabytes)} MB`,
-        goal: '–',
-        met: true,
-      };
+      yield plainRow(
+        `hour ${hour}: growth, ${packs} packs`,
+        `${Math.round(megabytes - before.megabytes)} MB`,
+      );
     }
   };
 }

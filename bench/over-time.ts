@@ -9,7 +9,7 @@ import { writeSeries } from '../src/state/history/series-cache.ts';
 import { cpuOf } from './cost.ts';
 import { Random } from './random.ts';
 import { send } from './request.ts';
-import { milliseconds, type Row } from './row.ts';
+import { milliseconds, plainRow, type Row } from './row.ts';
 import { residentMegabytes, startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median, percentile } from './statistics.ts';
@@ -56,12 +56,7 @@ export async function* overTime(stage: Stage): AsyncGenerator<Row> {
     };
   }
   if (size < 15_000) throw new Error('the history was not read');
-  yield {
-    name: 'memory of the service with them',
-    measured: `${Math.round(residentMegabytes(service))} MB`,
-    goal: '–',
-    met: true,
-  };
+  yield plainRow('memory of the service with them', `${Math.round(residentMegabytes(service))} MB`);
 }
 
 /** Writes the cache of a service that has read two years of a history, in which every bot had another count each hour. */

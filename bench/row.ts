@@ -42,6 +42,11 @@ export function failureLine(why: string): string {
   return wrapped('- **not measured**', why);
 }
 
+/** Returns the row of a figure without a goal. */
+export function plainRow(name: string, measured: string): Row {
+  return { name, measured, goal: '–', met: true };
+}
+
 export function perSecond(rate: number): string {
   return `${rate >= 100 ? Math.round(rate).toLocaleString('en') : rate.toFixed(1)}/s`;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { distPath } from './child.ts';
-import type { Row } from './row.ts';
+import { plainRow, type Row } from './row.ts';
 import type { Stage } from './stage.ts';
 import { median } from './statistics.ts';
 
@@ -51,12 +51,7 @@ export function runTimeRow(name: string, runs: readonly RunTime[], reading: RunT
 /** The row of the least that a program can take to read the files. */
 export function leastReadingRow(stage: Stage): Row {
   const least = timeReading(stage, 'readFileSync');
-  return {
-    name: 'the same files read with readFileSync',
-    measured: runTime(least),
-    goal: '–',
-    met: true,
-  };
+  return plainRow('the same files read with readFileSync', runTime(least));
 }
 
 export function runTime({ wall, cpu }: RunTime): string {

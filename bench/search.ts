@@ -10,7 +10,7 @@ import { sendLoad } from './load.ts';
 import { searchFor, someWords, typo } from './queries.ts';
 import { Random } from './random.ts';
 import { getBot, timesOf } from './request.ts';
-import { milliseconds, perSecond, type Row } from './row.ts';
+import { milliseconds, perSecond, plainRow, type Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { percentile } from './statistics.ts';
@@ -83,12 +83,10 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   await catalogue.close();
   yield latencyRow('CPU of one search', queries);
   yield latencyRow('CPU of one search with a typo', typos);
-  yield {
-    name: 'search index, CPU of building it',
-    measured: `${textsCpu.toFixed(1)} s, with pages ${pagesCpu.toFixed(1)} s`,
-    goal: '–',
-    met: true,
-  };
+  yield plainRow(
+    'search index, CPU of building it',
+    `${textsCpu.toFixed(1)} s, with pages ${pagesCpu.toFixed(1)} s`,
+  );
   yield {
     name: 'search index, built',
     measured: `${texts.toFixed(1)} s, with pages ${pages.toFixed(1)} s`,
