@@ -1,19 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BotId } from '../src/bot/id.ts';
 import { fastImport } from '../src/git/commit/fast-import.ts';
 import { Maintenance } from '../src/git/maintenance.ts';
 import { RepositoryOpener } from '../src/git/repository.ts';
 import { silentLog } from '../src/log.ts';
 import { CountHistory } from '../src/state/history/count-history.ts';
 import { pruneHistory } from '../src/state/ref/prune-history.ts';
-import { shardNumber, shardPath, writeShard } from '../src/state/ref/shards.ts';
-import { State } from '../src/state/ref/state.ts';
-import { tokenDigest } from '../src/bot/token.ts';
+import type { State } from '../src/state/ref/state.ts';
 import { Random } from './random.ts';
 import { plainRow, type Row } from './row.ts';
-import type { Stage } from './stage.ts';
+import { type Stage, type StageBot, stateFiles, stateOf } from './stage.ts';
 
 /**
  * What the history of counts adds to the repository: every bot has posted in each hour of some days, so each hour has a
@@ -87,39 +84,36 @@ async function maintain(repositoryOpener: RepositoryOpener, since: number, now: 
 
 class HourlyCounts {
   readonly #folder: string;
-  readonly #bots: readonly BotId[];
+  readonly #bots: readonly StageBot[];
   readonly #counts: Float64Array;
-  readonly #state = new State();
+  readonly #state: State;
   readonly #random = new Random(7);
   readonly #next: Model;
+  #isFirst = true;
 
   constructor(folder: string, { bots }: Stage, next: Model) {
     this.#folder = folder;
-    this.#bots = bots.map(({ id }) => id);
+    this.#bots = bots;
+    this.#state = stateOf(bots);
     this.#next = next;
     this.#counts = Float64Array.from(bots, () => Math.round(10 ** (1 + 4 * this.#random.fraction())));
-    for (const { id, token } of bots)
-      this.#state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
   }
 
   /** Commits the counts of an hour (seconds since the epoch), posted at any time of it. */
   commit(time: number): void {
-    for (const [i, id] of this.#bots.entries()) {
+    for (const [i, { id }] of this.#bots.entries()) {
       const value = this.#next(this.#counts[i] ?? 0, this.#random);
       this.#counts[i] = value;
       this.#state.merge(id, { count: { value, at: time * 1000 - this.#random.integer(0, 1_799_999) } });
     }
-    const files = [...new Set(this.#bots.map(shardNumber))].map((number) => {
-      const text = writeShard(this.#state.botsOf(number), (id) => this.#state.get(id));
-      return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
-    });
     const from = this.#isFirst ? '' : 'from refs/botshelf/state^0\n';
     this.#isFirst = false;
     const head = `commit refs/botshelf/state\ncommitter Bench <bench@localhost> ${time} +0000\ndata 13\nCount bots...\n${from}`;
-    execFileSync('git', fastImport, { cwd: this.#folder, input: `${head}${files.join('')}\ndone\n` });
+    execFileSync('git', fastImport, {
+      cwd: this.#folder,
+      input: `${head}${stateFiles(this.#state, this.#bots)}\ndone\n`,
+    });
   }
-
-  #isFirst = true;
 }
 
 /** The size of the packs of all that is reached, with their indexes. */

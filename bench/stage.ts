@@ -55,6 +55,24 @@ export function editPage(catalogue: string, path: string, keys: Readonly<Record<
   writeFileSync(file, `---\n${JSON.stringify(data, null, 2)}\n---${page}`);
 }
 
+/** Returns the state in which the bots have their tokens, and no counts. */
+export function stateOf(bots: readonly StageBot[]): State {
+  const state = new State();
+  for (const { id, token } of bots) {
+    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
+  }
+  return state;
+}
+
+/** Returns what tells `git fast-import` the files of a state that have these bots. */
+export function stateFiles(state: State, bots: readonly StageBot[]): string {
+  const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
+    const text = writeShard(state.botsOf(number), (id) => state.get(id));
+    return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+  });
+  return files.join('');
+}
+
 function tempFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'botshelf-bench-')));
   chmodSync(folder, 0o755);
@@ -82,16 +100,8 @@ function isMainPage(file: string): boolean {
 
 /** Writes the state that issuing each token would have led to, in one commit. */
 function commitTokens(catalogue: string, bots: readonly StageBot[]): void {
-  const state = new State();
-  for (const { id, token } of bots) {
-    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
-  }
-  const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
-    const text = writeShard(state.botsOf(number), (id) => state.get(id));
-    return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
-  });
   const head = 'commit refs/botshelf/state\ncommitter Bench <bench@localhost> 1700000000 +0000\n';
-  const input = `${head}data 12\nIssue tokens\n${files.join('')}`;
+  const input = `${head}data 12\nIssue tokens\n${stateFiles(stateOf(bots), bots)}`;
   execFileSync('git', ['fast-import', '--quiet'], { cwd: catalogue, input });
 }
 
