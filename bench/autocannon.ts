@@ -25,7 +25,7 @@ export async function autocannonLoad(load: Load): Promise<LoadReport> {
   });
   const { errors, timeouts, duration, latency, requests } = result;
   const failures = errors + timeouts + result['4xx'] + result['5xx'];
-  return { answers: requests.total, seconds: duration, latency: latency.p50, failures };
+  return { responses: requests.total, seconds: duration, latency: latency.p50, failures };
 }
 
 interface AutocannonResult {

@@ -10,7 +10,7 @@ export interface ServerProcess extends AsyncDisposable {
   readonly pid: number;
   /** `pid` alone. */
   readonly pids: readonly number[];
-  /** From the start of the process to its first answer with status 200, in milliseconds. */
+  /** From the start of the process to its first response with status 200, in milliseconds. */
   readonly readyAfter: number;
 }
 
@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly command: readonly [script: string, ...args: string[]];
   /** Added to the environment; PORT is set already. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The path that answers 200 when it is ready. */
+  /** The path that responds 200 when it is ready. */
   readonly readyPath: string;
 }
 

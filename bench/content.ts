@@ -55,12 +55,12 @@ async function expectReadable({ address }: ServerProcess, { catalogue, bots }: S
       const { status } = await fetch(address + path, { ...init, body: init.body ?? '' });
       const record = (await (await fetch(address + getBot(bot).path)).json()) as { website: string };
       if (status !== 200 || record.website !== website)
-        throw new Error(`an edit is answered ${status}, and ${record.website} is read instead of ${website}`);
+        throw new Error(`an edit responds ${status}, and ${record.website} is read instead of ${website}`);
     }),
   );
   const status = execFileSync('git', ['status', '--porcelain'], { cwd: catalogue, encoding: 'utf8' });
   if (status !== '')
-    throw new Error(`the clone is not clean after the last answer:\n${status.slice(0, 300)}`);
+    throw new Error(`the clone is not clean after the last response:\n${status.slice(0, 300)}`);
 }
 
 /** What a count waits while others edit, against a time without edits. */
@@ -96,7 +96,7 @@ async function timeCounts({ address }: ServerProcess, bot: StageBot, seconds: nu
       body: body.replace('{n}', String(takeNumbers(1))),
     });
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`a count is answered ${response.status}`);
+    if (!response.ok) throw new Error(`a post of a count responds ${response.status}`);
     times.push(performance.now() - sent);
   }
   return times;

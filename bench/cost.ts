@@ -24,8 +24,8 @@ export async function measureLoad(server: LoadedServer, load: Omit<Load, 'addres
   const flushesBefore = await flushes();
   const cpuBefore = cpuOf(server.pids);
   const result = await sendLoad({ address: server.address, ...load });
-  const cpu = (cpuOf(server.pids) - cpuBefore) / result.answers;
-  return { ...result, cpu, flushes: ((await flushes()) - flushesBefore) / result.answers };
+  const cpu = (cpuOf(server.pids) - cpuBefore) / result.responses;
+  return { ...result, cpu, flushes: ((await flushes()) - flushesBefore) / result.responses };
 }
 
 /** Microseconds of CPU of processes and their descendants, with those that have ended. */

@@ -8,7 +8,7 @@ import { watchOver } from './child.ts';
 import { type LoadRequest, send, takeNumbers } from './request.ts';
 import { wrkScript } from './wrk-script.ts';
 
-/** Requests sent over and over, each connection waiting for its answer before its next request. */
+/** Requests sent over and over, each connection waiting for its response before its next request. */
 export interface Load {
   readonly address: string;
   readonly connections: number;
@@ -19,10 +19,10 @@ export interface Load {
 }
 
 export interface LoadResult {
-  readonly answers: number;
-  /** Answers a second. */
+  readonly responses: number;
+  /** Responses a second. */
   readonly rate: number;
-  /** The median time to an answer, in milliseconds. */
+  /** The median time to a response, in milliseconds. */
   readonly latency: number;
 }
 
@@ -31,22 +31,22 @@ export const loadProgram = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' 
 
 /**
  * Sends a load with wrk, else with autocannon.
- * @throws {Error} when any answer is missing or has a status above 399; it quotes one if that comes again.
+ * @throws {Error} when any response is missing or has a status above 399; it quotes one if that comes again.
  */
 export async function sendLoad(load: Load): Promise<LoadResult> {
-  const { answers, seconds, latency, failures } =
+  const { responses, seconds, latency, failures } =
     loadProgram === 'wrk' ? await wrkLoad(load) : await autocannonLoad(load);
-  if (failures > 0 || answers === 0) {
+  if (failures > 0 || responses === 0) {
     const [first] = load.requests;
     if (first) await send(load.address, first);
-    throw new Error(`${failures} of ${answers} answers were errors or did not come`);
+    throw new Error(`${failures} of ${responses} responses were errors or did not come`);
   }
-  return { answers, rate: answers / seconds, latency };
+  return { responses, rate: responses / seconds, latency };
 }
 
 /** What a load program counted. */
 export interface LoadReport {
-  readonly answers: number;
+  readonly responses: number;
   readonly seconds: number;
   /** Median, milliseconds. */
   readonly latency: number;

@@ -4,14 +4,14 @@ import { startServer } from './child.ts';
 import { alternate, type Contender, rateAndCpu, rates } from './comparison.ts';
 import { type CostResult, type LoadedServer, measureLoad } from './cost.ts';
 import { startNginx } from './peers/nginx.ts';
-import type { StoredAnswer } from './peers/read-answers.ts';
+import type { StoredResponse } from './peers/stored-responses.ts';
 import { getBot, type LoadRequest, send } from './request.ts';
-import { type Row } from './row.ts';
+import type { Row } from './row.ts';
 import { startWholeService } from './service.ts';
 import type { Stage } from './stage.ts';
 import { medianRatio } from './statistics.ts';
 
-/** Reads, against Fastify and bare node:http that have the same answers in memory, and nginx that has them in files. */
+/** Reads, against Fastify and bare node:http that have the same responses in memory, and nginx that has them in files. */
 export async function* reads(stage: Stage): AsyncGenerator<Row> {
   await using service = await startWholeService(stage);
   const records = stage.bots.slice(0, 1000).map((bot) => getBot(bot));
@@ -20,15 +20,15 @@ export async function* reads(stage: Stage): AsyncGenerator<Row> {
     path: '/api/v2/bots',
     headers: { 'Accept-Encoding': 'gzip' },
   };
-  const answers = await storeAnswers(service, [...records, list]);
-  const file = join(stage.tempFolder(), 'answers.json');
-  writeFileSync(file, JSON.stringify(answers));
+  const responses = await storeResponses(service, [...records, list]);
+  const file = join(stage.tempFolder(), 'responses.json');
+  writeFileSync(file, JSON.stringify(responses));
   await using fastify = await startServer({
     command: ['bench/peers/fastify-reads.js', file],
     readyPath: '/ready',
   });
   await using node = await startServer({ command: ['bench/peers/node-reads.js', file], readyPath: '/ready' });
-  await using nginx = await startNginx(stage, answers);
+  await using nginx = await startNginx(stage, responses);
   const servers: Servers = { service, fastify, node, nginx };
   yield* compare('one record', servers, records, 32);
   yield* compare('one record, 304', servers, records, 32, { isConditional: true });
@@ -43,19 +43,23 @@ interface Servers {
   readonly nginx: LoadedServer | undefined;
 }
 
-async function storeAnswers(
+async function storeResponses(
   { address }: LoadedServer,
   requests: readonly LoadRequest[],
-): Promise<StoredAnswer[]> {
-  const answers: StoredAnswer[] = [];
+): Promise<StoredResponse[]> {
+  const responses: StoredResponse[] = [];
   for (const request of requests) {
     const { headers, body } = await send(address, request);
     const kept = Object.entries(headers).flatMap(([name, value]) =>
       typeof value === 'string' && !addedByNode.includes(name) ? [[name, value] as const] : [],
     );
-    answers.push({ path: request.path, headers: Object.fromEntries(kept), base64: body.toString('base64') });
+    responses.push({
+      path: request.path,
+      headers: Object.fromEntries(kept),
+      base64: body.toString('base64'),
+    });
   }
-  return answers;
+  return responses;
 }
 
 async function* compare(

@@ -14,7 +14,7 @@ export function getBot({ id }: StageBot, headers: Readonly<Record<string, string
   return { method: 'GET', path: `/api/v2/bots/${id}`, headers };
 }
 
-/** A post of `keys`, given as JSON in which {n} may stand. */
+/** A post of `keys`, as JSON in which {n} may be. */
 export function postBot({ id, token }: StageBot, keys: string): LoadRequest {
   return {
     method: 'POST',
@@ -38,7 +38,7 @@ export function takeNumbers(many: number): number {
 
 let nextNumber = 1_000_000_000;
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
@@ -46,11 +46,14 @@ export interface Answer {
 
 /**
  * Sends one request on a connection that is kept.
- * @throws {Error} with what was said when the status is above 399.
+ * @throws {Error} with the body when the status is above 399.
  */
-export async function send(address: string, { method, path, headers, body }: LoadRequest): Promise<Answer> {
+export async function send(
+  address: string,
+  { method, path, headers, body }: LoadRequest,
+): Promise<ReceivedResponse> {
   const text = body?.replaceAll('{n}', () => String(takeNumbers(1)));
-  const answer = await new Promise<Answer>((resolve, reject) => {
+  const received = await new Promise<ReceivedResponse>((resolve, reject) => {
     const request = open(address + path, { method, headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,8 +69,8 @@ export async function send(address: string, { method, path, headers, body }: Loa
     request.on('error', reject);
     request.end(text);
   });
-  if (answer.status < 400) return answer;
-  throw new Error(`${method} ${path} is answered ${answer.status}: ${answer.body.toString().slice(0, 300)}`);
+  if (received.status < 400) return received;
+  throw new Error(`${method} ${path} responds ${received.status}: ${received.body.toString().slice(0, 300)}`);
 }
 
 /** Sends one request after the other; returns the milliseconds that each took. */

@@ -44,8 +44,8 @@ export async function* search(stage: Stage): AsyncGenerator<Row> {
   }
   const beside = await reading;
   const times = (await Promise.all(sent)).flat();
-  const answered = times.length / ((performance.now() - started) / 1000);
-  yield latencyRow(`${perSecond(answered)} searches beside reads`, times, 100);
+  const rate = times.length / ((performance.now() - started) / 1000);
+  yield latencyRow(`${perSecond(rate)} searches beside reads`, times, 100);
   yield {
     name: 'reads beside these searches',
     measured: perSecond(beside),

@@ -48,7 +48,7 @@ export async function timeStarts(stage: Stage, rounds: number, prepare = (): voi
   return times;
 }
 
-/** The median time from saving a page to the first answer that is another, in milliseconds. */
+/** The median time from saving a page to the first response that is another, in milliseconds. */
 async function timeEdits(stage: Stage, { address }: ServerProcess): Promise<number> {
   const times: number[] = [];
   for (const bot of stage.bots.slice(0, 30)) {

@@ -145,7 +145,7 @@ async function probe(
       const sent = performance.now();
       const response = await fetch(address + path, { ...init, ...(body === undefined ? {} : { body }) });
       await response.arrayBuffer();
-      if (!response.ok) throw new Error(`${path} is answered ${response.status}`);
+      if (!response.ok) throw new Error(`${path} responds ${response.status}`);
       times.push(performance.now() - sent);
       await rest(pause);
     }
@@ -181,7 +181,7 @@ async function callHook({ address }: ServerProcess, round: number): Promise<void
   const signature = createHmac('sha256', secret).update(body).digest('hex');
   const headers = { 'X-Hub-Signature-256': `sha256=${signature}` };
   const { status } = await fetch(`${address}/hooks/push`, { method: 'POST', headers, body });
-  if (status !== 202) throw new Error(`the webhook is answered ${status}`);
+  if (status !== 202) throw new Error(`the webhook responds ${status}`);
 }
 
 async function etagOf({ address }: ServerProcess, bot: StageBot): Promise<string | null> {

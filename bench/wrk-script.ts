@@ -21,7 +21,7 @@ ${rate === undefined ? '' : pacing(rate)}
 function done(summary, latency)
   local errors = summary.errors
   local failures = errors.connect + errors.read + errors.write + errors.status + errors.timeout
-  io.write(string.format('\\n{"answers":%d,"seconds":%f,"latency":%f,"failures":%d}\\n',
+  io.write(string.format('\\n{"responses":%d,"seconds":%f,"latency":%f,"failures":%d}\\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, failures))
 end
 `;

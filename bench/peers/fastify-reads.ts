@@ -1,11 +1,11 @@
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import { readAnswers } from './read-answers.ts';
+import { readResponses } from './stored-responses.ts';
 
-const answers = readAnswers();
+const responses = readResponses();
 const app = fastify();
 
-function answer(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const found = answers.get(request.url);
+function respond(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const found = responses.get(request.url);
   if (found === undefined) return reply.code(404).send();
   if (request.headers['if-none-match'] === found.etag)
     return reply.code(304).headers(found.notModifiedHeaders).send();
@@ -13,6 +13,6 @@ function answer(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 }
 
 app.get('/ready', (_, reply) => reply.send({ ready: true }));
-app.get('/api/v2/bots', answer);
-app.get('/api/v2/bots/:id', answer);
+app.get('/api/v2/bots', respond);
+app.get('/api/v2/bots/:id', respond);
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });

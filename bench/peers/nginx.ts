@@ -5,19 +5,19 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { freePort, watchOver } from '../child.ts';
 import type { LoadedServer } from '../cost.ts';
 import type { Stage } from '../stage.ts';
-import type { StoredAnswer } from './read-answers.ts';
+import type { StoredResponse } from './stored-responses.ts';
 
 /**
- * Starts nginx with one worker, which serves the answers' bodies from files; its ETags are its own. Returns undefined where
+ * Starts nginx with one worker, which serves the responses' bodies from files; its ETags are its own. Returns undefined where
  * it is not installed.
  */
 export async function startNginx(
   stage: Stage,
-  answers: readonly StoredAnswer[],
+  responses: readonly StoredResponse[],
 ): Promise<(LoadedServer & AsyncDisposable) | undefined> {
   if (spawnSync(program, ['-v']).error !== undefined) return undefined;
   const folder = stage.tempFolder();
-  for (const { path, base64 } of answers) {
+  for (const { path, base64 } of responses) {
     const file = join(folder, 'files', `${path}.body`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, Buffer.from(base64, 'base64'));
@@ -25,7 +25,7 @@ export async function startNginx(
   chmodSync(folder, 0o755);
   const port = await freePort();
   const configuration = join(folder, 'nginx.conf');
-  writeFileSync(configuration, configurationOf(folder, port, answers));
+  writeFileSync(configuration, configurationOf(folder, port, responses));
   const child = spawn(program, ['-c', configuration, '-p', folder, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -44,11 +44,11 @@ export async function startNginx(
 
 const program = '/usr/sbin/nginx';
 
-function configurationOf(folder: string, port: number, answers: readonly StoredAnswer[]): string {
-  const headers = new Map(answers.flatMap(({ headers: all }) => Object.entries(all)));
+function configurationOf(folder: string, port: number, responses: readonly StoredResponse[]): string {
+  const headers = new Map(responses.flatMap(({ headers: all }) => Object.entries(all)));
   const added = [...headers].filter(([name]) => !['etag', 'content-type', 'content-encoding'].includes(name));
   const lines = added.map(([name, value]) => `add_header ${name} "${value}" always;`).join('\n    ');
-  const encoded = answers.filter(({ headers: all }) => all['content-encoding'] !== undefined);
+  const encoded = responses.filter(({ headers: all }) => all['content-encoding'] !== undefined);
   const encodings = encoded.map(({ path, headers: all }) => `"${path}" ${all['content-encoding'] ?? ''};`);
   return `daemon off;
 worker_processes 1;

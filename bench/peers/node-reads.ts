@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import { readAnswers } from './read-answers.ts';
+import { readResponses } from './stored-responses.ts';
 
-const answers = readAnswers();
+const responses = readResponses();
 
 createServer((request, response) => {
-  const found = answers.get(request.url ?? '');
+  const found = responses.get(request.url ?? '');
   if (found === undefined) {
     response.writeHead(request.url === '/ready' ? 200 : 404).end();
   } else if (request.headers['if-none-match'] === found.etag) {

@@ -7,7 +7,7 @@ import { autocannonLoad } from '../../bench/autocannon.ts';
 import { sendLoad } from '../../bench/load.ts';
 import type { LoadRequest } from '../../bench/request.ts';
 
-/** A server that answers `status` and keeps what it was sent. */
+/** A server that responds with `status` and keeps what it was sent. */
 async function startServer(status: number): Promise<{ address: string; posts: [IncomingMessage, string][] }> {
   const posts: [IncomingMessage, string][] = [];
   const server = createServer((request, response) => {
@@ -55,8 +55,8 @@ describe('a load', () => {
     ok(rate <= 150, `${rate} a second`);
   });
 
-  it('is no result when answers are errors', async () => {
+  it('is no result when responses are errors', async () => {
     const { address } = await startServer(500);
-    await rejects(sendLoad({ address, connections: 1, seconds: 1, requests }), /POST \/a is answered 500/);
+    await rejects(sendLoad({ address, connections: 1, seconds: 1, requests }), /POST \/a responds 500/);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A response that a read peer sends from memory, with the same bytes and headers as ours. */
-export interface ReadAnswer {
+export interface PeerResponse {
   readonly path: string;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,15 +11,15 @@ export interface ReadAnswer {
 }
 
 /** As it is handed to the peers in a file. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly base64: string;
 }
 
-/** The answers in the file that the command line names, by path. */
-export function readAnswers(): ReadonlyMap<string, ReadAnswer> {
-  const stored = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as StoredAnswer[];
+/** The responses in the file that the command line names, by path. */
+export function readResponses(): ReadonlyMap<string, PeerResponse> {
+  const stored = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as StoredResponse[];
   return new Map(
     stored.map(({ path, headers, base64 }) => [
       path,
