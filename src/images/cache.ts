@@ -137,7 +137,7 @@ export class ImageCache {
     await this.#scans.run(async () => await this.#wanted.scan(noteAll));
   }
 
-  /** Calls `listener` when the copy of an image appears, changes or disappears, with the bots that refer to it. */
+  /** Calls `listener` when the copy of an image appears, changes or disappears. */
   onChange(listener: CopyListener): void {
     this.#copies.onChange(listener);
   }

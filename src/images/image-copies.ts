@@ -13,8 +13,8 @@ export interface ImagePlace {
   readonly height: number;
 }
 
-/** Receives the address of an image whose copy appeared, changed or disappeared, and the bots that refer to it. */
-export type CopyListener = (url: string, bots: readonly BotId[]) => void;
+/** Receives the bots that refer to an image whose copy appeared, changed or disappeared. */
+export type CopyListener = (bots: readonly BotId[]) => void;
 
 /** The copies that images have now. */
 export class ImageCopies {
@@ -40,19 +40,18 @@ export class ImageCopies {
 
   /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, where there is none. */
   cachedImages({ avatar, cover, preview }: FullImages): CachedImages {
+    const pathOf = (kind: ImageKind, url: string | null): string | null =>
+      (url === null ? undefined : this.#placeOf(kind, url)?.path) ?? null;
     return {
-      avatar: avatar === null ? null : this.#pathOf('avatar', avatar),
-      cover: cover === null ? null : this.#pathOf('wide', cover),
-      preview: preview.map((url) => this.#pathOf('wide', url)).filter((path) => path !== null),
+      avatar: pathOf('avatar', avatar),
+      cover: pathOf('wide', cover),
+      preview: preview.flatMap((url) => pathOf('wide', url) ?? []),
     };
   }
 
   /** Returns the copy of an image in its own proportions; undefined where there is none. */
   copyOf(url: string): ImagePlace | undefined {
-    const kind = this.#entries.get('wide', url)?.copy ? 'wide' : 'avatar';
-    const path = this.#pathOf(kind, url);
-    const { width = 0, height = 0 } = this.#entries.get(kind, url)?.copy ?? {};
-    return path === null ? undefined : { path, width, height };
+    return this.#placeOf('wide', url) ?? this.#placeOf('avatar', url);
   }
 
   onChange(listener: CopyListener): void {
@@ -85,11 +84,13 @@ export class ImageCopies {
     this.#size += Number(copy !== null) - Number(before !== null);
     this.#index.changed(entry);
     if (before?.name === copy?.name) return;
-    for (const listener of this.#listeners) listener(entry.url, botsOf(entry));
+    for (const listener of this.#listeners) listener(botsOf(entry));
   }
 
-  #pathOf(kind: ImageKind, url: string): string | null {
+  #placeOf(kind: ImageKind, url: string): ImagePlace | undefined {
     const copy = this.#entries.get(kind, url)?.copy;
-    return copy ? `${this.#basePath}/appdata/${copy.name}.webp` : null;
+    if (!copy) return undefined;
+    const { name, width, height } = copy;
+    return { path: `${this.#basePath}/appdata/${name}.webp`, width, height };
   }
 }

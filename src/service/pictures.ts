@@ -55,7 +55,7 @@ export function followPictures(catalogue: Catalogue, cache: ImageCache): () => v
   let timer: NodeJS.Timeout | undefined;
   const start = (isOpen: boolean): void => {
     if (!isOpen || isStopped) return;
-    cache.onChange((_url, bots) => catalogue.reload(bots));
+    cache.onChange((bots) => catalogue.reload(bots));
     catalogue.onChange((id) => {
       const bot = catalogue.bots.get(id);
       if (bot) cache.want(id, allImages(bot, elementOf(bot).images));

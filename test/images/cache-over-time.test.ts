@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { botId } from '../support/sample.ts';
@@ -54,14 +55,14 @@ describe('the image cache, over time,', () => {
     const before = test.cache.cachedImages(test.avatarOnly()).avatar;
     test.site.answers['/avatar.png'] = bytes(await samplePicture({ seed: 77 }));
     await test.reopen({ refreshDays: 0 });
-    const told: string[] = [];
-    test.cache.onChange((url) => told.push(url));
+    const told: (readonly BotId[])[] = [];
+    test.cache.onChange((bots) => told.push(bots));
     await test.cache.setWanted([[homer, test.avatarOnly()]]);
     equal(test.cache.cachedImages(test.avatarOnly()).avatar, before);
     await test.cache.idle();
     const now = test.cache.cachedImages(test.avatarOnly()).avatar;
     ok(now !== before);
-    deepEqual(told, [test.at('/avatar.png')]);
+    deepEqual(told, [[homer]]);
     await test.cache.cleanUp();
     ok(await test.cache.read(nameOf(before)));
   });
@@ -94,7 +95,7 @@ describe('the image cache, over time,', () => {
       test.cache.onChange(resolve);
     });
     test.cache.want(homer, { avatar: test.at('/late.png'), cover: null, preview: [] });
-    equal(await arrived, test.at('/late.png'));
+    deepEqual(await arrived, [homer]);
     equal(test.site.asked.length, 4);
     equal(test.cache.status().failing, 0);
   });

@@ -81,7 +81,7 @@ export function readRegularFile(absolute: string): Buffer | string | undefined {
   try {
     descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return openFailure(error);
+    return reasonOf(error);
   }
   try {
     const stat = fstatSync(descriptor);
@@ -92,13 +92,14 @@ export function readRegularFile(absolute: string): Buffer | string | undefined {
     }
     return buffer.subarray(0, length);
   } catch (error) {
-    return `the file cannot be read (${messageOf(error)}): look at the disk and the file's permissions`;
+    return reasonOf(error);
   } finally {
     closeSync(descriptor);
   }
 }
 
-function openFailure(error: unknown): string | undefined {
+/** Returns why a file cannot be read; undefined when it is gone. */
+function reasonOf(error: unknown): string | undefined {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
