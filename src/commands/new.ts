@@ -3,8 +3,8 @@ import { dirname, join, relative } from 'node:path';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
-import { groupByBot, listNames } from '../catalogue/load/folder.ts';
-import { botsFolder, folderOf, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
+import { listPages } from '../catalogue/load/folder.ts';
+import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
@@ -26,7 +26,8 @@ export async function createPage(
   if (!existsSync(`${root}/.`)) {
     throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
-  const places = placesOf(root, id);
+  // There may be no catalogue yet.
+  const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
   const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));
   const path = join(root, pathOf(id, locale));
   mkdirSync(dirname(path), { recursive: true });
@@ -59,12 +60,6 @@ function localeOf(tag: string): Locale {
   const locale = parseLocale(tag);
   if (typeof locale === 'string') return locale;
   throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: give --locale ${locale.instead}`);
-}
-
-/** Returns the places of the bot's files; none when there is no catalogue yet. */
-function placesOf(root: string, id: BotId): readonly PagePlace[] {
-  if (!existsSync(join(root, botsFolder))) return [];
-  return groupByBot(folderOf(id), listNames(root, folderOf(id))).bots.get(id) ?? [];
 }
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */

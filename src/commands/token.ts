@@ -1,6 +1,5 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { groupByBot, listFolder } from '../catalogue/load/folder.ts';
-import { folderOf } from '../catalogue/page/layout.ts';
+import { listPages } from '../catalogue/load/folder.ts';
 import { type Config, readConfig, readUserName } from '../config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
@@ -47,8 +46,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 function knownBot({ catalogue }: Config, text: string): BotId {
   const id = parseBotId(text);
   if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
-  const folder = folderOf(id);
-  if (!groupByBot(folder, listFolder(catalogue, folder).keys()).bots.has(id)) {
+  if (listPages(catalogue, id).length === 0) {
     throw new UserError(
       `there is no bot ${id} in ${catalogue}: add its page first, or set BOTSHELF_CATALOGUE`,
     );

@@ -1,3 +1,4 @@
+import { addressOf } from '../base-url.ts';
 import type { Config } from '../config.ts';
 import type { Health } from '../http/api/health.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
@@ -34,7 +35,7 @@ export async function openServers(
       throw addressError(error, { host, port: probePort }, 'BOTSHELF_PROBE_PORT');
     });
     closers.add(async () => await probes.close());
-    log.info({}, `probes and metrics at ${urlOf(host, probes.port)}`);
+    log.info({}, `probes and metrics at ${addressOf(host, probes.port)}`);
   }
   const server = await listen(app, { ...options, port, rewrite, accessLog }, responses).catch(
     (error: unknown) => {
@@ -42,9 +43,5 @@ export async function openServers(
     },
   );
   closers.add(async () => await server.close());
-  return urlOf(host, server.port);
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return addressOf(host, server.port);
 }

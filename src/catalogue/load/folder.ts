@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../bot/id.ts';
-import { botsFolder, keeper, type PlaceFault, pathOf, type PagePlace, placeOf } from '../page/layout.ts';
+import {
+  botsFolder,
+  folderOf,
+  keeper,
+  type PlaceFault,
+  pathOf,
+  type PagePlace,
+  placeOf,
+} from '../page/layout.ts';
 import { codeOf } from '../../system-error.ts';
 
 /** What differs between two states of a file, without reading it. */
@@ -28,11 +36,34 @@ export function listTop(root: string): string[] {
 export function listFolder(root: string, folder: string): Map<string, FileStat> {
   const path = join(root, botsFolder, folder);
   const stats = new Map<string, FileStat>();
-  for (const name of namesIn(root, path).toSorted()) {
+  for (const name of listNames(root, folder)) {
     const stat = readStat(`${path}/${name}`);
     if (stat) stats.set(name, stat);
   }
   return stats;
+}
+
+/**
+ * Returns the names of everything in `bots/<folder>/` in order; none where it does not exist or is a link.
+ * @throws as listFolder
+ */
+export function listNames(root: string, folder: string): string[] {
+  const path = join(root, botsFolder, folder);
+  try {
+    if (!isLink(root) && lstatSync(path).isDirectory()) return readdirSync(path).toSorted();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+  // Throws where `bots/` itself is gone.
+  listTop(root);
+  return [];
+}
+
+/** Returns the places of a bot's page files in its folder. @throws as listFolder */
+export function listPages(root: string, id: BotId): readonly PagePlace[] {
+  const folder = folderOf(id);
+  return groupByBot(folder, listNames(root, folder)).bots.get(id) ?? [];
 }
 
 /** Whether the folders have so few files that starting a thread takes longer than reading them. */
@@ -54,11 +85,6 @@ function countNames(root: string, folder: string): number {
 export function isFolder(root: string, name: string): boolean {
   if (isLink(root)) return false;
   return lstatSync(join(root, botsFolder, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** Returns the names of everything in `bots/<folder>/` in order. @throws as listFolder */
-export function listNames(root: string, folder: string): string[] {
-  return namesIn(root, join(root, botsFolder, folder)).toSorted();
 }
 
 /** Returns the stat of the file at a place; undefined where there is none. */
@@ -99,18 +125,6 @@ export function groupByBot(
     else bots.set(place.id, [place]);
   }
   return { bots, misplaced };
-}
-
-/** A folder that is gone has no names, nor has a link; when `bots/` itself is gone, this throws. */
-function namesIn(root: string, folder: string): string[] {
-  try {
-    if (!isLink(root) && lstatSync(folder).isDirectory()) return readdirSync(folder);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-  }
-  listTop(root);
-  return [];
 }
 
 /** Whether `bots` is a symbolic link, which may point anywhere. */

@@ -1,3 +1,4 @@
+import { addressOf } from '../../base-url.ts';
 import type { Config } from '../../config.ts';
 import { messageOf } from '../../system-error.ts';
 import { nameOfVersion, readVersion, type Version } from '../../version.ts';
@@ -91,7 +92,7 @@ function localAddress({ host, port, probePort }: Config): string | null {
   const known = probePort ?? port;
   if (known === 0) return null;
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${own.includes(':') ? `[${own}]` : own}:${known}`;
+  return addressOf(own, known);
 }
 
 function isLoopback(host: string): boolean {
