@@ -16,11 +16,12 @@ export interface BodyRules {
  * @throws {ProblemError} unsupported-type, too-large or bad-json
  */
 export async function readText(ctx: Context, { type, limit, whenTooLarge }: BodyRules): Promise<string> {
-  if (ctx.get('Content-Encoding') !== '') {
+  const { 'content-encoding': encoding, 'content-type': sentType } = ctx.headers;
+  if (encoding) {
     throw new ProblemError('unsupported-type', 'the body is encoded: send it without Content-Encoding');
   }
   const [mediaType, name] = type;
-  if (ctx.get('Content-Type') !== mediaType && !isUtf8Text(ctx, mediaType)) {
+  if (sentType !== mediaType && !isUtf8Text(ctx, mediaType)) {
     throw new ProblemError(
       'unsupported-type',
       `the body must be ${name} in UTF-8: send it with Content-Type: ${mediaType}`,

@@ -29,10 +29,8 @@ export async function authenticate(
   id: BotId,
   { tokens, badTokens, tokenAdvice, onRefusal }: AuthenticationOptions,
 ): Promise<void> {
-  const text = ctx
-    .get('Authorization')
-    .trim()
-    .replace(/^bearer(?:\s+|$)/i, '');
+  const { authorization = '' } = ctx.headers;
+  const text = authorization.trim().replace(/^bearer(?:\s+|$)/i, '');
   if (text === '') {
     onRefusal(ctx, id, 'missing');
     throw new ProblemError(

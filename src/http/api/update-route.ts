@@ -57,7 +57,7 @@ const bodyRules: BodyRules = {
 
 /** Returns the condition in If-Match: whether a bot's ETag, in any coding, is in its list. */
 function expectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
-  const condition = ctx.get('If-Match').trim();
+  const condition = ctx.headers['if-match']?.trim() ?? '';
   if (condition === '' || condition === '*') return undefined;
   const expected = condition.split(',').map((etag) => etag.trim());
   return ({ digest }) => etagsOf(digest).some((etag) => expected.includes(etag));
