@@ -9,6 +9,7 @@ import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 const files = {
@@ -183,5 +184,65 @@ describe('the forms', function () {
       await page.getByRole('button', { name: 'Check' }).click();
       await checkAtWidths(page, path, [1280, 320]);
     }
+  });
+
+  describe('/add', () => {
+    const send = async (path: string, body: string | URLSearchParams): Promise<Response> =>
+      await fetch(service.address + path, { method: 'POST', headers: { Accept: 'text/html' }, body });
+    const post = async (path: string, texts: Record<string, string>): Promise<Response> =>
+      await send(path, new URLSearchParams(texts));
+    const whole = {
+      id: '123456789012345678',
+      locale: 'en',
+      name: 'Bookworm',
+      description: 'Reads.',
+      category: 'fun',
+      authors: '1',
+      invite: 'https://example.org/',
+    };
+
+    it('shows the faults beside their fields, and what was written', async () => {
+      const text = await (await post('/add', { ...whole, name: '"><script>', invite: 'x' })).text();
+      match(text, /id="fault-invite"[^>]*>[^<]*https/);
+      match(text, /name="name"[^>]*value="&quot;>&lt;script>"/);
+      match(text, /1 field needs attention/);
+    });
+
+    it('leads to the new-file page of the Git host, filled in', async () => {
+      const text = await (await post('/add', whole)).text();
+      const link = /href="(https:\/\/github\.com\/example\/catalogue\/new\/main[^"]*)"/.exec(text)?.[1] ?? '';
+      const { searchParams } = new URL(link.replaceAll('&amp;', '&'));
+      strictEqual(searchParams.get('filename'), 'bots/678/123456789012345678.en.md');
+      match(searchParams.get('value') ?? '', /"name": "Bookworm"/);
+    });
+
+    it('returns the file', async () => {
+      const response = await post('/add/file', whole);
+      strictEqual(
+        response.headers.get('content-disposition'),
+        'attachment; filename="123456789012345678.en.md"',
+      );
+      match(await response.text(), /^---\n\{\n {2}"name": "Bookworm"/);
+    });
+
+    it('returns a file that passes check and format', async () => {
+      const folder = tempFolder();
+      const texts = {
+        ...whole,
+        prefix: '! bw.',
+        preview: 'https://example.org/1.png',
+        page: '# Bookworm\n\nHi.',
+      };
+      writeFiles(folder, { [pagePath(whole.id)]: await (await post('/add/file', texts)).text() });
+      for (const args of [['check'], ['format', '--check']]) {
+        const { code, stdout, stderr } = await botshelf(folder, args);
+        strictEqual(code, 0, stdout + stderr);
+      }
+    });
+
+    it('refuses what is no form, and what is too large', async () => {
+      strictEqual((await send('/add', 'x')).status, 415);
+      strictEqual((await post('/add', { page: 'x'.repeat(300_000) })).status, 413);
+    });
   });
 });
