@@ -2,95 +2,12 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { fixtureLines } from '../support/fixture-lines.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { keepPictures } from '../support/pictures.ts';
-import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
+import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const homer = '190519304972663312';
-const table = '\n| command | what it does |\n|---|---|\n| `!a` | a |\n\n```js\nconst a = 1; // one\n```\n';
-
-const files: Record<string, string> = {
-  [pagePath(homer)]: mainPage({ verified: true }, `# Homer\n\nAsk him.\n${table}`),
-  [pagePath(homer, 'fr')]: translation(
-    'Homère',
-    'Répond aux questions sur les beignets.',
-    '## Les beignets\n\nBonjour.',
-  ),
-  [pagePath('8', 'ar')]: mainPage(
-    { name: 'قيثارة', description: 'بوت', category: 'music' },
-    '# عنوان\n\nمرحبا',
-  ),
-  [pagePath('9')]: mainPage(
-    { name: 'W'.repeat(32), description: 'W'.repeat(200), nsfw: true },
-    'x'.repeat(2000),
-  ),
-};
-const pictures = {
-  avatar: 'https://pictures.example.org/avatar.png',
-  cover: 'https://pictures.example.org/cover.png',
-  preview: Array.from({ length: 20 }, (_, i) => `https://pictures.example.org/${i}.png`),
-};
-files[pagePath('10')] = mainPage(
-  { name: 'Gallery', description: 'Has 20 pictures and 25 languages.', images: pictures },
-  `![cover](${pictures.cover})`,
-);
-files[pagePath('11')] = mainPage(
-  { name: 'Showcase', images: pictures },
-  fixtureLines('all-html.md').join('\n'),
-);
-for (const locale of 'ar bg cs da de el es fi fr he hi hu it ja ko nb nl pl pt-BR ro ru sv tr uk'.split(' '))
-  files[pagePath('10', locale)] = translation(`Gallery ${locale}`, 'Has 20 pictures.');
-files[pagePath('12')] = mainPage(
-  {
-    name: 'Short',
-    description: 'Says little.',
-    invite: 'https://discord.com/oauth2/authorize?client_id=12&scope=bot&permissions=3263488',
-  },
-  'Short.',
-);
-/** A page with pictures of every kind, each below the one before it. */
-files[pagePath('13')] = mainPage(
-  { name: 'Album' },
-  [
-    `![wide](${pictures.avatar})`,
-    `Words ![inline](${pictures.preview[0]}) around it.`,
-    `<img src="${pictures.preview[1]}" width="120"> <img src="${pictures.preview[2]}" height="40">`,
-    `<img src="${pictures.preview[3]}" align="right" width="150">\n\nWords beside it.`,
-    `| a | b |\n|---|---|\n| ![in a cell](${pictures.preview[4]}) | b |`,
-    `- ![in a list](${pictures.preview[5]})`,
-    `<center>\n\n[![in a link](${pictures.preview[6]})](https://example.org)\n\n</center>`,
-    `<details open><summary>More</summary>\n\n![in a fold](${pictures.preview[7]})\n\n</details>`,
-    '![a badge](https://badges.example.org/a.svg)',
-  ].join(`\n\n${'Between the pictures. '.repeat(60)}\n\n`),
-);
-/** Removed before the service starts. */
-files[pagePath('14')] = mainPage({ name: 'Former' });
-for (let i = 100; i < 130; i++)
-  files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
-
-/** Everything that the pages are made of, in addresses. */
-const paths = [
-  '/',
-  '/?nsfw=true&q=w',
-  '/?q=zzzz',
-  '/?q=seventh+heaven&source=open',
-  '/?page=2',
-  '/categories/music',
-  `/bots/${homer}`,
-  '/bots/8',
-  '/bots/9',
-  '/bots/10',
-  '/bots/10?locale=he',
-  '/bots/11',
-  '/bots/13',
-  '/bots/14',
-  '/add',
-  '/docs',
-  '/nothing',
-];
+import { files, homer, paths, pictures } from '../support/showcase.ts';
 
 /** Run in the page: the cumulative layout shift. */
 const layoutShift = `new Promise((resolve) => {
