@@ -22,7 +22,7 @@ for (const basePath of ['', '/shelf'])
       await service.request(`/api/v2/bots/${id}`, {
         method: 'POST',
         headers: { authorization: token, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
+        body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
       });
     const pointersOf = ({ json }: Answer): string[] =>
       json.errors.map(({ pointer }: { pointer: string }) => pointer);
@@ -141,15 +141,10 @@ for (const basePath of ['', '/shelf'])
           '{"bot": {"__proto__": {}}}',
           '{"__proto__": 1, "bot": {"count": 1}}',
           '{"bot": {"count": 1}} x',
+          new Blob([Uint8Array.of(0x7b, 0xff, 0x7d)]),
         ]) {
-          strictEqual((await post(body)).status, 400, body);
+          strictEqual((await post(body)).status, 400, String(body));
         }
-        const bytes = await service.request(`/api/v2/bots/${homer}`, {
-          method: 'POST',
-          headers: { authorization: token, 'content-type': 'application/json' },
-          body: Buffer.from([0x7b, 0xff, 0x7d]),
-        });
-        strictEqual(bytes.status, 400);
       });
 
       it('takes whole counts from 0 to 10,000,000,000 and no others', async () => {
@@ -160,23 +155,14 @@ for (const basePath of ['', '/shelf'])
       });
 
       it('refuses a body over 64 KiB with 413, and another type or an encoded one with 415', async () => {
-        strictEqual(
-          (await post({ bot: { website: `https://example.org/${'x'.repeat(65_536)}` } })).status,
-          413,
-        );
-        strictEqual(
-          (await post('count=5', { 'content-type': 'application/x-www-form-urlencoded' })).status,
-          415,
-        );
-        strictEqual(
-          (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=utf-16' })).status,
-          415,
-        );
-        strictEqual((await post({ bot: { count: 1 } }, { 'content-encoding': 'gzip' })).status, 415);
-        strictEqual(
-          (await post({ bot: { count: 1 } }, { 'content-type': 'application/json; charset=UTF-8' })).status,
-          200,
-        );
+        strictEqual((await post({ bot: { website: 'x'.repeat(65_536) } })).status, 413);
+        for (const [headers, status] of [
+          [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+          [{ 'content-type': 'application/json; charset=utf-16' }, 415],
+          [{ 'content-encoding': 'gzip' }, 415],
+          [{ 'content-type': 'application/json; charset=UTF-8' }, 200],
+        ] as const)
+          strictEqual((await post({ bot: { count: 1 } }, headers)).status, status);
       });
     });
 
@@ -218,18 +204,13 @@ for (const basePath of ['', '/shelf'])
       it('honours If-Match in every coding, and answers 412 with the current ETag', async () => {
         const read = await service.request(`/api/v2/bots/${homer}`);
         const etag = read.headers.get('etag') ?? '';
-        strictEqual(
-          (await post({ bot: { website: 'https://example.org/1' } }, { 'if-match': etag })).status,
-          200,
-        );
-        const refused = await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': etag });
+        const setWebsite = async (website: string, condition: string): Promise<Answer> =>
+          await post({ bot: { website } }, { 'if-match': condition });
+        strictEqual((await setWebsite('https://example.org/1', etag)).status, 200);
+        const refused = await setWebsite('https://example.org/2', etag);
         strictEqual(refused.status, 412);
         const current = refused.headers.get('etag') ?? '';
-        strictEqual(
-          (await post({ bot: { website: 'https://example.org/2' } }, { 'if-match': `"x", ${current}` }))
-            .status,
-          200,
-        );
+        strictEqual((await setWebsite('https://example.org/2', `"x", ${current}`)).status, 200);
         strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
       });
 
@@ -275,10 +256,9 @@ describe('a bot that vanishes while a post for it is under way', () => {
       await eventually(async () => strictEqual((await service.request(`/api/v2/bots/${id}`)).status, 404));
       call.end('{"nsfw": true}}');
       const [response] = (await answered) as [IncomingMessage];
-      const chunks: Buffer[] = await response.toArray();
       strictEqual(response.statusCode, 404);
       strictEqual(response.headers.etag, undefined);
-      match(Buffer.concat(chunks).toString(), /urn:botshelf:problem:unknown-bot/);
+      match((await response.toArray()).join(''), /urn:botshelf:problem:unknown-bot/);
     }
   });
 });
