@@ -143,7 +143,7 @@ for (const basePath of ['', '/shelf'])
           '{"bot": {"count": 1}} x',
           new Blob([Uint8Array.of(0x7b, 0xff, 0x7d)]),
         ]) {
-          strictEqual((await post(body)).status, 400, String(body));
+          strictEqual((await post(body)).status, 400, JSON.stringify(body));
         }
       });
 

@@ -39,6 +39,18 @@ describe('postingCode', () => {
     }
   });
 
+  it('is on the page of a token, which says how an operator issues one where nobody can log in', async () => {
+    const address = `${service.address}/bots/${homer}/token`;
+    const page = await fetch(address);
+    strictEqual(page.status, 200);
+    const text = await page.text();
+    match(text, /api\/v2\/bots\/190519304972663312[^]*BOTSHELF_TOKEN/);
+    match(text, /botshelf token 190519304972663312/);
+    const press = await fetch(address, { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } });
+    strictEqual(press.status, 403);
+    strictEqual((await fetch(`${service.address}/login`)).status, 404);
+  });
+
   it('posts with curl as it stands', async () => {
     const folder = tempFolder();
     writeFiles(folder, { curl });
