@@ -7,6 +7,7 @@ import { testRepository, type TestRepository } from './support/repository.ts';
 import { mainPage, pagePath } from './support/sample.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { issueTestToken } from './support/token.ts';
+import { updateRequest } from './support/update-request.ts';
 
 interface AlertRule {
   readonly alert: string;
@@ -57,11 +58,7 @@ describe('/metrics', () => {
   };
   const post = async (body: object): Promise<number> => {
     const token = await issueTestToken(repo.folder, homer);
-    const answer = await service.request(`/api/v2/bots/${homer}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify({ bot: body }),
-    });
+    const answer = await service.request(`/api/v2/bots/${homer}`, updateRequest(token, body));
     return answer.status;
   };
 

@@ -11,6 +11,7 @@ import { startServiceProcess } from '../support/service-process.ts';
 import { startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const id = '123456789012345678';
 
@@ -60,11 +61,7 @@ describe('botshelf init', () => {
     const bot = '190519304972663312';
     const service = await startTestService({}, { root: folder });
     const token = await issueTestToken(folder, bot);
-    const answer = await service.request(`/api/v2/bots/${bot}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify({ bot: { nsfw: true } }),
-    });
+    const answer = await service.request(`/api/v2/bots/${bot}`, updateRequest(token, { nsfw: true }));
     strictEqual(answer.status, 200, answer.text);
     strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
   });

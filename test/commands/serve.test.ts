@@ -14,6 +14,7 @@ import { botshelf, mainFile } from '../support/command-line.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 /** Runs `botshelf serve` where it cannot start: every line that it says. */
 async function refused(
@@ -197,8 +198,7 @@ describe('a service on a catalogue that is in no repository', () => {
     service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
     const bot = `${service.address}/api/v2/bots/1`;
     strictEqual((await fetch(bot)).status, 200);
-    const headers = { authorization: newToken(), 'content-type': 'application/json' };
-    strictEqual((await fetch(bot, { method: 'POST', headers, body: '{"bot": {"count": 1}}' })).status, 503);
+    strictEqual((await fetch(bot, updateRequest(newToken(), { count: 1 }))).status, 503);
     ok(!service.log().includes('"stack"'), service.log());
     const said = service
       .log()
@@ -234,16 +234,8 @@ describe('botshelf token', () => {
   it('prints the token alone, and it works at once in a running service; --revoke and revoke end it at once and issue none', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startServiceProcess(folder);
-    const post = async (authorization: string): Promise<number> => {
-      const headers = { authorization, 'content-type': 'application/json' };
-      return (
-        await fetch(`${service.address}/api/v2/bots/1`, {
-          method: 'POST',
-          headers,
-          body: '{"bot":{"count":1}}',
-        })
-      ).status;
-    };
+    const post = async (token: string): Promise<number> =>
+      (await fetch(`${service.address}/api/v2/bots/1`, updateRequest(token, { count: 1 }))).status;
     const first = await botshelf(folder, ['token', '1']);
     match(first.stdout, /^bsh_[0-9A-Za-z]{49}\n$/);
     strictEqual(await post(first.stdout.trim()), 200);

@@ -10,6 +10,7 @@ import { originRemote, startTestService, type TestService } from '../support/ser
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestTokens } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const [homer, lenny] = ['190519304972663312', '190519304972663313'];
 
@@ -79,9 +80,7 @@ describe('a backup, made and restored by the commands of docs/production.md as t
   }
 
   async function post(service: TestService, id: string, bot: object): Promise<number> {
-    const headers = { authorization: tokens.get(id) ?? '', 'content-type': 'application/json' };
-    const body = JSON.stringify({ bot });
-    return (await service.request(`/api/v2/bots/${id}`, { method: 'POST', headers, body })).status;
+    return (await service.request(`/api/v2/bots/${id}`, updateRequest(tokens.get(id) ?? '', bot))).status;
   }
 
   /** Returns the bots by their counts, the largest first. */

@@ -11,6 +11,7 @@ import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { actionOf, type Page, Visitor } from '../support/visitor.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const images = {
   avatar: 'https://pictures.example.org/avatar.png',
@@ -186,9 +187,8 @@ describe('a service whose public address has a path', function () {
   it('takes posts and says what is wrong with them below its path and without it', async () => {
     for (const [i, prefix] of ['/shelf', ''].entries()) {
       const address = `${prefix}/api/v2/bots/8`;
-      const headers = { Authorization: token, 'Content-Type': 'application/json' };
       const post = async (bot: object): Promise<Response> =>
-        await fetch(origin + address, { method: 'POST', headers, body: JSON.stringify({ bot }) });
+        await fetch(origin + address, updateRequest(token, bot));
       const posted = await post({ count: 10 + i, website: `https://example.org/${i}` });
       strictEqual(posted.status, 200, address);
       const record = await fetch(origin + address);

@@ -6,6 +6,7 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 /** The short form kills at instants that are spread evenly, the long one (npm run crash) at random ones. */
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5);
@@ -30,11 +31,7 @@ class Owner {
       const number = ++this[kind].sent;
       const bot = kind === 'counts' ? { count: number } : contentOf(number);
       try {
-        const response = await fetch(`${address}/api/v2/bots/${this.id}`, {
-          method: 'POST',
-          headers: { authorization: this.token, 'content-type': 'application/json' },
-          body: JSON.stringify({ bot }),
-        });
+        const response = await fetch(`${address}/api/v2/bots/${this.id}`, updateRequest(this.token, bot));
         const text = await response.text();
         strictEqual(response.status, 200, text);
         this[kind].answered = number;

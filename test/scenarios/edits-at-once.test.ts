@@ -3,6 +3,7 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService } from '../support/service.ts';
 import { issueTestTokens } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 describe('many edits at once', function () {
   this.timeout(60_000);
@@ -22,11 +23,10 @@ describe('many edits at once', function () {
       await Promise.all(
         ids.slice(0, many).map(async (id) => {
           const website = `https://example.org/${many}/${id}`;
-          const answer = await fetch(`${address}/api/v2/bots/${id}`, {
-            method: 'POST',
-            headers: { authorization: tokens.get(id) ?? '', 'content-type': 'application/json' },
-            body: JSON.stringify({ bot: { website } }),
-          });
+          const answer = await fetch(
+            `${address}/api/v2/bots/${id}`,
+            updateRequest(tokens.get(id) ?? '', { website }),
+          );
           const text = await answer.text();
           strictEqual(answer.status, 200, text);
           const read = await fetch(`${address}/api/v2/bots/${id}`);

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 describe('what the log has for an operator', () => {
   let service: TestService;
@@ -74,8 +75,7 @@ describe('what the log has for an operator', () => {
 
   it('is each refused token, at a low level and counted', async () => {
     const post = async (authorization: string): Promise<void> => {
-      const headers = { authorization, 'content-type': 'application/json' };
-      const { status } = await service.request('/api/v2/bots/7', { method: 'POST', headers, body: '{}' });
+      const { status } = await service.request('/api/v2/bots/7', updateRequest(authorization, {}));
       strictEqual(status, 401);
     };
     const unknown = newToken();

@@ -10,6 +10,7 @@ import { startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const homer = pagePath('312');
 const marge = pagePath('7');
@@ -28,11 +29,10 @@ describe('after a crash in a merge from the remote', () => {
       BOTSHELF_REMOTE: 'origin',
       BOTSHELF_PUSH_SECONDS: '3600',
     });
-    const { status } = await fetch(`${service.address}/api/v2/bots/312`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: '{"bot":{"category":"music"}}',
-    });
+    const { status } = await fetch(
+      `${service.address}/api/v2/bots/312`,
+      updateRequest(token, { category: 'music' }),
+    );
     strictEqual(status, 200);
     await eventually(() => strictEqual(clone.status(), ''));
     await service.end('SIGKILL');

@@ -9,6 +9,7 @@ import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const owned = ['1', '2'];
 const edited = pagePath('5');
@@ -220,9 +221,5 @@ async function git({ folder }: TestRepository, args: readonly string[], input = 
 }
 
 async function post(service: TestService, id: string, token: string, website: string): Promise<Response> {
-  return await fetch(`${service.address}/api/v2/bots/${id}`, {
-    method: 'POST',
-    headers: { authorization: token, 'content-type': 'application/json' },
-    body: JSON.stringify({ bot: { website } }),
-  });
+  return await fetch(`${service.address}/api/v2/bots/${id}`, updateRequest(token, { website }));
 }

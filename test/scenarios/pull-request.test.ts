@@ -10,6 +10,7 @@ import { originRemote, startTestService } from '../support/service.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 const template = join(home, 'catalogue-template');
@@ -53,11 +54,10 @@ describe('a pull request, from fork to merge', () => {
     );
 
     clone.git('remote', 'set-url', 'origin', `${shared.address}.away`);
-    const posted = await service.request(`/api/v2/bots/${id}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: '{"bot":{"category":"music","website":"https://example.org/posted"}}',
-    });
+    const posted = await service.request(
+      `/api/v2/bots/${id}`,
+      updateRequest(token, { category: 'music', website: 'https://example.org/posted' }),
+    );
     strictEqual(posted.status, 200);
 
     const good = fork.commit(

@@ -10,6 +10,7 @@ import { clearedLock } from '../support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 /** The short form has two rounds: a replica that is cut off, and one that is refused. The long one is `npm run replicas`. */
 const isLong = process.env['REPLICA_SECONDS'] !== undefined;
@@ -124,11 +125,10 @@ describe('three replicas that take posts while pull requests are merged', () => 
       const body = kind === 'count' ? { count: value } : { website: `https://example.org/${value}` };
       try {
         await history.record({ bot, writer: replica.name, kind, value }, async () => {
-          const response = await fetch(`${replica.service.address}/api/v2/bots/${bot}`, {
-            method: 'POST',
-            headers: { authorization: tokens.get(bot) ?? '', 'content-type': 'application/json' },
-            body: JSON.stringify({ bot: body }),
-          });
+          const response = await fetch(
+            `${replica.service.address}/api/v2/bots/${bot}`,
+            updateRequest(tokens.get(bot) ?? '', body),
+          );
           const text = await response.text();
           strictEqual(response.status, 200, text);
           return (JSON.parse(text) as { commit: string | null }).commit;
@@ -142,11 +142,7 @@ describe('three replicas that take posts while pull requests are merged', () => 
 
   async function knowsTokens({ address }: ServiceProcess): Promise<void> {
     await eventually(async () => {
-      const response = await fetch(`${address}/api/v2/bots/10`, {
-        method: 'POST',
-        headers: { authorization: tokens.get('10') ?? '', 'content-type': 'application/json' },
-        body: '{"bot":{}}',
-      });
+      const response = await fetch(`${address}/api/v2/bots/10`, updateRequest(tokens.get('10') ?? '', {}));
       await response.arrayBuffer();
       return response.status !== 401;
     });

@@ -7,6 +7,7 @@ import { mainPage, pagePath, translation, writeFiles } from '../support/sample.t
 import { type Answer, startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { Visitor } from '../support/visitor.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const german = {
   name: 'Robotek',
@@ -107,11 +108,7 @@ describe('the settings of a catalogue', () => {
     await eventually(async () => match(await get('/'), tile));
     const token = await issueTestToken(service.root, '8');
     const post = async (category: string): Promise<Answer> =>
-      await service.request('/api/v2/bots/8', {
-        method: 'POST',
-        headers: { Authorization: token, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ bot: { category } }),
-      });
+      await service.request('/api/v2/bots/8', updateRequest(token, { category }));
     const refused = await post('music');
     strictEqual(refused.status, 422);
     deepStrictEqual(

@@ -13,13 +13,12 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { type Answer, startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 type Post = (bot: object) => Promise<Answer>;
 
 function poster(request: (path: string, init: RequestInit) => Promise<Answer>, authorization: string): Post {
-  const headers = { authorization, 'content-type': 'application/json' };
-  return async (bot) =>
-    await request('/api/v2/bots/1', { method: 'POST', headers, body: JSON.stringify({ bot }) });
+  return async (bot) => await request('/api/v2/bots/1', updateRequest(authorization, bot));
 }
 
 function refused({ status, headers, json }: Answer, why: RegExp): void {

@@ -9,6 +9,7 @@ import { testRepository, type TestRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const homer = '190519304972663312';
 const marge = '190519304972663313';
@@ -271,11 +272,7 @@ describe('limits', () => {
       { root: repo.folder, env: { BOTSHELF_RATE_LIMIT: '2', BOTSHELF_BAD_TOKEN_LIMIT: '2' } },
     );
     const send = async (id: string, authorization: string): Promise<Answer> =>
-      await service.request(`/api/v2/bots/${id}`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: '{"bot": {"count": 1}}',
-      });
+      await service.request(`/api/v2/bots/${id}`, updateRequest(authorization, { count: 1 }));
     const [one, two] = [await issueTestToken(repo.folder, '1'), await issueTestToken(repo.folder, '2')];
     const first = await send('1', one);
     strictEqual(first.headers.get('ratelimit-policy'), '"posts";q=2;w=60');

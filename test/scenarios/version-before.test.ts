@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 /**
  * A catalogue of version 0.1.0 with its folder `var`, as a kill -9 of the service left them: two counts are in the journal
@@ -72,9 +73,8 @@ describe('what version 0.1.0 has stored', () => {
 
   it('has tokens that are still those of their bots', async () => {
     for (const [id, token] of Object.entries(tokens)) {
-      const post = { method: 'POST', headers: { authorization: token, 'content-type': 'application/json' } };
-      const body = JSON.stringify({ bot: { count: 200 } });
-      strictEqual((await service.request(`/api/v2/bots/${id}`, { ...post, body })).status, 200);
+      const { status } = await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count: 200 }));
+      strictEqual(status, 200);
     }
   });
 

@@ -13,6 +13,7 @@ import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
 import { newPlace, open } from '../support/place.ts';
+import { updateRequest } from '../support/update-request.ts';
 
 const homer = botId('312');
 
@@ -182,9 +183,5 @@ const stateRef = 'refs/botshelf/state';
 const remoteAway = /not in step with the remote: .*Empty reply from server/;
 
 async function post(service: TestService, authorization: string): Promise<Answer> {
-  return await service.request(`/api/v2/bots/${homer}`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: '{"bot": {"count": 5}}',
-  });
+  return await service.request(`/api/v2/bots/${homer}`, updateRequest(authorization, { count: 5 }));
 }

@@ -5,6 +5,7 @@ import { botId, mainPage, pagePath } from './sample.ts';
 import { originRemote, startTestService, type TestService } from './service.ts';
 import { type SharedRepository, sharedRepository } from './shared-repository.ts';
 import { issueTestTokens } from './token.ts';
+import { updateRequest } from './update-request.ts';
 
 /** The page of each of its bots. */
 export const replicaPage = mainPage({ website: null, edited: 1_700_000_000_000 });
@@ -44,11 +45,7 @@ export async function post(
   token: string,
   bot: object,
 ): ReturnType<TestService['request']> {
-  return await service.request(`/api/v2/bots/${id}`, {
-    method: 'POST',
-    headers: { authorization: token, 'content-type': 'application/json' },
-    body: JSON.stringify({ bot }),
-  });
+  return await service.request(`/api/v2/bots/${id}`, updateRequest(token, bot));
 }
 
 /** What `/readyz` has about the remote. */

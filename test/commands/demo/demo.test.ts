@@ -10,6 +10,7 @@ import { type DemoProcess, startDemo } from '../../support/demo.ts';
 import { eventually } from '../../support/eventually.ts';
 import { repositoryIn } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 describe('botshelf demo', function () {
   this.timeout(60_000);
@@ -96,11 +97,10 @@ describe('botshelf demo', function () {
   it('takes counts, as every service does', async () => {
     const [bot] = bots;
     const { stdout } = await botshelf(demo.folder, ['token', bot?.id ?? '']);
-    const answer = await fetch(`${demo.address}/api/v2/bots/${bot?.id}`, {
-      method: 'POST',
-      headers: { authorization: stdout.trim(), 'content-type': 'application/json' },
-      body: JSON.stringify({ bot: { count: 7 } }),
-    });
+    const answer = await fetch(
+      `${demo.address}/api/v2/bots/${bot?.id}`,
+      updateRequest(stdout.trim(), { count: 7 }),
+    );
     strictEqual(answer.status, 200, await answer.text());
   });
 

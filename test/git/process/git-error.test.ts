@@ -8,6 +8,7 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 describe('the password in the address of a remote', () => {
   it('is in no log line, no probe, no metric and no answer, however the remote fails', async () => {
@@ -32,11 +33,10 @@ describe('the password in the address of a remote', () => {
     ] as const) {
       server.mode = mode;
       await eventually(async () => match(await get('/readyz'), reason));
-      const post = await get('/api/v2/bots/1', {
-        method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json' },
-        body: JSON.stringify({ bot: { website: `https://example.org/${mode}` } }),
-      });
+      const post = await get(
+        '/api/v2/bots/1',
+        updateRequest(token, { website: `https://example.org/${mode}` }),
+      );
       seen.push(post, await get('/readyz'), await get('/metrics'));
     }
     strictEqual(await service.end('SIGTERM'), 0);

@@ -4,6 +4,7 @@ import { loginEnv } from '../../support/login-site.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService } from '../../support/service.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 describe('a post without a valid token, where nobody can log in', () => {
   it('is told how tokens are issued here and whom to ask, not to press a button that is not there', async () => {
@@ -11,8 +12,7 @@ describe('a post without a valid token, where nobody can log in', () => {
     const env = { BOTSHELF_CONTACT: 'ops@example.org' };
     const { address, request } = await startTestService({}, { root: folder, env });
     for (const authorization of ['', 'bsh_x', newToken()]) {
-      const headers = { authorization, 'content-type': 'application/json' };
-      const { status, json } = await request('/api/v2/bots/7', { method: 'POST', headers, body: '{}' });
+      const { status, json } = await request('/api/v2/bots/7', updateRequest(authorization, {}));
       strictEqual(status, 401);
       match(json.detail, /the operator \(ops@example\.org\) issues one with "npx botshelf token 7"/);
       ok(!json.detail.includes('button'));

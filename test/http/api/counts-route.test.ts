@@ -7,6 +7,7 @@ import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { commitCounts } from '../../support/state-history.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 const homer = '190519304972663312';
 const marge = '190519304972663313';
@@ -19,11 +20,10 @@ describe('GET /api/v2/bots/:id/counts', () => {
   /** Midnight UTC. */
   let today: number;
   const post = async (id: string, count: number): Promise<void> => {
-    const { status } = await service.request(`/api/v2/bots/${id}`, {
-      method: 'POST',
-      headers: { Authorization: await issueTestToken(root, id), 'Content-Type': 'application/json' },
-      body: JSON.stringify({ bot: { count } }),
-    });
+    const { status } = await service.request(
+      `/api/v2/bots/${id}`,
+      updateRequest(await issueTestToken(root, id), { count }),
+    );
     strictEqual(status, 200);
   };
   const dayBefore = (days: number): string =>

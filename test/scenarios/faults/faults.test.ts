@@ -6,6 +6,7 @@ import { originRemote, startTestService, type TestService } from '../../support/
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { faultInjector, type FaultInjector } from './fault-injector.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 /** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
 const isWhole = process.env['FAULTS'] === 'all';
@@ -132,11 +133,7 @@ async function post(
   token: string,
   website: string,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const response = await fetch(`${address}/api/v2/bots/312`, {
-    method: 'POST',
-    headers: { authorization: token, 'content-type': 'application/json' },
-    body: JSON.stringify({ bot: { website } }),
-  });
+  const response = await fetch(`${address}/api/v2/bots/312`, updateRequest(token, { website }));
   return { status: response.status, text: await response.text() };
 }
 

@@ -6,6 +6,7 @@ import { axeViolations, excessWidth } from '../../support/page-checks.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 describe('my bots', () => {
   let site: LoginSite;
@@ -25,11 +26,7 @@ describe('my bots', () => {
 
   it('are those of the account, with their counts, tokens and faults, and a link in the header of every page', async () => {
     const token = await issueTestToken(site.repo.folder, homer);
-    await site.service.request(`/api/v2/bots/${homer}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify({ bot: { count: 1234 } }),
-    });
+    await site.service.request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1234 }));
     site.service.expectLog(/a file breaks a rule/);
     writeFiles(site.repo.folder, { [pagePath('1001')]: mainPage({ authors: [author], category: 'x' }) });
     const { visitor } = await site.loggedIn(author, '/my-bots');

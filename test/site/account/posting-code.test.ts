@@ -9,6 +9,7 @@ import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../../support/service.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 const homer = botId('190519304972663312');
 const run = promisify(execFile);
@@ -86,9 +87,7 @@ describe('postingCode', () => {
     service.expectLog(/not in step with the remote: .*gone/);
     service.expectLog(/listening at .*, but not ready/);
     const { address, request } = service;
-    const headers = { authorization: token, 'content-type': 'application/json' };
-    const body = '{"bot": {"count": 1}}';
-    strictEqual((await request(`/api/v2/bots/${homer}`, { method: 'POST', headers, body })).status, 202);
+    strictEqual((await request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1 }))).status, 202);
     const folder = tempFolder();
     const code = postingCode(address, homer).find(({ title }) => title.includes('discord.js'))?.code ?? '';
     writeFiles(folder, {

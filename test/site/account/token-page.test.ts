@@ -4,6 +4,7 @@ import { parseToken } from '../../../src/bot/token.ts';
 import { author, openLoginSite, type LoginSite, stranger } from '../../support/login-site.ts';
 import { openBrowserPage } from '../../support/browser.ts';
 import { axeViolations } from '../../support/page-checks.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 describe('the page of a bot’s token, in a browser', function () {
   this.timeout(60_000);
@@ -32,11 +33,7 @@ describe('the page of a bot’s token, in a browser', function () {
     await page.waitForURL(site.baseUrl + tokenPath);
   };
   const post = async (token: string, count: number): Promise<number> => {
-    const answer = await site.service.request(`/api/v2/bots/${id}`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify({ bot: { count } }),
-    });
+    const answer = await site.service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }));
     return answer.status;
   };
 

@@ -11,6 +11,7 @@ import { originRemote, startTestService } from '../../support/service.ts';
 import { sharedRepository } from '../../support/shared-repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
 
 /** Each test has a bot of its own. */
 const bots = Array.from({ length: 24 }, (_, i) => String(1001 + i));
@@ -32,13 +33,7 @@ describe('the page of a bot’s token', () => {
   });
 
   const post = async (token: string, count: number, { service } = site): Promise<number> =>
-    (
-      await service.request(`/api/v2/bots/${id}`, {
-        method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json' },
-        body: JSON.stringify({ bot: { count } }),
-      })
-    ).status;
+    (await service.request(`/api/v2/bots/${id}`, updateRequest(token, { count }))).status;
   const loggedIn = async (account: string): Promise<{ visitor: Visitor; page: Page }> =>
     await site.loggedIn(account, tokenPath);
   /** The author's session, sealed with these secrets. */
@@ -73,8 +68,7 @@ describe('the page of a bot’s token', () => {
 
     it('is there for bots alone', async () => {
       for (const id of ['1', 'x', '..%2f..']) {
-        const answer = await fetch(`${site.service.address}/bots/${id}/token`);
-        strictEqual(answer.status, 404);
+        strictEqual((await fetch(`${site.service.address}/bots/${id}/token`)).status, 404);
       }
     });
   });
