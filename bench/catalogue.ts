@@ -19,7 +19,7 @@ export interface CatalogueSize {
 }
 
 /**
- * Writes a catalogue of invented bots into `folder`; the same options give the same bytes.
+ * Writes a catalogue of invented bots into `folder`; the same options make the same bytes.
  * @throws {Error} when the folder holds bots already.
  */
 export function generateCatalogue(folder: string, { bots, seed = 1 }: CatalogueOptions): CatalogueSize {

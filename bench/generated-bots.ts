@@ -14,7 +14,7 @@ export interface PageText {
 
 /**
  * Invents bots, in the order of their ids, and yields their pages: of each bot the main page, then its
- * translations. The same count and seed give the same pages.
+ * translations. The same count and seed make the same pages.
  */
 export function* generateBots(bots: number, seed: number): Generator<PageText> {
   const random = new Random(seed);

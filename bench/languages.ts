@@ -1,6 +1,6 @@
 import { Random, Ranked } from './random.ts';
 
-/** A language that generated bots speak. */
+/** A language of generated bots. */
 export interface Language {
   readonly locale: string;
   /** Words in the order of their use: a few real ones, then invented ones that sound alike. */
@@ -11,11 +11,11 @@ export interface Language {
   readonly space: string;
   readonly comma: string;
   readonly stop: string;
-  /** So many Latin letters say as much as one character of this script. */
+  /** How many Latin letters say as much as one character of this script. */
   readonly density: number;
 }
 
-/** Ordered by how many bots speak them, as listings of chat-platform bots go. Made at the first use. */
+/** Returns the languages, ordered by how many bots use them in listings of chat-platform bots. Made at the first use. */
 export function languages(): readonly Language[] {
   made ??= spoken.map(make);
   return made;

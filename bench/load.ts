@@ -67,7 +67,7 @@ async function wrkLoad(load: Load): Promise<LoadReport> {
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await once(child, 'close');
     const report = /^\{.*\}$/m.exec(said)?.[0];
-    if (report === undefined) throw new Error(`wrk gave no report: ${running.lastWords()}`);
+    if (report === undefined) throw new Error(`wrk printed no report: ${running.lastWords()}`);
     return JSON.parse(report) as LoadReport;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { startService, untilIdle } from './service.ts';
 import type { Stage } from './stage.ts';
 import { median, percentile } from './statistics.ts';
 
-/** The web pages, as a browser asks for them. */
+/** The web pages, as a browser requests them. */
 export async function* pages(stage: Stage): AsyncGenerator<Row> {
   await using service = await startService(stage);
   const { address } = service;

@@ -37,7 +37,7 @@ export async function* starts(stage: Stage): AsyncGenerator<Row> {
   };
 }
 
-/** Starts the service so many times, each until it is ready. */
+/** Starts the service `rounds` times, each until it is ready. */
 export async function timeStarts(stage: Stage, rounds: number, prepare = (): void => {}): Promise<RunTime[]> {
   const times: RunTime[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -59,7 +59,7 @@ async function defaultLocale(root: string): Promise<Locale> {
 function localeOf(tag: string): Locale {
   const locale = parseLocale(tag);
   if (typeof locale === 'string') return locale;
-  throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: give --locale ${locale.instead}`);
+  throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: pass --locale ${locale.instead}`);
 }
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */

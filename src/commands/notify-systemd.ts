@@ -14,7 +14,7 @@ export async function notifySystemd(state: 'READY=1' | 'STOPPING=1', log: Log): 
   } catch (error) {
     log.error(
       { err: error },
-      `systemd could not be told ${state}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
+      `could not notify systemd of ${state}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
     );
   }
 }

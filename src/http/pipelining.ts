@@ -47,7 +47,10 @@ const waiting = new WeakMap<Socket, number>();
 /** 32 with the one that is handled. */
 const mostWaiting = 31;
 
-/** Where Node keeps a connection's current response. Undocumented; test/http/pipelining.test.ts checks it for every supported Node. */
+/**
+ * Where Node keeps a connection's current response. Undocumented; test/http/pipelining.test.ts checks it for every
+ * supported Node.
+ */
 interface WithResponse {
   readonly _httpMessage?: ServerResponse | null;
 }

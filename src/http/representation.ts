@@ -79,7 +79,7 @@ export function etagsOf(digest: string): string[] {
   return (['identity', 'gzip', 'br'] as const).map((coding) => etagOf(digest, coding));
 }
 
-/** Returns whether this response may still be sent again, as a function that `send` stored; undefined when it must not be stored. */
+/** Returns the `current` that `send` noted for this response; undefined when it must not be stored. */
 export function repeatableWhile(ctx: Context): (() => boolean) | undefined {
   return (ctx.state as RepeatableState).repeatableWhile;
 }

@@ -63,7 +63,10 @@ export class SerializedResponse {
 
 const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
 
-/** Where Node keeps the head of a response. Undocumented; test/http/serialized-response.test.ts checks it for every supported Node. */
+/**
+ * Where Node keeps the head of a response. Undocumented; test/http/serialized-response.test.ts checks it for every
+ * supported Node.
+ */
 interface WrittenHead {
   _header: string | null;
   _headerSent: boolean;

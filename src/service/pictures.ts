@@ -73,7 +73,7 @@ export function followPictures(catalogue: Catalogue, cache: ImageCache): () => v
 
 const hour = 3_600_000;
 
-/** Yields the pictures that each bot names. Reloads bots whose record differs from the cache, such as one of an earlier run. */
+/** Yields what `picturesOf` does, and reloads bots whose record differs from the cache, such as one of an earlier run. */
 function* wantedBy(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
   for (const bot of catalogue.bots.all()) {
     const { images, cachedImages } = elementOf(bot);

@@ -13,7 +13,7 @@ import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 
-/** A list as it was asked for: what to select, and which keys of each element to include. */
+/** What a list selects, and which keys of each element it includes. */
 export interface ListQuery extends Selection {
   /** All where left out. */
   readonly fields?: readonly (keyof BotListElement)[];
@@ -67,7 +67,7 @@ export class BotLists {
   }
 
   /**
-   * The list elements that a query asks for.
+   * Returns the elements of a list.
    * @throws {QueueFullError}
    */
   async elements(query: ListQuery): Promise<List & Current> {
@@ -84,7 +84,7 @@ export class BotLists {
   }
 
   /**
-   * The bots that a query asks for: in its order, else the best fit first, else by id.
+   * Returns a page of the bots that a query selects: in its order, else the best fit first, else by id.
    * @throws {QueueFullError}
    */
   async select(query: Selection): Promise<PageOfBots> {
@@ -113,7 +113,7 @@ export class BotLists {
     });
   }
 
-  /** The first bots of what a query without words asks for, found without putting all of them in order. */
+  /** Returns the first bots that a query without words selects, without sorting all of them. */
   async first(
     query: Omit<Selection, 'q' | 'after' | 'limit' | 'activeDays'>,
     count: number,
@@ -123,7 +123,7 @@ export class BotLists {
   }
 
   /**
-   * The first bots that are not for adults, by each of these keys from the highest value down. Those by a key that no count
+   * Returns the first bots that are not for adults, by each of these keys from the highest value down. Those by a key that no count
    * changes are kept until a bot changes.
    */
   async highest(keys: readonly Sort['key'][], count: number): Promise<(readonly IndexedBot[])[]> {
@@ -146,7 +146,7 @@ export class BotLists {
     return keys.map((key) => found.get(key) ?? []);
   }
 
-  /** How many bots there are of each kind, with those for adults or without. */
+  /** Returns how many bots there are of each kind, with those for adults or without. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
     const { version } = this.#bots;
     if (this.#sizes.version !== version) this.#sizes = { version, ...(await countBots(this.#bots.all())) };
@@ -154,7 +154,7 @@ export class BotLists {
   }
 
   /**
-   * Every markdown file, in path order.
+   * Returns every markdown file, in path order.
    * @throws {QueueFullError}
    */
   async files(): Promise<List & Current> {

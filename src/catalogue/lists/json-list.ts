@@ -92,7 +92,7 @@ export const fileForm: ListForm = {
   salt: '',
 };
 
-/** The elements as they are, or only the keys asked for. */
+/** Returns the form of whole elements, or of these keys of them. */
 export function elementForm(fields: readonly (keyof BotListElement)[] | undefined): ListForm {
   if (fields === undefined) return wholeElements;
   const toJson = (bot: IndexedBot): Buffer[] => {

@@ -18,9 +18,9 @@ import {
 
 /** A page of what a search found. */
 export interface BestBots extends PageOfBots {
-  /** How many more were found that are for adults and were not asked for. */
+  /** How many more were found that are for adults, where those are left out. */
   readonly hidden: number;
-  /** How many were found of each category, whichever are asked for. */
+  /** How many were found of each category, whichever are selected. */
   readonly categories: ReadonlyMap<Category, number>;
 }
 
@@ -100,7 +100,7 @@ function descending(a: SortedBot, b: SortedBot): number {
   return compareSorted(b, a);
 }
 
-/** Sorting so many takes about a millisecond. */
+/** Sorting this many takes about a millisecond. */
 const fewToSort = 1000;
 
 const filterKeys = ['verified', 'openSource', 'author', 'locale'] as const;
@@ -117,14 +117,14 @@ function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
   return value < Number(after.value) || (value === after.value && compareBotIds(id, after.id) < 0);
 }
 
-/** So many with the highest values, and all others that are equal to the last of them; in no order. */
+/** Returns the `count` bots with the highest values, and all others that equal the last of them; in no order. */
 function highestOf(all: readonly SortedBot[], count: number): readonly SortedBot[] {
   if (all.length <= count) return all;
   const least = Float64Array.from(all, ({ value }) => Number(value)).toSorted()[all.length - count] ?? 0;
   return all.filter(({ value }) => Number(value) >= least);
 }
 
-/** The rank, from the highest down, that so many bots are at or above. */
+/** Returns the rank, from the highest down, that `count` bots are at or above. */
 function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   let above = 0;
   for (let rank = highest; rank > 0; rank--) if ((above += sizes[rank] ?? 0) >= count) return rank;

@@ -5,7 +5,7 @@ import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { firstPlace } from '../index/binary-search.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 
-/** What a list is asked for. */
+/** Which bots a list has, in which order, and which page of it. */
 export interface Selection {
   /** Words that every bot must have in its names and descriptions. */
   readonly q?: string;
@@ -16,7 +16,7 @@ export interface Selection {
   readonly author?: string;
   /** A language the bot must have a page in. */
   readonly locale?: Locale;
-  /** A count was posted in the last so many days. */
+  /** In how many days, up to now, a count must have been posted. */
   readonly activeDays?: number;
   /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
@@ -58,7 +58,7 @@ export type ValueOf = (bot: IndexedBot) => SortValue;
 
 /**
  * Picks a page of bots.
- * @param sorted every bot in the order asked for, as `compareSorted` has it
+ * @param sorted every bot in the order of the list, as `compareSorted` has it
  * @param valueOf what they are sorted by
  * @param found the bots that fit `q`; needed with `q` only
  */
@@ -78,7 +78,7 @@ export async function select(
   return { bots, total: matching.length, next };
 }
 
-/** Returns the bots that match; all of them without a look at any where nothing is asked for. */
+/** Returns the bots that match: the list itself where there is no filter. */
 async function filter(
   bots: readonly IndexedBot[],
   selection: Selection,
@@ -164,7 +164,7 @@ function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
   return a < b ? -1 : 1;
 }
 
-/** Whether a bot has what is asked for besides words. */
+/** Whether a bot passes all filters but the words. */
 export function matches({ facts }: IndexedBot, selection: Selection): boolean {
   const { categories, nsfw, verified, openSource, author, locale } = selection;
   return (

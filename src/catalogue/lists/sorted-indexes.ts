@@ -12,8 +12,8 @@ export interface Ordered {
 }
 
 /**
- * The index in every order that lists ask for. An order is kept and brought up to date when it is asked for
- * again: sorting what is nearly sorted takes linear time.
+ * The index in every order that lists have. An order is kept, and updated when it is next needed: sorting what is nearly
+ * sorted takes linear time.
  */
 export class SortedIndexes {
   readonly #bots: BotIndex;
@@ -25,7 +25,7 @@ export class SortedIndexes {
     this.counts = counts;
   }
 
-  /** The bots in ascending order; one without a count stands before those that have one. */
+  /** Returns the bots in ascending order; one without a count comes before those that have one. */
   async by(key: Sort['key']): Promise<Ordered> {
     const version = this.version(key);
     const kept = this.#kept.get(key);
@@ -37,13 +37,16 @@ export class SortedIndexes {
     return ordered;
   }
 
-  /** Returns the version that an order would have now. Counts change all the time: their order is sorted again once a second at most. */
+  /**
+   * Returns the version that an order would have now. Counts change all the time: their order is sorted again once a
+   * second at most.
+   */
   version(key: Sort['key']): string {
     const second = isByCount(key) && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
-  /** What the bots are sorted by in an order. */
+  /** Returns what the bots are sorted by in an order. */
   valueOf(key: Sort['key']): ValueOf {
     switch (key) {
       case 'id':
@@ -61,7 +64,7 @@ export class SortedIndexes {
     }
   }
 
-  /** The bots of which a count was posted in the last so many days, in their order. */
+  /** Returns the bots of which a count was posted in the last `activeDays` days, in their order. */
   async active(bots: readonly IndexedBot[], activeDays: number): Promise<IndexedBot[]> {
     const since = activeSince({ activeDays });
     const found: IndexedBot[] = [];

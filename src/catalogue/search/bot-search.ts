@@ -8,8 +8,9 @@ import type { IndexSegment } from './segment.ts';
 import type { CategoryWords } from './text/category-words.ts';
 
 /**
- * Searches names, categories, descriptions and pages of every bot in every language: docs/decisions/017-search-has-an-index-of-words.md. The words of
- * all bots are in one large segment, those of bots that changed since in small ones.
+ * Searches names, categories, descriptions and pages of every bot in every language
+ * (docs/decisions/017-search-has-an-index-of-words.md). The words of all bots are in one large segment, those of bots
+ * that changed since in small ones.
  */
 export class BotSearch {
   readonly #bots: BotIndex;
@@ -131,7 +132,7 @@ export class BotSearch {
   }
 }
 
-/** So many bots are indexed on the event loop; more in a thread. */
+/** Up to this number of bots are indexed on the event loop; more in a thread. */
 const mostInSlices = 256;
 
 function isMerged(before: IndexSegment, segment: IndexSegment): boolean {

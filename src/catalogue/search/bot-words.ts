@@ -40,17 +40,17 @@ export function addPages(builder: PostingsBuilder, bot: number, { contents }: Se
   }
 }
 
-/** The word that stands for a category; no text has it. */
+/** Returns the word that a category is indexed as; no text has it. */
 export function categoryWord(category: string): string {
   return `#${category}`;
 }
 
-/** The word that stands for a whole name, written without spaces; no text has it. */
+/** Returns the word that a whole name is indexed as, written without spaces; no text has it. */
 export function wholeNameWord(name: string): string {
   return `=${joined(name)}`;
 }
 
-/** The letters and digits of a text alone. */
+/** Returns the letters and digits of a text alone. */
 export function joined(text: string): string {
   return runsOf(text)
     .map((run) => run.text)

@@ -36,7 +36,7 @@ export class Matches {
     this.size = 0;
   }
 
-  /** Adds what one word stands for; each field counts once a bot, by the expansion that fits best. */
+  /** Adds the expansions of one word; each field counts once a bot, by the expansion that fits best. */
   async addWord(index: WordIndex, expansions: readonly Expansion[], slice: TimeSlice): Promise<void> {
     for (const expansion of expansions.toSorted((a, b) => b.fit - a.fit)) {
       const end = index.end(expansion);

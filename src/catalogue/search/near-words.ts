@@ -17,8 +17,8 @@ interface Candidate {
 }
 
 /**
- * Returns the words that a misspelled one may stand for, the likeliest first. Of equally near ones, names of categories that bots are in come first, then words that more bots use, then the
- * shorter ones, which are rather the base form.
+ * Returns the words that a misspelled one may mean, the likeliest first. Of equally near ones, names of categories that
+ * bots are in come first, then words that more bots use, then the shorter ones, which are rather the base form.
  * @param most spelling errors that a word may have
  */
 export async function nearWords(

@@ -78,5 +78,5 @@ function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Ter
 
 const joinedFit = 0.95;
 
-/** What is typed behind so many words is not looked at. */
+/** Words beyond this number are ignored. */
 const mostPieces = 24;

@@ -65,7 +65,7 @@ export class Vocabulary {
     return found;
   }
 
-  /** Returns the words of a range that are at most so many spelling errors from a word; not the word itself. */
+  /** Returns the words of a range that are at most `most` spelling errors from a word; not the word itself. */
   near(word: string, most: number, { from, to }: WordRange): NearWord[] {
     const wanted = lettersOf(word);
     const letters = this.#letters;

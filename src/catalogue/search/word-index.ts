@@ -2,7 +2,7 @@ import type { PackedPostings } from './postings.ts';
 import { Stems } from './text/stems.ts';
 import { Vocabulary, type WordRange } from './vocabulary.ts';
 
-/** Words that a word of the query stands for, and how well they fit: 1 for the word itself. */
+/** Words that are found for a word of the query, and how well they fit: 1 for the word itself. */
 export interface Expansion extends WordRange {
   readonly fit: number;
 }

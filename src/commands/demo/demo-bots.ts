@@ -79,7 +79,7 @@ function sharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'descrip
   const { slug, permissions, prefix = [], customisable = false, mentionable = false } = bot;
   const id = idOf(bot);
   const scope = 'scope=bot%20applications.commands';
-  const asks = permissions === undefined ? '' : `&permissions=${permissions}`;
+  const requested = permissions === undefined ? '' : `&permissions=${permissions}`;
   return {
     authors: [digitsOf(`author ${bot.author}`)],
     category: bot.category,
@@ -87,7 +87,7 @@ function sharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'descrip
     created: now - bot.created * day,
     edited: now - bot.edited * day,
     images: imagesOf(bot),
-    invite: bot.invite ?? `https://discord.com/oauth2/authorize?client_id=${id}${asks}&${scope}`,
+    invite: bot.invite ?? `https://discord.com/oauth2/authorize?client_id=${id}${requested}&${scope}`,
     nsfw: bot.adult ?? false,
     support: bot.support ? `https://${slug}.example/support` : null,
     trigger: { prefix: [...prefix], customisable, mentionable },
@@ -99,7 +99,7 @@ function sharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'descrip
 /** Milliseconds. */
 const day = 86_400_000;
 
-/** Returns 18 digits that stand for a text. */
+/** Returns 18 digits, the same for the same text. */
 function digitsOf(text: string): string {
   const number = BigInt(`0x${hash('sha256', text).slice(0, 15)}`);
   return String(10n ** 17n + (number % (9n * 10n ** 17n)));

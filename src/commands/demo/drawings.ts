@@ -91,7 +91,7 @@ function svg(width: number, height: number, box: string, parts: readonly string[
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${parts.join('')}</svg>`;
 }
 
-/** Returns a rounded bar, which stands for a line of text. */
+/** Returns a rounded bar, which is drawn for a line of text. */
 function bar(x: number, y: number, width: number, height: number, colour: string, opacity: number): string {
   const place = `x="${x}" y="${y}" width="${Math.round(width)}" height="${height}" rx="${Math.min(6, width / 2)}"`;
   return `<rect ${place} fill="${colour}" fill-opacity="${opacity}"/>`;

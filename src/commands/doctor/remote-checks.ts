@@ -79,7 +79,7 @@ export const checkClock = inClone(async (repository, { config, signal }) => {
   const address = named.trim();
   if (!/^https?:/.test(address) || !URL.canParse(address))
     return fine('not checked: the remote is not reached over http');
-  const asked = Date.now();
+  const sent = Date.now();
   const response = await fetch(new URL('/', address).origin, {
     method: 'HEAD',
     redirect: 'manual',
@@ -87,7 +87,7 @@ export const checkClock = inClone(async (repository, { config, signal }) => {
   }).catch(() => undefined);
   const date = Date.parse(response?.headers.get('date') ?? '');
   if (Number.isNaN(date)) return fine('not checked: the remote sends no date');
-  return clockOutcome((asked + Date.now()) / 2 - date);
+  return clockOutcome((sent + Date.now()) / 2 - date);
 });
 
 /** @param ahead milliseconds by which this clock is ahead of that of the remote, which has whole seconds */

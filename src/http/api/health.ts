@@ -13,8 +13,8 @@ export interface Health {
 }
 
 /**
- * `/healthz`: the process responds, with its version and a random ID. `/readyz`: whether every part is ready (else 503), what fails
- * although reads go on, and which files have faults.
+ * `/healthz`: the process responds, with its version and a random ID. `/readyz`: whether every part is ready (else 503),
+ * what fails although reads go on, and which files have faults.
  */
 export function addHealthRoutes(router: Router, health: Health): void {
   router.get('/healthz', (ctx) => {

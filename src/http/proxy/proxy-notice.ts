@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { Log } from '../../log.ts';
 
-/** Notices the first request that came through a proxy, of a service that has not been told its public address. */
+/** Notices the first request that came through a proxy, where the public address is not set. */
 export class ProxyNotice {
   readonly #log: Log;
   readonly #baseUrl: string;

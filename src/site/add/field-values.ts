@@ -4,7 +4,7 @@ import type { AddField, FieldTexts } from './add-fields.ts';
 /** A value of the front matter that a field can have. */
 export type FieldValue = string | null | boolean | readonly string[];
 
-/** Returns the value that a field's text stands for. An optional field that is empty is null. */
+/** Returns the value of a field by its text. An optional field that is empty is null. */
 export function valueOf({ name, kind, required = false }: AddField, texts: FieldTexts): FieldValue {
   const text = texts[name] ?? '';
   switch (kind) {

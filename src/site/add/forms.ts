@@ -52,7 +52,7 @@ export function newBotForm(bots: BotIndex, viewer: Viewer | null, locale: Locale
 }
 
 /**
- * Returns the form that edits a bot's page in a language; null stands for its main page.
+ * Returns the form that edits a bot's page in a language; null for its main page.
  * @throws {ProblemError} not-found
  */
 export function editForm(bot: IndexedBot, language: string | null, read: PageReader): Form {

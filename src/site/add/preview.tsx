@@ -22,7 +22,7 @@ export interface PreviewedBot {
 /**
  * Returns the bot of a form.
  * @param listed the record that it has now; undefined for a new bot
- * @param empty what stands in for texts that are empty
+ * @param empty what is shown for texts that are empty
  * @param categories those that a bot can have
  */
 export function previewOf(
@@ -51,7 +51,7 @@ export function previewOf(
   return { bot: listElement(assembleRecord(botId, main, [], listed?.cachedImages)), locale };
 }
 
-/** What stands in for a language or an ID that is wrong. */
+/** What replaces a language or an ID that is wrong. */
 const unknownLanguage = canonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 

@@ -16,7 +16,7 @@ import { CountChart } from './count-chart.tsx';
 import { Permissions } from './permissions.tsx';
 
 /**
- * The column beside a bot's page: the permissions it asks for, its counts, what is on the page, other bots of its author,
+ * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
  * and its listing. On phones the permissions come before the page.
  */
 export function BotPanels(props: BotPageProps): VNode {

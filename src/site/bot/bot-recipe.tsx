@@ -56,7 +56,7 @@ interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'mark
   readonly faults: readonly Fault[];
 }
 
-/** Returns how the page of a bot is made, in the language and with the pictures that the request asks for. */
+/** Returns how the page of a bot is made, in the language and with the pictures that the request selects. */
 export async function botRecipe(
   ctx: Context,
   options: BotRecipeOptions,

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { readInvite, type StatedPermissions } from '../../bot/permissions.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
-/** What the bot's invite link asks for; nothing for a link of another platform. */
+/** The permissions that the bot's invite link requests; nothing for a link of another platform. */
 export function Permissions({ invite }: { readonly invite: string }): VNode | null {
   const { t } = useLanguage();
   const read = readInvite(invite);

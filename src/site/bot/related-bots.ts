@@ -67,7 +67,7 @@ export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Loca
     .map(({ other }) => other);
 }
 
-/** Grouping takes at most one part in so many of the time. */
+/** Grouping takes at most one part in this number of the time. */
 const share = 200;
 
 const mostOfAuthor = 8;

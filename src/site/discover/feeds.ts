@@ -113,5 +113,5 @@ export class Feeds {
 
 const entries = 50;
 
-/** Making a feed takes at most one part in so many of the time. */
+/** Making a feed takes at most one part in this number of the time. */
 const share = 20;

@@ -55,7 +55,7 @@ export class SitemapCache {
   }
 }
 
-/** Making a sitemap takes at most one part in so many of the time. */
+/** Making a sitemap takes at most one part in this number of the time. */
 const share = 20;
 
 /** A part before it is compressed. */

@@ -21,7 +21,7 @@ export interface FrontList {
   readonly allCategories: ReadonlyMap<Category, number>;
   /** The languages that bots have a page in, those of most bots first. */
   readonly languages: readonly Locale[];
-  /** How many more match that are for adults and were not asked for. */
+  /** How many more match that are for adults, where those are left out. */
   readonly hidden: number;
   /** What was searched for instead of what no bot has. */
   readonly corrected: string | undefined;
@@ -212,7 +212,7 @@ export class FrontLists {
   }
 }
 
-/** Making a list takes at most one part in so many of the time. */
+/** Making a list takes at most one part in this number of the time. */
 const share = 20;
 
 const mostExamples = 5;

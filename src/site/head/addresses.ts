@@ -24,7 +24,7 @@ export interface LanguageAddress {
 
 /**
  * Returns the preferred address of a bot's page in one of its languages. The default language has the address without a
- * language: that is what a client sees that asks for none.
+ * language: that is what a client sees that names none.
  */
 export function botAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
   return pathInLanguage(`${baseUrl}/bots/${id}`, locale, defaultLocale);

@@ -74,7 +74,10 @@ function parserFor(locale: string): (text: string) => Message {
   };
 }
 
-/** The words beside a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not “сервер”. */
+/**
+ * The words beside a shortened number agree with its thousands or millions: 101,000 is “101 тыс. серверов”, not
+ * “сервер”.
+ */
 class ShortPluralRules extends Intl.PluralRules {
   override select(value: number): Intl.LDMLPluralRule {
     return super.select(value < 1000 ? value : 1000 ** Math.floor(Math.log10(value) / 3));

@@ -7,7 +7,10 @@ import type { Message, MessageKey } from './message-file.ts';
 /** What fills in the placeholders of a message, by name. */
 export type Values = Readonly<Record<string, string | number | VNode>>;
 
-/** The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since the epoch. */
+/**
+ * The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since
+ * the epoch.
+ */
 export interface Messages {
   readonly locale: Locale;
   readonly dir: 'ltr' | 'rtl';
@@ -26,7 +29,10 @@ export interface Messages {
   readonly minute: (time: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
-  /** Formats how long before a day `time` is, in days at least: today, 2 days ago, last month. @param today when the day began */
+  /**
+   * Formats how long before a day `time` is, in days at least: today, 2 days ago, last month.
+   * @param today when the day began
+   */
   readonly daysAgo: (time: number, today: number) => string;
   /** Returns the name of a language in this language. */
   readonly languageName: (locale: string) => string;

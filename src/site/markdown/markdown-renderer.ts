@@ -22,7 +22,8 @@ export interface RenderedMarkdown {
 
 /**
  * Renders untrusted Markdown, and the HTML in it, to HTML that is safe to put into a page: allowed tags only, links to the
- * web, to mail and to headings of the text only, cached images only, headings below the page's `h1`. A hostile text may take long.
+ * web, to mail and to headings of the text only, cached images only, headings below the page's `h1`. A hostile text may
+ * take long.
  * @returns null for a text that exceeds a limit
  */
 export function renderMarkdown({ text, name, pictures }: MarkdownSource): RenderedMarkdown | null {

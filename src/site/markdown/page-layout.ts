@@ -99,7 +99,10 @@ function laidOutElement(node: Element, place: Place): Node[] {
   return [scrolling(node)];
 }
 
-/** Returns the cached copy of an image, else a frame with its text, or its host where it has none, that links to the original. */
+/**
+ * Returns the cached copy of an image, else a frame with its text, or its host where it has none, that links to the
+ * original.
+ */
 function picture(node: Element, { pictures, inLink }: Place): Node[] {
   const url = attribute(node, 'src') ?? '';
   const alt = attribute(node, 'alt') ?? '';
@@ -131,7 +134,10 @@ function drawTask({ childNodes }: Element): boolean {
   return true;
 }
 
-/** Wraps a table so that it scrolls. One that is wider than a phone can be reached with the keyboard, named by its first row. */
+/**
+ * Wraps a table so that it scrolls. One that is wider than a phone can be reached with the keyboard, named by its first
+ * row.
+ */
 function scrolling(table: Element): Element {
   const rows = rowsOf(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
   const longest: number[] = [];

@@ -9,7 +9,7 @@ import { renderPage, sendOnce, sendPage } from './html-response.ts';
 
 /** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
 export interface PageRecipe<Request extends object, Inputs extends object> {
-  /** What was asked for: serialised to JSON, with the language of the interface, it is the key of the stored page. */
+  /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
   readonly request: Request;
   /** Reads what can change, as it is now. Compared value by value with what a stored page was rendered from. */
   readonly read: () => Inputs;

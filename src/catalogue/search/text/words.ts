@@ -28,7 +28,7 @@ export function runsOf(text: string): Run[] {
 export type OnWord = (word: string, place: number) => void;
 
 /**
- * Calls back with each word of a text that is to be found. Unspaced scripts are cut into pairs of letters, as only a
+ * Calls back with each word that a text is found by. Unspaced scripts are cut into pairs of letters, as only a
  * dictionary knows their words. Words with hyphens between them are also one: "e-mail" is found by "email".
  * @param place where the first word is
  * @returns the place after the last word
