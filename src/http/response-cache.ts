@@ -43,14 +43,14 @@ export class ResponseCache {
     const { method, url = '' } = request;
     if (method !== 'GET') return false;
     const all = this.#responses.get(url);
-    const asked = all && readVaryKey(request);
-    const stored = asked && all.find((one) => isSame(one, asked));
+    const key = all && readVaryKey(request);
+    const stored = key && all.find((one) => isSame(one, key));
     if (stored === undefined) return false;
     if (!stored.current()) {
       this.#responses.delete(url);
       return false;
     }
-    const kind = kindOf(asked?.condition, stored.etag);
+    const kind = kindOf(key?.condition, stored.etag);
     if (kind === undefined || !stored[kind]?.send(response)) return false;
     this.hits[kind]++;
     return true;
@@ -64,18 +64,18 @@ export class ResponseCache {
     current: () => boolean,
   ): void {
     const { method, url = '' } = request;
-    const asked = readVaryKey(request);
+    const key = readVaryKey(request);
     const etag = response.getHeader('etag');
-    if (asked === undefined || method !== 'GET' || url.length > longest || typeof etag !== 'string') return;
-    const { accept, encoding, language } = asked;
+    if (key === undefined || method !== 'GET' || url.length > longest || typeof etag !== 'string') return;
+    const { accept, encoding, language } = key;
     if (accept.length + encoding.length + language.length > longest) return;
     const pairs = Object.entries(response.getHeaders()).map(
       ([name, value]) => [name, String(value)] as const,
     );
     const describing = pairs.filter(([name]) => !/^content-(type|length|encoding)$/.test(name)).flat();
     const kept = (this.#responses.get(url) ?? []).filter((one) => one.current());
-    if (body === null && kept.some((one) => isSame(one, asked))) return;
-    const others = kept.filter((one) => !isSame(one, asked));
+    if (body === null && kept.some((one) => isSame(one, key))) return;
+    const others = kept.filter((one) => !isSame(one, key));
     const stored = {
       accept,
       encoding,

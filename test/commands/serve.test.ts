@@ -60,7 +60,7 @@ describe('botshelf serve', () => {
     writeFileSync(join(bin, 'systemd-notify'), program, { mode: 0o755 });
     const env = { PATH: `${bin}:${process.env['PATH']}`, NOTIFY_SOCKET: '/run/systemd/notify' };
     const service = await startServiceProcess(catalogue(), env);
-    service.expectLog(/systemd could not be told STOPPING=1: .+ set Type=exec/);
+    service.expectLog(/could not notify systemd of STOPPING=1: .+ set Type=exec/);
     await eventually(() => strictEqual(readFileSync(told, 'utf8'), '/run/systemd/notify READY=1\n'));
     strictEqual(await service.end('SIGTERM'), 0);
     strictEqual(readFileSync(told, 'utf8').split('\n')[1], '/run/systemd/notify STOPPING=1');

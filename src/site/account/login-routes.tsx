@@ -49,7 +49,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl 
     try {
       const to = query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(
-        keepLocale(returnPath(to, login.basePath), site.languages.of(ctx).asked),
+        keepLocale(returnPath(to, login.basePath), site.languages.of(ctx).requested),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);

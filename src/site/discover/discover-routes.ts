@@ -21,12 +21,15 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
   const { baseUrl, securityContact, site } = options;
   const { languages } = site;
   const feeds = new Feeds(options);
-  router.get(sitePaths.newBots, async (ctx) => await send(ctx, await feeds.newBots(languages.askedBy(ctx))));
+  router.get(
+    sitePaths.newBots,
+    async (ctx) => await send(ctx, await feeds.newBots(languages.inAddress(ctx))),
+  );
   router.get('/feeds/category/:name.atom', async (ctx) => {
-    await send(ctx, await feeds.category(ctx.params['name'] ?? '', languages.askedBy(ctx)));
+    await send(ctx, await feeds.category(ctx.params['name'] ?? '', languages.inAddress(ctx)));
   });
   router.get('/feeds/author/:id.atom', async (ctx) => {
-    await send(ctx, await feeds.author(ctx.params['id'] ?? '', languages.askedBy(ctx)));
+    await send(ctx, await feeds.author(ctx.params['id'] ?? '', languages.inAddress(ctx)));
   });
 
   const sitemap = new SitemapCache({ ...options, locales: languages.locales });
@@ -55,7 +58,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     router.get(path, async (ctx) => {
       const { settings } = site;
       const current = (): boolean => site.settings === settings;
-      await send(ctx, { ...fileIn(languages.askedBy(ctx), settings), current });
+      await send(ctx, { ...fileIn(languages.inAddress(ctx), settings), current });
     });
   const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
   const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };

@@ -27,12 +27,12 @@ export function metaOf(options: {
   readonly language: PageLanguage;
 }): PageMeta {
   const { site, query, title, description, baseUrl } = options;
-  const { text, categoryName, locale, locales, asked } = options.language;
+  const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   const preferred = preferredQuery(query);
   const pathIn = (tag: Locale): string => frontPath({ ...preferred, locale: tag });
   return listMeta({
-    path: asked === locale ? pathIn(locale) : frontPath(preferred),
+    path: requested === locale ? pathIn(locale) : frontPath(preferred),
     title,
     description,
     category:

@@ -41,28 +41,28 @@ export class Languages {
    * languages of the interface, else the default.
    */
   of(ctx: Context): PageLanguage {
-    return this.choose(askedLocale(ctx), ctx.get('Accept-Language'));
+    return this.choose(localeInAddress(ctx), ctx.get('Accept-Language'));
   }
 
   /** Returns the messages for the language in the address alone, else the default: for what programs read. */
-  askedBy(ctx: Context): PageLanguage {
-    return this.choose(askedLocale(ctx), '');
+  inAddress(ctx: Context): PageLanguage {
+    return this.choose(localeInAddress(ctx), '');
   }
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
-  choose(asked: Locale | undefined, accepted: string): PageLanguage {
-    const wanted = wantedRanges(asked, accepted);
+  choose(requested: Locale | undefined, accepted: string): PageLanguage {
+    const wanted = wantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
     const publicPath = (path: string): string => this.#basePath + path;
     return {
       ...this.messages(locale),
-      asked,
+      requested,
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,
       categoryName: (category) => this.#categoryName(category, locale),
       locales: this.locales,
       publicPath,
-      href: (path) => publicPath(asked === undefined ? path : withLocale(path, asked)),
+      href: (path) => publicPath(requested === undefined ? path : withLocale(path, requested)),
     };
   }
 
@@ -98,7 +98,7 @@ export class Languages {
   }
 }
 
-function askedLocale(ctx: Context): Locale | undefined {
+function localeInAddress(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
   return canonicalLocale(tag);
 }

@@ -3,11 +3,11 @@ import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 /**
  * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
  * twenty, because each bot of a list is compared with all of them.
- * @param asked the value of `?locale=`
+ * @param requested the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
-export function wantedRanges(asked: string | undefined, accepted: string): string[] {
-  return [...(asked === undefined ? [] : [asked]), ...languageRanges(accepted)].slice(0, 20);
+export function wantedRanges(requested: string | undefined, accepted: string): string[] {
+  return [...(requested === undefined ? [] : [requested]), ...languageRanges(accepted)].slice(0, 20);
 }
 
 /**

@@ -14,7 +14,7 @@ export interface PageLanguage extends Messages {
   /** Returns the name of a category, in the nearest language that has one. */
   readonly categoryName: (category: Category) => string;
   /** The language in the address, in canonical case; undefined where the browser's or the default is used. */
-  readonly asked: Locale | undefined;
+  readonly requested: Locale | undefined;
   /** The languages that the interface has. */
   readonly locales: readonly Locale[];
   /** Returns where the public address has a path of this site: below the path of that address. */
@@ -39,8 +39,8 @@ export function inLanguage(language: PageLanguage, page: VNode): VNode {
 
 /** The field of a GET form that keeps the language of the address. */
 export function KeepLanguage(): VNode | null {
-  const { asked } = useLanguage();
-  return asked === undefined ? null : <input type="hidden" name="locale" value={asked} />;
+  const { requested } = useLanguage();
+  return requested === undefined ? null : <input type="hidden" name="locale" value={requested} />;
 }
 
 /**

@@ -29,7 +29,7 @@ describe('the languages of the interface', () => {
     deepStrictEqual(open().languages.locales, ['en', 'ar', 'de', 'pt-BR']);
   });
 
-  const choices: readonly (readonly [asked: string | undefined, accepted: string, locale: string])[] = [
+  const choices: readonly (readonly [requested: string | undefined, accepted: string, locale: string])[] = [
     [undefined, '', 'en'],
     [undefined, 'de', 'de'],
     [undefined, 'de-AT, en;q=0.9', 'de'],
@@ -42,9 +42,9 @@ describe('the languages of the interface', () => {
     ['he', 'de', 'de'],
     ['he', '', 'en'],
   ];
-  for (const [asked, accepted, locale] of choices)
-    it(`choose ${locale} for ?locale=${asked ?? ''} and a browser with ${accepted || 'none'}`, () => {
-      strictEqual(open().languages.choose(asked as Locale | undefined, accepted).locale, locale);
+  for (const [requested, accepted, locale] of choices)
+    it(`choose ${locale} for ?locale=${requested ?? ''} and a browser with ${accepted || 'none'}`, () => {
+      strictEqual(open().languages.choose(requested as Locale | undefined, accepted).locale, locale);
     });
 
   it('fall back to the default language of the catalogue', () => {

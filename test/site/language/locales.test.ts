@@ -9,12 +9,12 @@ import {
 } from '../../../src/site/language/locales.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
-const choose = (asked: string | undefined, accepted = ''): string | undefined =>
-  chooseLocale(available, wantedRanges(asked, accepted));
+const choose = (requested: string | undefined, accepted = ''): string | undefined =>
+  chooseLocale(available, wantedRanges(requested, accepted));
 
 describe('the language of a page', () => {
   it('is the one that the address asks for', () => strictEqual(choose('fr', 'en'), 'fr'));
-  it('is asked for in any case', () => strictEqual(choose('FR'), 'fr'));
+  it('is found in any case', () => strictEqual(choose('FR'), 'fr'));
   it('is the best that the browser asks for, by weight', () =>
     strictEqual(choose(undefined, 'de, en;q=0.5, fr;q=0.9'), 'fr'));
   it('is found by a longer tag (RFC 4647, look-up)', () => strictEqual(choose(undefined, 'fr-CA'), 'fr'));
