@@ -77,7 +77,7 @@ export interface AppOptions {
   readonly proxyNotice: ProxyNotice | null;
   /** As `UpdateRouteOptions.acknowledge`. */
   readonly acknowledge: UpdateRouteOptions['acknowledge'];
-  readonly config: Pick<Config, 'baseUrl' | 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
+  readonly config: Pick<Config, 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
   readonly log: Log;
 }
 
@@ -92,7 +92,7 @@ export interface Application {
 export function createApp(options: AppOptions): Application {
   const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
   const { config, log } = options;
-  const { baseUrl } = config;
+  const { baseUrl } = site;
   const probes = options.probesApart ? new Router() : probeRoutes(options);
 
   const { bots } = catalogue;
@@ -133,9 +133,9 @@ export function createApp(options: AppOptions): Application {
   const router = new Router();
   if (options.pictures) addImageRoute(router, options.pictures);
   const { login, committedAuthors } = options;
-  if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100), baseUrl });
+  if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
   const presses = new RateLimit('token-presses', 10);
-  addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses, baseUrl });
+  addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses });
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
@@ -144,7 +144,7 @@ export function createApp(options: AppOptions): Application {
   const viewerOf = viewersOf(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
-  addDiscoverRoutes(router, { bots, lists, baseUrl, site, securityContact });
+  addDiscoverRoutes(router, { bots, lists, site, securityContact });
   const prepareSite = addSiteRoutes(router, {
     site,
     bots,
@@ -152,7 +152,6 @@ export function createApp(options: AppOptions): Application {
     counts,
     timeline: options.timeline,
     markdown,
-    baseUrl,
     viewerOf,
     faultsOf,
     readPage,

@@ -19,6 +19,7 @@ export function siteOf(
 ): Site {
   const derived = origin && repositoryLinks(origin);
   return {
+    baseUrl,
     languages: new Languages(log, () => catalogue.settings, basePathOf(baseUrl)),
     login: login !== null,
     get repository() {

@@ -3,7 +3,6 @@ import { useLanguage } from './language/page-language.tsx';
 import { Layout, type PageProps } from './page/layout.tsx';
 
 export interface DocsPageProps extends PageProps {
-  readonly baseUrl: string;
   readonly document: ApiDocument;
 }
 
@@ -24,8 +23,9 @@ interface Operation {
 }
 
 /** How to use the API, for people; programs read the OpenAPI document. */
-export function DocsPage({ site, viewer, baseUrl, document }: DocsPageProps): VNode {
+export function DocsPage({ site, viewer, document }: DocsPageProps): VNode {
   const { t, text, publicPath } = useLanguage();
+  const { baseUrl } = site;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       return { name: `${method.toUpperCase()} ${publicPath(path)}`, operation };

@@ -27,21 +27,21 @@ export type SitePreparation = () => Promise<void>;
 
 /** The pages that anyone can read: front page, categories, bots, API; the forms. */
 export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
-  const { site, bots, counts, baseUrl } = options;
+  const { site, bots, counts } = options;
   addAddRoutes(router, options);
   const pages = new PageCache(options);
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), undefined);
     if (isFront(query))
-      await pages.respond(ctx, await frontRecipe(ctx, lists, query, baseUrl, site.languages.of(ctx)));
-    else await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
+      await pages.respond(ctx, await frontRecipe(ctx, lists, query, site.languages.of(ctx)));
+    else await pages.respond(ctx, await listRecipe(ctx, lists, query));
   });
   router.get('/categories/:category', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
-    await pages.respond(ctx, await listRecipe(ctx, lists, query, baseUrl));
+    await pages.respond(ctx, await listRecipe(ctx, lists, query));
   });
-  const docs = { request: { page: 'docs' }, read: () => ({ baseUrl }), render: renderDocs };
+  const docs = { request: { page: 'docs' }, read: () => ({}), render: renderDocs };
   router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
   const related = new RelatedBots(bots, counts);
   router.get('/bots/:id', async (ctx) => {
@@ -53,8 +53,8 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   return async () => void (await Promise.all([lists.front(), related.groups()]));
 }
 
-async function renderDocs(inputs: PageInputs & { readonly baseUrl: string }): Promise<VNode> {
-  const document = openApi(inputs.baseUrl, inputs.settings) as ApiDocument;
+async function renderDocs(inputs: PageInputs): Promise<VNode> {
+  const document = openApi(inputs.site.baseUrl, inputs.settings) as ApiDocument;
   return <DocsPage {...inputs} document={document} />;
 }
 

@@ -53,6 +53,7 @@ describe('the pages of the site', () => {
     } as RepositoryLinks;
     settings = settingsOf();
     const site: Site = {
+      baseUrl: 'https://bots.example.org',
       get settings() {
         return settings;
       },
@@ -79,7 +80,6 @@ describe('the pages of the site', () => {
       counts,
       timeline,
       markdown,
-      baseUrl: 'https://bots.example.org',
     };
     const router = new Router();
     addSiteRoutes(router, all);

@@ -22,8 +22,6 @@ export interface LoginRoutesOptions {
   readonly login: Login;
   /** Logins by address: each causes a few requests to the provider. */
   readonly attempts: RateLimit;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
 }
 
 /**
@@ -32,7 +30,8 @@ export interface LoginRoutesOptions {
  * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
  * provider.
  */
-export function addLoginRoutes(router: Router, { site, login, attempts, baseUrl }: LoginRoutesOptions): void {
+export function addLoginRoutes(router: Router, { site, login, attempts }: LoginRoutesOptions): void {
+  const { baseUrl } = site;
   const loginCookie = cookieOf('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
   const limit = (ctx: Context): void =>

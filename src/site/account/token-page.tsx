@@ -41,14 +41,12 @@ export type DoneChange = ({ readonly issued: Token } | { readonly revoked: boole
 export interface TokenPageProps {
   readonly site: Site;
   readonly bot: { readonly id: BotId; readonly name: string };
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
   /** The provider's display name; empty where the service has no login. */
   readonly provider: string;
   readonly state: TokenPageState;
 }
 
-export function TokenPage({ site, bot, baseUrl, provider, state }: TokenPageProps): VNode {
+export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode {
   const { t, text, href } = useLanguage();
   const viewer = 'session' in state ? viewerIn(state.session) : null;
   return (
@@ -72,7 +70,7 @@ export function TokenPage({ site, bot, baseUrl, provider, state }: TokenPageProp
         <section class="stack" aria-labelledby="post">
           <h2 id="post">{t('token.use')}</h2>
           <p>{t('token.useText')}</p>
-          {postingCode(baseUrl, bot.id).map(({ title, code }, number) => (
+          {postingCode(site.baseUrl, bot.id).map(({ title, code }, number) => (
             <details key={title} class="sample" open={number === 0}>
               <summary>{title}</summary>
               <pre tabIndex={0} role="region" aria-label={title}>

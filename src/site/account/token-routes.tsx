@@ -24,8 +24,6 @@ export interface TokenRoutesOptions {
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
   /** Button presses by bot. */
   readonly presses: RateLimit;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
 }
 
 /**
@@ -33,7 +31,7 @@ export interface TokenRoutesOptions {
  * of the login again. A token is in the response to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
-  const { site, bots, login, tokens, committedAuthors, presses, baseUrl } = options;
+  const { site, bots, login, tokens, committedAuthors, presses } = options;
 
   /** Decides what the page shows, from the session and the bot's authors. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
@@ -49,19 +47,11 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
   const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
     const bot = knownBot(bots, id);
     const { name } = bot.facts;
-    const page = (
-      <TokenPage
-        site={site}
-        bot={{ id, name }}
-        baseUrl={baseUrl}
-        provider={login?.provider ?? ''}
-        state={state}
-      />
-    );
+    const page = <TokenPage site={site} bot={{ id, name }} provider={login?.provider ?? ''} state={state} />;
     sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
   };
   const onPress = (path: string, act: (id: BotId, by: TokenChanger) => Promise<DoneChange>): void => {
-    router.post(path, refuseCrossSite(baseUrl), async (ctx) => {
+    router.post(path, refuseCrossSite(site.baseUrl), async (ctx) => {
       const { id } = knownBot(bots, ctx.params['id'] ?? '');
       const state = await stateOf(ctx, id, true);
       if (state.kind !== 'author') {

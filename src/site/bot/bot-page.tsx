@@ -42,8 +42,6 @@ export interface BotPageProps extends PageProps {
   readonly veiled: boolean;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
 }
 
 export function BotPage(props: BotPageProps): VNode {
@@ -53,8 +51,9 @@ export function BotPage(props: BotPageProps): VNode {
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
   const category = text('list.category', { category: categoryName(bot.category) });
   const crumbs = { front: site.settings.name, category };
+  const meta = botMeta({ ...props, ...shown, crumbs, baseUrl: site.baseUrl });
   return (
-    <Layout site={site} viewer={viewer} title={shown.name} meta={botMeta({ ...props, ...shown, crumbs })}>
+    <Layout site={site} viewer={viewer} title={shown.name} meta={meta}>
       <Breadcrumb bot={bot} />
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}

@@ -25,8 +25,6 @@ export interface BotRecipeOptions {
   readonly counts: ReadonlyCounts;
   readonly timeline: CountTimeline;
   readonly markdown: Markdown;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
   /** Finds the copy of a picture in a page. */
   readonly copyOf: FindCopy;
   /** The faults of a bot's files. */
@@ -39,7 +37,7 @@ interface BotRequest {
   readonly veiled: boolean;
 }
 
-interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'markdown' | 'baseUrl'> {
+interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'markdown'> {
   /** Undefined once the bot is removed. */
   readonly indexed: IndexedBot | undefined;
   readonly count: number | undefined;
@@ -63,7 +61,7 @@ export async function botRecipe(
   related: RelatedBots,
   { id, facts }: IndexedBot,
 ): Promise<PageRecipe<BotRequest, BotInputs>> {
-  const { bots, counts, timeline, markdown, baseUrl } = options;
+  const { bots, counts, timeline, markdown } = options;
   markdown.start();
   const groups = await related.groups();
   const params = queryOf(ctx);
@@ -86,7 +84,6 @@ export async function botRecipe(
       pictures: JSON.stringify(copiesOf(addressesIn(bots.get(id)), options.copyOf)),
       faults: options.site.live ? options.faultsOf(id) : noFaults,
       markdown,
-      baseUrl,
     }),
     render: renderBot,
   };

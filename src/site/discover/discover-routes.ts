@@ -18,8 +18,8 @@ export interface DiscoverOptions extends FeedsOptions {
 
 /** Adds what search engines, feed readers and browsers read beside the pages. */
 export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
-  const { baseUrl, securityContact, site } = options;
-  const { languages } = site;
+  const { bots, securityContact, site } = options;
+  const { baseUrl, languages } = site;
   const feeds = new Feeds(options);
   router.get(
     sitePaths.newBots,
@@ -32,7 +32,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, await feeds.author(ctx.params['id'] ?? '', languages.inAddress(ctx)));
   });
 
-  const sitemap = new SitemapCache({ ...options, locales: languages.locales });
+  const sitemap = new SitemapCache({ bots, baseUrl, locales: languages.locales });
   router.get('/sitemap.xml', async (ctx) => {
     const { main, current } = await sitemap.get();
     await send(ctx, { ...main, current });

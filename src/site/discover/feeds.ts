@@ -14,9 +14,7 @@ import { makeFeed } from './feed.ts';
 export interface FeedsOptions {
   readonly bots: BotIndex;
   readonly lists: BotLists;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
-  readonly site: Pick<Site, 'languages' | 'settings'>;
+  readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
 }
 
 /** What a feed depends on. */
@@ -87,7 +85,7 @@ export class Feeds {
   }
 
   async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<WholeDocument & Current> {
-    const { bots, lists, baseUrl, site } = this.#options;
+    const { bots, lists, site } = this.#options;
     const { locale } = messages;
     const read = (): FeedInputs => ({ bots: bots.version, settings: site.settings });
     return await this.#kept.get(`${path} ${locale}`, read, async ({ settings }) => {
@@ -104,7 +102,7 @@ export class Feeds {
         page: pathInLanguage(page, locale, settings.language),
         title,
         bots: selected.bots,
-        baseUrl,
+        baseUrl: site.baseUrl,
         messages,
       });
     });

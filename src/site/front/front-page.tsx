@@ -22,19 +22,17 @@ export interface FrontPageProps extends PageProps {
   readonly examples: readonly string[];
   /** When the day began, in milliseconds since the epoch. */
   readonly today: number;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
 }
 
 /** What a visitor sees first: a search, the largest categories, and shelves of bots. */
 export function FrontPage(props: FrontPageProps): VNode {
-  const { site, viewer, query, total, locales, shelves, today, baseUrl } = props;
+  const { site, viewer, query, total, locales, shelves, today } = props;
   const language = useLanguage();
   const { t, publicPath } = language;
   const { tagline, language: standard } = site.settings;
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (
-    <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(site, baseUrl, language) }}>
+    <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(site, language) }}>
       <div class="hero">
         {tagline === null ? (
           <h1>{t('front.title')}</h1>

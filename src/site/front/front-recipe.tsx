@@ -23,7 +23,6 @@ interface ListRequest {
 }
 
 interface CommonInputs {
-  readonly baseUrl: string;
   /** When the day began, in milliseconds since the epoch: cards say how long ago something was. */
   readonly today: number;
 }
@@ -38,7 +37,6 @@ export async function frontRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
-  baseUrl: string,
   { text }: Messages,
 ): Promise<PageRecipe<ListRequest, FrontInputs>> {
   const front = await lists.front();
@@ -50,7 +48,7 @@ export async function frontRecipe(
   );
   return {
     request: { query, locales },
-    read: () => ({ front, examples, baseUrl, today: startOfDay() }),
+    read: () => ({ front, examples, today: startOfDay() }),
     render: renderFront,
   };
 }
@@ -64,7 +62,6 @@ export async function listRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
-  baseUrl: string,
 ): Promise<PageRecipe<ListRequest, CommonInputs & { readonly list: FrontList }>> {
   const list = await lists.get(query);
   const { entries, suggestions, pages } = list;
@@ -76,7 +73,7 @@ export async function listRecipe(
   const locales = localesFor(ctx, query, [...entries, ...suggestions]);
   return {
     request: { query, locales },
-    read: () => ({ list, baseUrl, today: startOfDay() }),
+    read: () => ({ list, today: startOfDay() }),
     render: renderList,
   };
 }

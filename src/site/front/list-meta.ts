@@ -5,14 +5,13 @@ import type { Site } from '../page/layout.tsx';
 import { type FrontQuery, frontPath, noQuery, preferredQuery } from './front-query.ts';
 
 /** Describes the front page. */
-export function frontMeta(site: Site, baseUrl: string, language: PageLanguage): PageMeta {
+export function frontMeta(site: Site, language: PageLanguage): PageMeta {
   const { name, tagline } = site.settings;
   return metaOf({
     site,
     query: noQuery,
     title: name,
     description: tagline ?? language.text('front.title'),
-    baseUrl,
     language,
   });
 }
@@ -23,10 +22,10 @@ export function metaOf(options: {
   readonly query: FrontQuery;
   readonly title: string;
   readonly description: string;
-  readonly baseUrl: string;
   readonly language: PageLanguage;
 }): PageMeta {
-  const { site, query, title, description, baseUrl } = options;
+  const { site, query, title, description } = options;
+  const { baseUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   const preferred = preferredQuery(query);
@@ -45,7 +44,7 @@ export function metaOf(options: {
     isSearch: q !== '',
     isAdult: filters.includes('adult'),
     baseUrl,
-    product: site.settings.name,
+    product: settings.name,
     locale,
     languages: [
       ...locales.map((language) => ({ language, address: baseUrl + pathIn(language) })),

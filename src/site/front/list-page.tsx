@@ -18,13 +18,11 @@ export interface ListPageProps extends PageProps, Omit<FrontList, 'entries' | 's
   readonly suggestions: readonly ListedBot[];
   /** When the day began, in milliseconds since the epoch. */
   readonly today: number;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
 }
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, hidden, today, baseUrl } = props;
+  const { site, viewer, query, bots, total, pages, corrected, hidden, today } = props;
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
@@ -32,7 +30,7 @@ export function ListPage(props: ListPageProps): VNode {
   const title = headingOf(query, total, language);
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
-  const meta = metaOf({ site, query, title, description, baseUrl, language });
+  const meta = metaOf({ site, query, title, description, language });
   const pathOf = (page: number): string => publicPath(frontPath({ ...query, sort: sortOf(query), page }));
   const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
   return (

@@ -22,6 +22,8 @@ export interface Viewer {
 
 /** What all pages of a site have in common. */
 export interface Site {
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: string;
   /** The settings of the catalogue that are in force. */
   readonly settings: CatalogueSettings;
   /** The languages of the interface. */

@@ -18,6 +18,7 @@ const pictures = {
 
 const props: BotPageProps = {
   site: {
+    baseUrl: 'https://bots.example.org',
     settings: settingsOf(),
     languages: testLanguages,
     login: false,
@@ -41,7 +42,6 @@ const props: BotPageProps = {
   headings: [],
   veiled: false,
   faults: [],
-  baseUrl: 'https://bots.example.org',
 };
 const render = (more: Partial<BotPageProps> = {}): string =>
   renderToString(inEnglish(<BotPage {...props} {...more} />));

@@ -40,9 +40,8 @@ describe('what programs read beside the pages', () => {
     addDiscoverRoutes(router, {
       bots,
       lists,
-      baseUrl,
       securityContact,
-      site: { languages: testLanguages, settings: settingsOf() },
+      site: { baseUrl, languages: testLanguages, settings: settingsOf() },
     });
     const app = new Koa();
     app.silent = true;

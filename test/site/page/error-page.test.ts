@@ -10,6 +10,7 @@ import { recordedLog } from '../../support/recorded-log.ts';
 
 describe('the page of an error', () => {
   const site: Site = {
+    baseUrl: 'https://bots.example.org',
     settings: settingsOf(),
     languages: testLanguages,
     login: true,
