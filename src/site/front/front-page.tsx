@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
+import type { CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
@@ -11,12 +11,9 @@ import type { ShelfName } from './front-list.ts';
 import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
 import { frontMeta } from './list-meta.ts';
 
-export interface FrontPageProps extends PageProps {
+/** With the sizes of the catalogue without the bots for adults. */
+export interface FrontPageProps extends PageProps, CatalogueSizes {
   readonly query: FrontQuery;
-  /** How many bots there are that are not for adults. */
-  readonly total: number;
-  readonly categories: ReadonlyMap<Category, number>;
-  readonly locales: ReadonlyMap<Locale, number>;
   readonly shelves: readonly { readonly sort: ShelfName; readonly bots: readonly ListedBot[] }[];
   /** Searches that find bots. */
   readonly examples: readonly string[];

@@ -22,14 +22,15 @@ interface ListRequest {
   readonly locales: readonly Locale[];
 }
 
-interface CommonInputs {
+interface FrontInputs {
+  readonly front: Front;
+  readonly examples: Examples;
   /** When the day began, in milliseconds since the epoch: cards say how long ago something was. */
   readonly today: number;
 }
 
-interface FrontInputs extends CommonInputs {
-  readonly front: Front;
-  readonly examples: Examples;
+interface ListInputs extends Pick<FrontInputs, 'today'> {
+  readonly list: FrontList;
 }
 
 /** Returns how the front page is made, with examples of searches in the language of `messages`. */
@@ -62,7 +63,7 @@ export async function listRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
-): Promise<PageRecipe<ListRequest, CommonInputs & { readonly list: FrontList }>> {
+): Promise<PageRecipe<ListRequest, ListInputs>> {
   const list = await lists.get(query);
   const { entries, suggestions, pages } = list;
   if (query.page > Math.max(1, pages))
@@ -102,9 +103,7 @@ async function renderFront(inputs: ListRequest & PageInputs & FrontInputs): Prom
   return <FrontPage {...others} {...sizes} shelves={shown} examples={examples.queries} />;
 }
 
-async function renderList(
-  inputs: ListRequest & PageInputs & CommonInputs & { readonly list: FrontList },
-): Promise<VNode> {
+async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promise<VNode> {
   const { list, locales, ...others } = inputs;
   const { entries, ...numbers } = list;
   const bots = botsOf(entries, locales);

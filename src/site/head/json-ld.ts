@@ -1,3 +1,4 @@
+import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import { isoDate } from './iso-date.ts';
 
@@ -12,11 +13,15 @@ export interface Crumb {
 
 export interface BotDataOptions {
   readonly bot: BotListElement;
+  /** The public address, without a slash at its end. */
   readonly baseUrl: string;
+  /** That of the bot's page. */
   readonly address: string;
+  /** One of the bot's languages. */
+  readonly locale: Locale;
+  /** In that language, ready to be shown. */
   readonly name: string;
   readonly description: string;
-  readonly locale: string;
   readonly count: number | undefined;
 }
 

@@ -2,7 +2,14 @@ import type { Locale } from '../../bot/locale.ts';
 import { defaultLocale } from '../../bot/record.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import { botAddress, botLanguages, categoryFeed, type LanguageAddress } from './addresses.ts';
-import { botData, breadcrumbData, type Crumb, type LinkedData, siteData } from './json-ld.ts';
+import {
+  botData,
+  type BotDataOptions,
+  breadcrumbData,
+  type Crumb,
+  type LinkedData,
+  siteData,
+} from './json-ld.ts';
 
 /** What a page says about itself to search engines and to programs that show a preview of a link. */
 export interface PageMeta {
@@ -31,16 +38,7 @@ export interface PreviewPicture {
   readonly isWide: boolean;
 }
 
-export interface BotMetaOptions {
-  readonly bot: BotListElement;
-  /** One of the bot's. */
-  readonly locale: Locale;
-  /** In that language, ready to be shown. */
-  readonly name: string;
-  readonly description: string;
-  readonly count: number | undefined;
-  /** The public address, without a slash at its end. */
-  readonly baseUrl: string;
+export interface BotMetaOptions extends Omit<BotDataOptions, 'address'> {
   /** The name of the front page and of the bot's category. */
   readonly crumbs: { readonly front: string; readonly category: string };
 }

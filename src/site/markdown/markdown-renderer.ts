@@ -1,17 +1,12 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it';
 import { HtmlLimitError, serialiseHtml } from './html-tree.ts';
 import { type Heading, linkHeadings, nameHeadings } from './headings.ts';
-import type { MarkdownPictures } from './markdown-pictures.ts';
-import { layOutPage } from './page-layout.ts';
+import { layOutPage, type PageLayout } from './page-layout.ts';
 import { isLinkable, sanitiseHtml } from './sanitise-html.ts';
 
 /** Untrusted Markdown, and the images it may show. */
-export interface MarkdownSource {
+export interface MarkdownSource extends PageLayout {
   readonly text: string;
-  /** The name of the bot: a first heading that only repeats it is left out. */
-  readonly name: string;
-  /** No other image is shown. */
-  readonly pictures: MarkdownPictures;
 }
 
 /** A text as HTML, and its headings from top to bottom. */
