@@ -15,6 +15,7 @@ import {
   startReplica,
   stateOf,
 } from '../support/replica.ts';
+import { issueTestTokens } from '../support/token.ts';
 
 const id = '312';
 const homer = pagePath(id);
@@ -101,6 +102,21 @@ describe('a service with a remote that owners post to', () => {
     }
     clone.git('remote', 'set-url', 'origin', shared.address);
     await eventually(async () => strictEqual((await remoteFaults(service)).length, 0));
+  });
+
+  it('pushes its counts when it stops, merged with what another has pushed since it last fetched', async () => {
+    const { shared, service, tokens } = await startReplica({
+      BOTSHELF_PUSH_SECONDS: '3600',
+      BOTSHELF_SYNC_SECONDS: '3600',
+    });
+    const other = shared.clone();
+    await issueTestTokens(other.folder, ['331']);
+    other.git('push', '-q', 'origin', '+refs/botshelf/state:refs/botshelf/state');
+    const theirs = other.git('rev-parse', 'refs/botshelf/state');
+    strictEqual((await post(service, id, tokens.get(id) ?? '', { count: 77 })).status, 200);
+    strictEqual(await service.end('SIGTERM'), 0);
+    match(stateOf(shared, id), /"count":77\b/);
+    match(shared.git('log', '--format=%H', 'refs/botshelf/state'), new RegExp(theirs));
   });
 
   it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once', async () => {

@@ -18,7 +18,6 @@ import {
   startReplica,
   stateOf,
 } from '../support/replica.ts';
-import { issueTestTokens } from '../support/token.ts';
 
 describe('a service with a remote', () => {
   /** The bot of the test, which no other test changes, its page, and the id and the page of one that can be added. */
@@ -291,19 +290,6 @@ describe('a service with a remote', () => {
       strictEqual(await service.end('SIGTERM'), 0);
       match(shared.git('show', `main:${homer}`), /music/);
       match(shared.git('show', `main:${newPage}`), /Marge/);
-    });
-
-    it('pushes its counts when it stops, merged with what another has pushed since it last fetched', async () => {
-      const replica = await startReplica({ BOTSHELF_PUSH_SECONDS: '3600', BOTSHELF_SYNC_SECONDS: '3600' });
-      const { shared, service, token } = withToken(replica);
-      const other = shared.clone();
-      await issueTestTokens(other.folder, ['331']);
-      other.git('push', '-q', 'origin', '+refs/botshelf/state:refs/botshelf/state');
-      const theirs = other.git('rev-parse', 'refs/botshelf/state');
-      strictEqual((await post(service, id, token, { count: 77 })).status, 200);
-      strictEqual(await service.end('SIGTERM'), 0);
-      match(stateOf(shared, id), /"count":77\b/);
-      match(shared.git('log', '--format=%H', 'refs/botshelf/state'), new RegExp(theirs));
     });
   });
 });
