@@ -91,6 +91,23 @@ describe('the tree of src/', () => {
   });
 });
 
+describe('the files of the code', () => {
+  it('have at most 300 lines, except what is generated', () => {
+    const paths = ['bench', 'scripts', 'src', 'test'].flatMap((folder) =>
+      readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    );
+    const written = paths.filter(
+      (path) => /\.tsx?$/.test(path) && !/node_modules|^src\/bot\/schema-types\.ts$/.test(path),
+    );
+    ok(written.length > 700);
+    const lines = (path: string): number => readFileSync(join(top, path), 'utf8').match(/\n/g)?.length ?? 0;
+    deepStrictEqual(
+      written.filter((path) => lines(path) > 300),
+      [],
+    );
+  });
+});
+
 describe('the tree of test/', () => {
   it('has its units in folders of the names that src/ has', () => {
     const tests = readdirSync(join(top, 'test'), { recursive: true, encoding: 'utf8' })

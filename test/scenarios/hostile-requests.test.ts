@@ -18,7 +18,12 @@ interface HostileRequest {
 }
 
 const header = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
-const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const postForm = (body: string, path = '/add'): HostileRequest => ({
+  path,
+  method: 'POST',
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body,
+});
 const page = { Accept: 'text/html' };
 
 /** Requests that are as bad as a stranger can make them, by what is bad about them. */
@@ -110,36 +115,12 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   'a path of escapes that are none': () => ({ path: `/bots/${header('%zz')}` }),
   'a page that is not there': (i) => ({ path: `/nothing/${i}`, headers: page }),
   'a method that is not there': () => ({ path: '/api/v2/bots/7', method: 'PROPFIND' }),
-  'a form of a hundred thousand fields': () => ({
-    path: '/add',
-    method: 'POST',
-    headers: form,
-    body: 'a&'.repeat(100_000),
-  }),
-  'a form with a page of 200 KB': () => ({
-    path: '/add',
-    method: 'POST',
-    headers: form,
-    body: `name=x&page=${'a\n'.repeat(100_000)}`,
-  }),
-  'a form with a hundred thousand authors': () => ({
-    path: '/add',
-    method: 'POST',
-    headers: form,
-    body: `name=x&authors=${'1+'.repeat(100_000)}`,
-  }),
-  'a form with twenty thousand pictures': () => ({
-    path: '/add',
-    method: 'POST',
-    headers: form,
-    body: `name=x&preview=${'x+'.repeat(20_000)}`,
-  }),
-  'an edit that changes every line': (i) => ({
-    path: '/bots/7/edit',
-    method: 'POST',
-    headers: form,
-    body: `name=x&page=${`${i}%0A`.repeat(15_000)}`,
-  }),
+  'a form of a hundred thousand fields': () => postForm('a&'.repeat(100_000)),
+  'a form with a page of 200 KB': () => postForm(`name=x&page=${'a\n'.repeat(100_000)}`),
+  'a form with a hundred thousand authors': () => postForm(`name=x&authors=${'1+'.repeat(100_000)}`),
+  'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
+  'an edit that changes every line': (i) =>
+    postForm(`name=x&page=${`${i}%0A`.repeat(15_000)}`, '/bots/7/edit'),
   'a post of 64 KB without a token': () => ({
     path: '/api/v2/bots/7',
     method: 'POST',

@@ -37,12 +37,8 @@ describe('pages', () => {
     service.expectLog(/BOTSHELF_REMOTE is not set/);
   });
   const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  const get = async (
-    path: string,
-    headers: Record<string, string> = {},
-    init: RequestInit = {},
-  ): Promise<Response> =>
-    await fetch(service.address + path, { ...init, headers: { Accept: browserAccept, ...headers } });
+  const get = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+    await fetch(service.address + path, { method, headers: { Accept: browserAccept, ...headers } });
   const html = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
     await (await get(path, headers)).text();
   const names = (page: string): string[] =>
@@ -87,7 +83,7 @@ describe('pages', () => {
       strictEqual(response.headers.get('content-encoding'), 'br');
       const etag = response.headers.get('etag') ?? '';
       strictEqual((await get('/', { 'Accept-Encoding': 'br', 'If-None-Match': etag })).status, 304);
-      const head = await get('/', {}, { method: 'HEAD' });
+      const head = await get('/', {}, 'HEAD');
       strictEqual(head.status, 200);
       strictEqual(await head.text(), '');
     });

@@ -1,8 +1,7 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { KeyRing } from '../../../src/login/key-ring.ts';
 import { author, homer, openLoginSite, type LoginSite, tokenPath } from '../../support/login-site.ts';
+import { sendRaw } from '../../support/raw-request.ts';
 import { actionOf, type Page, Visitor } from '../../support/visitor.ts';
 
 describe('the login', () => {
@@ -56,14 +55,8 @@ describe('the login', () => {
       '/\\evil.example',
       `${tokenPath}@evil.example`,
     ]) {
-      const visitor = new Visitor();
-      visitor.stopBefore = `${site.baseUrl}/login/callback`;
-      const back = await visitor.logIn(
-        await visitor.go(`${site.baseUrl}/login?to=${encodeURIComponent(to)}`),
-        author,
-      );
-      const cookie = `__Host-botshelf-login=${visitor.cookies.get(back.url.host)?.get('__Host-botshelf-login')}`;
-      const response = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
+      const { visitor, back } = await backFromProvider(site, encodeURIComponent(to));
+      const response = await finish(visitor, back);
       strictEqual(response.status, 303);
       strictEqual(response.headers.get('location'), '/');
     }
@@ -82,29 +75,26 @@ describe('the login', () => {
   });
 
   it('keeps its cookies from scripts, other sites and plain http', async () => {
-    const [loginCookie = ''] = (
-      await fetch(`${site.baseUrl}/login`, { redirect: 'manual' })
-    ).headers.getSetCookie();
-    match(
-      loginCookie,
-      /^__Host-botshelf-login=[\w.-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
-    );
+    const begun = await fetch(`${site.baseUrl}/login`, { redirect: 'manual' });
+    const [cookie = ''] = begun.headers.getSetCookie();
+    match(cookie, /^__Host-botshelf-login=[\w.-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/);
     const { visitor, back } = await backFromProvider(site);
-    const response = await fetch(back.url, {
-      headers: { cookie: cookiesOf(visitor, back) },
-      redirect: 'manual',
-    });
+    const response = await finish(visitor, back);
     const [gone = '', session = ''] = response.headers.getSetCookie();
     match(gone, /^__Host-botshelf-login=; Path=\/; Max-Age=0;/);
     match(session, /^__Host-botshelf=[\w.-]+; Path=\/; Max-Age=604800; Secure; HttpOnly; SameSite=Lax$/);
     ok(session.length < 1000);
   });
 
-  it('is refused with a wrong state', async () => {
-    const { visitor, back } = await backFromProvider(site);
-    back.url.searchParams.set('state', 'another');
-    await refused(site, visitor, back, 400, /log in again/i);
-  });
+  for (const [what, parameter] of [
+    ['wrong state', 'state'],
+    ['made-up code', 'code'],
+  ] as const)
+    it(`is refused with a ${what}`, async () => {
+      const { visitor, back } = await backFromProvider(site);
+      back.url.searchParams.set(parameter, 'made-up');
+      await refused(site, visitor, back, 400, /log in again/i);
+    });
 
   it('is refused without the cookie it was begun with', async () => {
     const { back } = await backFromProvider(site);
@@ -140,18 +130,10 @@ describe('the login', () => {
 
   it('is refused with a code that was used before', async () => {
     const { visitor, back } = await backFromProvider(site);
-    const cookie = cookiesOf(visitor, back);
-    const first = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
-    strictEqual(first.status, 303);
-    const second = await fetch(back.url, { headers: { cookie }, redirect: 'manual' });
+    strictEqual((await finish(visitor, back)).status, 303);
+    const second = await finish(visitor, back);
     strictEqual(second.status, 400);
     ok(!second.headers.getSetCookie().some((line) => line.startsWith('__Host-botshelf=')));
-  });
-
-  it('is refused with a made-up code', async () => {
-    const { visitor, back } = await backFromProvider(site);
-    back.url.searchParams.set('code', 'made-up');
-    await refused(site, visitor, back, 400, /log in again/i);
   });
 
   it('that the person does not consent to ends with a way back', async () => {
@@ -186,6 +168,7 @@ describe('the login', () => {
 
   it('is not ended by another site', async () => {
     const { visitor, page } = await site.loggedIn(author);
+    const logout = `${site.baseUrl}/logout`;
     for (const headers of [
       { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
       { 'sec-fetch-site': 'same-site', origin: site.baseUrl },
@@ -193,28 +176,21 @@ describe('the login', () => {
       { origin: 'null' },
       {},
     ] as Record<string, string>[]) {
-      const answer = await visitor.go(`${site.baseUrl}/logout`, { method: 'POST', headers });
+      const answer = await visitor.go(logout, { method: 'POST', headers });
       strictEqual(answer.status, 403, JSON.stringify(headers));
     }
     ok(visitor.cookies.get(page.url.host)?.has('__Host-botshelf'));
-    const older = await visitor.go(`${site.baseUrl}/logout`, {
-      method: 'POST',
-      headers: { origin: site.baseUrl },
-    });
+    const older = await visitor.go(logout, { method: 'POST', headers: { origin: site.baseUrl } });
     strictEqual(older.url.pathname, '/');
   });
 
   it('leaves neither codes nor cookies nor secrets in the log', async () => {
     const { visitor, back } = await backFromProvider(site);
-    const code = back.url.searchParams.get('code') ?? '';
+    const secrets = ['code', 'state'].map((name) => back.url.searchParams.get(name) ?? '');
     back.url.searchParams.set('iss', 'https://evil.example');
     site.service.expectLog(/a login failed: the response of .* does not match the request/);
     await visitor.go(back.url);
-    for (const secret of [
-      code,
-      back.url.searchParams.get('state') ?? '',
-      site.provider.settings.clientSecret,
-    ])
+    for (const secret of [...secrets, site.provider.settings.clientSecret])
       ok(!site.service.log().includes(secret));
   });
 
@@ -260,28 +236,19 @@ describe('the login', () => {
   });
 
   it('is built from the configured address, whatever Host says', async () => {
-    const { port } = new URL(site.service.address);
-    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
-    const request = get({ hostname: '127.0.0.1', port, path: '/login', headers });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    response.resume();
-    const asked = new URL(response.headers.location ?? '').searchParams;
-    strictEqual(asked.get('redirect_uri'), `${site.baseUrl}/login/callback`);
+    const evil = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+    const { headers } = await sendRaw(site.service.address, '/login', { headers: evil });
+    const { searchParams } = new URL(headers.location ?? '');
+    strictEqual(searchParams.get('redirect_uri'), `${site.baseUrl}/login/callback`);
   });
 
   it('is limited for each address', async () => {
-    // From an address that no other test has.
-    const { port } = new URL(site.service.address);
-    const from = { hostname: '127.0.0.1', port, path: '/login', localAddress: '127.0.0.2' };
-    const statuses = await Promise.all(
-      Array.from({ length: 101 }, async () => {
-        const [response] = (await once(get(from), 'response')) as [IncomingMessage];
-        response.resume();
-        return response.statusCode;
-      }),
+    const anotherAddress = { localAddress: '127.0.0.2' };
+    const responses = await Promise.all(
+      Array.from({ length: 101 }, async () => await sendRaw(site.service.address, '/login', anotherAddress)),
     );
-    strictEqual(statuses.filter((status) => status === 303).length, 100);
-    strictEqual(statuses.filter((status) => status === 429).length, 1);
+    strictEqual(responses.filter(({ status }) => status === 303).length, 100);
+    strictEqual(responses.filter(({ status }) => status === 429).length, 1);
   });
 
   it('needs https, and says so', async () => {
@@ -294,16 +261,21 @@ describe('the login', () => {
 });
 
 /** A visitor whom the provider has just sent back, and where to. */
-async function backFromProvider({ baseUrl }: LoginSite): Promise<{ visitor: Visitor; back: Page }> {
+async function backFromProvider(
+  { baseUrl }: LoginSite,
+  to = tokenPath,
+): Promise<{ visitor: Visitor; back: Page }> {
   const visitor = new Visitor();
   visitor.stopBefore = `${baseUrl}/login/callback`;
-  const back = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${tokenPath}`), author);
+  const back = await visitor.logIn(await visitor.go(`${baseUrl}/login?to=${to}`), author);
   visitor.stopBefore = undefined;
   return { visitor, back };
 }
 
-function cookiesOf(visitor: Visitor, { url }: Page): string {
-  return [...(visitor.cookies.get(url.host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+/** Goes back from the provider with the cookies of that login, and no further. */
+async function finish(visitor: Visitor, { url }: Page): Promise<Response> {
+  const cookies = [...(visitor.cookies.get(url.host) ?? [])].map(([name, value]) => `${name}=${value}`);
+  return await fetch(url, { headers: { cookie: cookies.join('; ') }, redirect: 'manual' });
 }
 
 async function refused(
