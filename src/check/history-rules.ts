@@ -29,7 +29,8 @@ export async function findingsOfHistory(
   const versions = history.versions.filter(({ path }) => isWanted(path));
   const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
   const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
-  const large = versions.filter((version) => isTooLarge(version, sizes));
+  // Pages have a far smaller limit of their own.
+  const large = versions.filter(({ blob }) => (sizes.get(blob) ?? 0) > largestFile);
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange) {
     return [asError(fileFault(botsFolder, 'change-size', largeHistoryMessage))];
@@ -44,11 +45,6 @@ export async function findingsOfHistory(
     ),
     ...(await findingsOfAttributes(root, versions, addedBy)),
   ];
-}
-
-/** Pages have a far smaller limit of their own. */
-function isTooLarge({ blob }: FileVersion, sizes: ReadonlyMap<string, number>): boolean {
-  return (sizes.get(blob) ?? 0) > largestFile;
 }
 
 /** Bytes of the list of commits and file versions; each takes about 100. */

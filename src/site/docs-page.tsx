@@ -63,7 +63,7 @@ export function DocsPage({ site, viewer, document }: DocsPageProps): VNode {
               <p>
                 {operation.summary}. {operation.description}
               </p>
-              <Sample text={samples[operation.operationId]} />
+              {operation.operationId in samples && <pre tabIndex={0}>{samples[operation.operationId]}</pre>}
               <Parameters operation={operation} />
             </section>
           ))}
@@ -71,10 +71,6 @@ export function DocsPage({ site, viewer, document }: DocsPageProps): VNode {
       </div>
     </Layout>
   );
-}
-
-function Sample({ text }: { readonly text: string | undefined }): VNode | null {
-  return text === undefined ? null : <pre tabIndex={0}>{text}</pre>;
 }
 
 function Parameters({ operation }: { readonly operation: Operation }): VNode | null {

@@ -61,6 +61,11 @@ export interface BotIndex {
   all(): readonly IndexedBot[];
 }
 
+/** Returns the record of a bot. */
+export function recordOf({ record }: Pick<IndexedBot, 'record'>): BotRecord {
+  return JSON.parse(record.toString()) as BotRecord;
+}
+
 /** Returns the list element as JSON: the record without its pages, in parts that are views of its bytes. */
 export function elementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
   const parts: Buffer[] = [];

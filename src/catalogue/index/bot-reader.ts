@@ -2,7 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
 import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
-import { indexBot, type IndexedBot, type IndexedFile } from './bot-index.ts';
+import { indexBot, type IndexedBot, type IndexedFile, recordOf } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/defaults.ts';
@@ -28,20 +28,20 @@ export function readBot(
   limits: PageLimits,
   cachedImages: ImageLookup = () => noCachedImages,
 ): BotReading {
-  const { mains, good, faults } = checkFiles(files, limits, (file) => wasMain(file, previous));
+  const wasMain = ({ locale }: PageFile): boolean =>
+    previous?.files.some((file) => file.main && file.locale === locale) ?? false;
+  const { mains, good, faults } = checkFiles(files, limits, wasMain);
   const [main] = mains;
   if (main === undefined || mains.length > 1) return { bot: previous, faults };
-  const last = faults.length > 0 ? lastGood(previous) : undefined;
+  const last = faults.length > 0 && previous ? recordOf(previous) : undefined;
   const contents: [Locale, Content][] = [];
   for (const file of files) {
-    const content = good.includes(file as ReadablePage)
-      ? contentOf(file as ReadablePage)
-      : last?.contents[file.locale];
+    const readable = good.find((one) => one === file);
+    const content = readable ? contentOf(readable) : last?.contents[file.locale];
     if (content !== undefined) contents.push([file.locale, content]);
   }
-  const shared = good.includes(main as ReadablePage)
-    ? withDefaults((main as ReadablePage).page.data)
-    : lastShared(last, main.locale);
+  const readable = good.find((one) => one === main);
+  const shared = readable ? withDefaults(readable.page.data) : lastShared(last, main.locale);
   const text = contents.find(([locale]) => locale === main.locale)?.[1];
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
@@ -56,14 +56,7 @@ export function readBot(
   return { bot: indexBot(id, record, servedFiles(files, good, main, previous)), faults };
 }
 
-function wasMain({ locale }: PageFile, previous: IndexedBot | undefined): boolean {
-  return previous?.files.some((file) => file.main && file.locale === locale) ?? false;
-}
-
-function lastGood(previous: IndexedBot | undefined): BotRecord | undefined {
-  return previous && (JSON.parse(previous.record.toString()) as BotRecord);
-}
-
+/** Returns the last record, for its shared keys, if its main page was in this language. */
 function lastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
   return last && Object.keys(last.contents)[0] === locale ? last : undefined;
 }

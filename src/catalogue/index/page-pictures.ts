@@ -1,10 +1,9 @@
-import type { BotRecord } from '../../bot/schema-types.ts';
-import type { IndexedBot } from './bot-index.ts';
+import { type IndexedBot, recordOf } from './bot-index.ts';
 
 /** Returns the addresses of the pictures in all pages of a bot, each once, those of the default language first. */
-export function picturesInPages({ record }: IndexedBot): string[] {
-  if (!record.includes('![') && !record.includes('<img')) return [];
-  const { contents } = JSON.parse(record.toString()) as BotRecord;
+export function picturesInPages(bot: IndexedBot): string[] {
+  if (!bot.record.includes('![') && !bot.record.includes('<img')) return [];
+  const { contents } = recordOf(bot);
   return picturesIn(
     Object.values(contents)
       .map(({ page }) => page)

@@ -59,17 +59,14 @@ export function checkFiles(
   const good: ReadablePage[] = [];
   const faults: Fault[] = [];
   for (const file of files) {
-    const own = isReadable(file) ? faultsOfPage(file, mains.includes(file), limits) : file.faults;
+    const own = isReadable(file)
+      ? pageRules.flatMap((rule) => rule(file, mains.includes(file), limits))
+      : file.faults;
     if (isReadable(file) && own.length === 0) good.push(file);
     faults.push(...own);
   }
   if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));
   return { mains, good, faults };
-}
-
-/** Returns every fault of one page by the rules for a main page or for a translation. */
-function faultsOfPage(file: ReadablePage, main: boolean, limits: PageLimits): Fault[] {
-  return pageRules.flatMap((rule) => rule(file, main, limits));
 }
 
 /** The faults of a bot's files taken together. */
@@ -96,6 +93,7 @@ function requiredKeys(schema: SchemaName): string[] {
   return readSchema(schema)['required'] as string[];
 }
 
+/** Each returns the faults of one page, as a main page or as a translation. */
 const pageRules = [
   ensureLanguageAllowed,
   ensureKeysFit,

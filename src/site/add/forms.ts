@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { type BotIndex, type IndexedBot, recordOf } from '../../catalogue/index/bot-index.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
@@ -88,10 +88,6 @@ export function translationForm(bot: IndexedBot, read: PageReader): Form {
     before: null,
     entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales: bot.facts.locales, main }),
   };
-}
-
-function recordOf({ record }: IndexedBot): BotRecord {
-  return JSON.parse(record.toString()) as BotRecord;
 }
 
 function readFile(

@@ -3,8 +3,7 @@ import type { VNode } from 'preact';
 import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot, recordOf } from '../../catalogue/index/bot-index.ts';
 import { picturesInPages } from '../../catalogue/index/page-pictures.ts';
 import type { CountTimeline } from '../../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
@@ -106,7 +105,7 @@ const noFaults: readonly Fault[] = [];
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
   const { id, locale, indexed, pictures: json, markdown, counts, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
-  const bot = JSON.parse(indexed.record.toString()) as BotRecord;
+  const bot = recordOf(indexed);
   const { name = '', page = '' } = bot.contents[locale] ?? {};
   const pictures = JSON.parse(json) as MarkdownPictures;
   const { html, headings } = await markdown.render({ text: page, name, pictures });
