@@ -1,4 +1,3 @@
-import type { CheckReport } from '../check/check.ts';
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../config.ts';
@@ -7,8 +6,7 @@ import { revisionRange } from '../git/inspect/revision-range.ts';
 import { UserError } from '../user-error.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';
-import { progressOn } from './progress.ts';
-import { counted } from '../spelling/counted.ts';
+import { showFiles } from './progress.ts';
 
 export interface CheckFlags {
   readonly base?: string;
@@ -30,17 +28,11 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
   // A clone without a work tree has a catalogue too, in its commits.
   const scope = head !== undefined && paths.length === 0 ? 'everything' : catalogueScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
-  const progress = progressOn(process.stderr);
-  const onProgress = (files: number): void => progress.show(`${counted(files, 'file')} checked`);
-  let report: CheckReport;
-  try {
-    report =
-      base === undefined
-        ? await checkInThreads(root, scope, onProgress)
-        : await checkChanges(root, await revisionRange(root, base, head), scope, onProgress);
-  } finally {
-    progress.end();
-  }
+  const report = await showFiles('checked', async (onProgress) =>
+    base === undefined
+      ? await checkInThreads(root, scope, onProgress)
+      : await checkChanges(root, await revisionRange(root, base, head), scope, onProgress),
+  );
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;
 }

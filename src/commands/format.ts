@@ -1,9 +1,9 @@
 import { asError } from '../check/check.ts';
-import { formatCatalogue, type FormatReport } from '../check/format.ts';
+import { formatCatalogue } from '../check/format.ts';
 import { readConfig } from '../config.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { textLine } from './check-report.ts';
-import { progressOn } from './progress.ts';
+import { showFiles } from './progress.ts';
 import { counted } from '../spelling/counted.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
@@ -13,16 +13,10 @@ export async function format(
 ): Promise<void> {
   const { catalogue: root } = readConfig();
   const scope = catalogueScope(root, paths);
-  const progress = progressOn(process.stderr);
-  let report: FormatReport;
-  try {
-    report = await formatCatalogue(root, scope, !check, (files) =>
-      progress.show(`${counted(files, 'file')} read`),
-    );
-  } finally {
-    progress.end();
-  }
-  const { files, changed, faults } = report;
+  const { files, changed, faults } = await showFiles(
+    'read',
+    async (onProgress) => await formatCatalogue(root, scope, !check, onProgress),
+  );
   const parts = [counted(files, 'file'), `${changed.length} ${check ? 'to format' : 'formatted'}`];
   if (faults.length > 0) parts.push(`${faults.length} left alone`);
   const lines = [...changed, ...faults.map((fault) => textLine(asError(fault))), parts.join(', '), ''];

@@ -1,3 +1,21 @@
+import { counted } from '../spelling/counted.ts';
+
+/**
+ * Does work on files, and shows on standard error how many are done.
+ * @param done what is done with them, such as `checked`
+ */
+export async function showFiles<T>(
+  done: string,
+  work: (onProgress: (files: number) => void) => Promise<T>,
+): Promise<T> {
+  const progress = progressOn(process.stderr);
+  try {
+    return await work((files) => progress.show(`${counted(files, 'file')} ${done}`));
+  } finally {
+    progress.end();
+  }
+}
+
 /**
  * Returns a progress line on `stream`, which is overwritten, and removed at the end. Nothing is written when that is not a
  * terminal.
