@@ -39,7 +39,7 @@ export async function checkChanges(
   root: string,
   range: RevisionRange,
   scope: Scope,
-  onProgress?: (files: number) => void,
+  onProgress: (files: number) => void,
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
@@ -89,7 +89,7 @@ async function checkBots(
   after: string | null,
   inScope: readonly ChangedFile[],
   changes: readonly ChangedFile[],
-  onProgress: ((files: number) => void) | undefined,
+  onProgress: (files: number) => void,
 ): Promise<CheckReport> {
   const blobs = changes
     .filter(({ previousPath }) => previousPath?.startsWith(`${botsFolder}/`))
@@ -115,7 +115,7 @@ async function checkBots(
       newcomers.push({ id, page: main.page, keys: newKeys(main.page, before) });
       return findingsOfChange(main, before);
     },
-    ...(onProgress && { onProgress }),
+    onProgress,
   }).finally(() => source.close?.());
   const ids = new Set(paths.map((path) => placeAt(path)?.id));
   const isOfChange = ({ path, rule }: Finding): boolean => {
