@@ -25,11 +25,11 @@ export type BotListElement = Omit<BotRecord, 'contents'> & {
  */
 export interface MainPage {
   /**
-   * What the bot is called: one line, not blank.
+   * What the bot is called: one line of visible text.
    */
   name: string;
   /**
-   * What the bot does, in a sentence: one line, not blank.
+   * What the bot does, in a sentence: one line of visible text.
    */
   description: string;
   authors: Authors;
@@ -120,11 +120,11 @@ export interface Trigger {
  */
 export interface Translation {
   /**
-   * What the bot is called: one line, not blank.
+   * What the bot is called: one line of visible text.
    */
   name: string;
   /**
-   * What the bot does, in a sentence: one line, not blank.
+   * What the bot does, in a sentence: one line of visible text.
    */
   description: string;
 }
@@ -155,11 +155,11 @@ export interface BotRecord {
   contents: {
     [k: string]: {
       /**
-       * What the bot does, in a sentence: one line, not blank.
+       * What the bot does, in a sentence: one line of visible text.
        */
       description: string;
       /**
-       * What the bot is called: one line, not blank.
+       * What the bot is called: one line of visible text.
        */
       name: string;
       /**
@@ -252,11 +252,11 @@ export interface FileItem {
    */
   path: string;
   /**
-   * What the bot is called: one line, not blank.
+   * What the bot is called: one line of visible text.
    */
   name: string;
   /**
-   * What the bot does, in a sentence: one line, not blank.
+   * What the bot does, in a sentence: one line of visible text.
    */
   description: string;
   /**

@@ -76,7 +76,11 @@ describe('a value held against a schema', () => {
       [{ name: '' }, 'name minLength the text is empty: write 1 to 32 characters'],
       [
         { name: ' ' },
-        'name pattern " " is not allowed: write one line that is not blank and has no control characters',
+        'name pattern " " is not allowed: write one line of visible text, without control characters',
+      ],
+      [
+        { name: '\u200b \u3164' },
+        'name pattern "\u200b \u3164" is not allowed: write one line of visible text, without control characters',
       ],
       [{ name: '🍩'.repeat(33) }, 'name maxLength the text has 33 characters: shorten it to at most 32'],
       [{ images: [] }, 'images type this is a list: write an object in { }'],
@@ -105,6 +109,10 @@ describe('a value held against a schema', () => {
         /: write at least one of category, count/,
       );
     });
+  });
+
+  it('takes a name with invisible characters between others, such as in an emoji or in Persian', () => {
+    for (const name of ['👩\u200d💻', 'می\u200cخواهم', '❤\ufe0f']) deepStrictEqual(faults({ name }), []);
   });
 
   it('takes 32 characters for 32, whatever the script', () => {
