@@ -25,7 +25,7 @@ type FileMeta = readonly [locale: Locale, main: boolean, size: number, sha: stri
 
 export function packBots(bots: readonly IndexedBot[]): PackedBots {
   const { meta, parts } = packInParts(bots);
-  const blob = memoryOf(parts.reduce((sum, { length }) => sum + length, 0));
+  const blob = recordMemory.take(parts.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
   for (const part of parts) {
     blob.set(part, offset);
@@ -43,12 +43,30 @@ export function packInParts(bots: readonly IndexedBot[]): {
 }
 
 /**
- * Allocates memory for the bytes of many bots. It is shared memory: threads pass it on without a copy, and the garbage
- * collector does not count it, so it does not make the collector run more often.
+ * Memory for pieces that are used equally long, which shares large blocks among them: small blocks of different ages leave
+ * holes that the process keeps. It is shared memory: threads pass it on without a copy, and the garbage collector does not
+ * count it, so it does not make the collector run more often.
  */
-export function memoryOf(length: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(length));
+export class BlockMemory {
+  #block: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  /** Returns a buffer of `length` bytes. */
+  take(length: number): Buffer {
+    if (length > blockSize) return Buffer.from(new SharedArrayBuffer(length));
+    if (length > this.#block.length - this.#used) {
+      this.#block = Buffer.from(new SharedArrayBuffer(blockSize));
+      this.#used = 0;
+    }
+    return this.#block.subarray(this.#used, (this.#used += length));
+  }
 }
+
+/** Of this size and above, glibc returns memory to the system at once. What is not used of it takes up no memory. */
+const blockSize = 32 * 1024 * 1024;
+
+/** For the records of all bots. */
+export const recordMemory = new BlockMemory();
 
 /** Unpacks bots; their bytes are views of the blob. */
 export function unpackBots({ meta, blob }: PackedBots): IndexedBot[] {

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { readSchema, schemaNames } from '../../bot/schemas.ts';
 import { writeAtomically } from '../../disk/atomic-write.ts';
-import { type BotMeta, memoryOf, packInParts, unpackBots } from './packed-bots.ts';
+import { BlockMemory, type BotMeta, packInParts, recordMemory, unpackBots } from './packed-bots.ts';
 import type { IndexedBot } from '../index/bot-index.ts';
 import type { PageLimits } from '../page/rules.ts';
 import type { FileStat } from './folder.ts';
@@ -66,9 +66,11 @@ export async function readSnapshot(path: string, limits: PageLimits): Promise<Pa
   }
   try {
     const expected = Buffer.from(magicOf(limits));
-    if (!(await readExactly(file, expected.length))?.equals(expected)) return undefined;
+    // The records stay; the rest is dropped when a folder is unpacked.
+    const memory = new BlockMemory();
+    if (!(await readExactly(file, memory, expected.length))?.equals(expected)) return undefined;
     const folders: PackedFolder[] = [];
-    for await (const { head, meta, blob, isLast } of readBlocks(file)) {
+    for await (const { head, meta, blob, isLast } of readBlocks(file, memory)) {
       if (typeof head === 'number') return isLast && head === folders.length ? folders : undefined;
       folders.push({ ...head, unpack: () => unpack(meta, blob) });
     }
@@ -160,9 +162,9 @@ interface ReadBlock {
 }
 
 /** Reads the blocks up to the end, or to the first that is not whole. Each is read while the one before is used. */
-async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
-  let header = await readExactly(file, headerSize);
-  let reading = header && readBody(file, header);
+async function* readBlocks(file: FileHandle, memory: BlockMemory): AsyncGenerator<ReadBlock> {
+  let header = await readExactly(file, memory, headerSize);
+  let reading = header && readBody(file, memory, header);
   try {
     while (header && reading) {
       const { parts, next, filled } = await reading;
@@ -170,7 +172,7 @@ async function* readBlocks(file: FileHandle): AsyncGenerator<ReadBlock> {
       const size = head.length + meta.length + blob.length;
       if (filled < size || checksum(parts) !== header.readUInt32LE(headerSize - 4)) return;
       header = filled === size + next.length ? next : undefined;
-      reading = header && readBody(file, header);
+      reading = header && readBody(file, memory, header);
       yield { head: JSON.parse(head.toString()) as BlockHead | number, meta, blob, isLast: filled === size };
     }
   } finally {
@@ -189,21 +191,25 @@ interface BlockBody {
   readonly filled: number;
 }
 
-async function readBody(file: FileHandle, header: Buffer): Promise<BlockBody> {
-  const part = (i: number): Buffer => bufferOf(header.readUInt32LE(4 * i));
-  const parts = [part(0), part(1), part(2)] as const;
-  const next = bufferOf(headerSize);
+async function readBody(file: FileHandle, memory: BlockMemory, header: Buffer): Promise<BlockBody> {
+  const part = (of: BlockMemory, i: number): Buffer => of.take(plausible(header.readUInt32LE(4 * i)));
+  const parts = [part(memory, 0), part(memory, 1), part(recordMemory, 2)] as const;
+  const next = memory.take(headerSize);
   return { parts, next, filled: await fill(file, [...parts, next]) };
 }
 
-async function readExactly(file: FileHandle, length: number): Promise<Buffer | undefined> {
-  const bytes = bufferOf(length);
+async function readExactly(
+  file: FileHandle,
+  memory: BlockMemory,
+  length: number,
+): Promise<Buffer | undefined> {
+  const bytes = memory.take(length);
   return (await fill(file, [bytes])) === length ? bytes : undefined;
 }
 
 /** No block has more than a gigabyte: a larger length is damaged, and its block is not whole. */
-function bufferOf(length: number): Buffer {
-  return memoryOf(length > 2 ** 30 ? 0 : length);
+function plausible(length: number): number {
+  return length > 2 ** 30 ? 0 : length;
 }
 
 /** Fills the buffers one after the other with the next bytes of the file. Returns the number of bytes read. */
