@@ -161,7 +161,9 @@ export class Catalogue {
     this.#ready = true;
     this.#watch.start();
     const unpacking = this.#watch.forEachFolder((folder) => this.#scanner.unpack(folder));
-    this.#unpacking = unpacking.then(async () => await this.#scanner.putInOrder());
+    this.#unpacking = unpacking.then(async () => {
+      if (!this.#closing.signal.aborted) await this.bots.sorted();
+    });
     void this.#revalidate();
   }
 
@@ -234,7 +236,7 @@ export class Catalogue {
       const { signal } = this.#closing;
       if (!this.#ready || isDeepStrictEqual(limits, this.#limits)) return;
       const faulty = [...this.#faults.keys()].flatMap((key) => parseBotId(key) ?? []);
-      const ids = new Set([...Array.from(this.bots.all(), ({ id }) => id), ...faulty]);
+      const ids = new Set([...Array.from(await this.bots.sorted(), ({ id }) => id), ...faulty]);
       await forEachInSlices(ids, (id) => this.reload([id]), 'service', signal);
       if (signal.aborted) return;
       this.#limits = limits;

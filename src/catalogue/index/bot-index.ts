@@ -3,7 +3,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { defaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { sortInSlices } from '../../concurrency/in-slices.ts';
+import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
 import { folderOf } from '../page/layout.ts';
 import { firstPlace } from './binary-search.ts';
 
@@ -59,6 +59,8 @@ export interface BotIndex {
   get(id: BotId): IndexedBot | undefined;
   /** Every bot in numeric id order. The array never changes: a later version has a new one. */
   all(): readonly IndexedBot[];
+  /** Resolves with the same, in slices of time where most has to be done for it, as after a start. */
+  sorted(): Promise<readonly IndexedBot[]>;
 }
 
 /** Returns the record of a bot. */
@@ -149,7 +151,7 @@ export class MutableBotIndex implements BotIndex {
   /** Folders whose bots have not been needed yet. */
   readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
   #expectedSize = 0;
-  #sorting = false;
+  #sorting: Promise<void> | undefined;
   /** Bots that were added, replaced or removed since that version, or since one is sorted. */
   readonly #changed = new Set<BotId>();
 
@@ -191,17 +193,16 @@ export class MutableBotIndex implements BotIndex {
     return this.#sorted;
   }
 
-  /**
-   * Sorts the bots in slices of time, so that no request waits for all of them to be sorted, and after that only what changes
-   * has to be inserted.
-   */
-  async putInOrder(): Promise<void> {
-    if (this.#sorted || this.#sorting) return;
-    for (const folder of this.#expected.keys()) this.fill(folder);
-    this.#sorting = true;
+  async sorted(): Promise<readonly IndexedBot[]> {
+    if (this.#sorted === undefined) await (this.#sorting ??= this.#sort());
+    return this.all();
+  }
+
+  async #sort(): Promise<void> {
+    await forEachInSlices(this.#expected.keys(), (folder) => this.fill(folder), 'service');
     const sorted = await sortInSlices([...this.#bots.values()], byId, 'service');
-    this.#sorting = false;
     this.#sorted ??= sorted;
+    this.#sorting = undefined;
   }
 
   set(bot: IndexedBot): void {

@@ -119,7 +119,13 @@ export class BotLists {
     count: number,
   ): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
-    return await selectFirst(this.#bots.all(), this.#sortedIndexes.valueOf(key), descending, query, count);
+    return await selectFirst(
+      await this.#bots.sorted(),
+      this.#sortedIndexes.valueOf(key),
+      descending,
+      query,
+      count,
+    );
   }
 
   /**
@@ -136,7 +142,7 @@ export class BotLists {
       else fresh.set(key, new FirstBots(this.#sortedIndexes.valueOf(key), true, count));
     }
     const lists = [...fresh.values()];
-    await forEachInSlices(lists.length > 0 ? this.#bots.all().toReversed() : [], (bot) => {
+    await forEachInSlices(lists.length > 0 ? (await this.#bots.sorted()).toReversed() : [], (bot) => {
       if (!bot.facts.nsfw) for (const list of lists) list.add(bot);
     });
     for (const [key, { bots }] of fresh) {
@@ -149,7 +155,8 @@ export class BotLists {
   /** Returns how many bots there are of each kind, with those for adults or without. */
   async sizes(withAdult: boolean): Promise<CatalogueSizes> {
     const { version } = this.#bots;
-    if (this.#sizes.version !== version) this.#sizes = { version, ...(await countBots(this.#bots.all())) };
+    if (this.#sizes.version !== version)
+      this.#sizes = { version, ...(await countBots(await this.#bots.sorted())) };
     return withAdult ? this.#sizes.all : this.#sizes.general;
   }
 
@@ -160,7 +167,7 @@ export class BotLists {
   async files(): Promise<List & Current> {
     const read = (): object => ({ bots: this.#bots.version });
     return await this.#list('v1', read, undefined, async () => {
-      const bots = await inPathOrder(this.#bots.all());
+      const bots = await inPathOrder(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
       return await listOf({ bots, total, next: undefined }, fileForm);
     });

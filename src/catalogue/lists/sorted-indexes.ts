@@ -31,7 +31,7 @@ export class SortedIndexes {
     const kept = this.#kept.get(key);
     if (kept?.version === version) return kept;
     const valueOf = this.valueOf(key);
-    const bots = key === 'id' ? this.#bots.all() : await this.#inOrder(kept?.bots ?? [], valueOf);
+    const bots = key === 'id' ? await this.#bots.sorted() : await this.#inOrder(kept?.bots ?? [], valueOf);
     const ordered = { bots, valueOf, version };
     this.#kept.set(key, ordered);
     return ordered;
@@ -75,8 +75,7 @@ export class SortedIndexes {
   }
 
   async #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): Promise<IndexedBot[]> {
-    const all = this.#bots.all();
-    const added = new Set(all);
+    const added = new Set(await this.#bots.sorted());
     const sorted: SortedBot[] = [];
     // The value is read once: it may change while the sort pauses.
     const add = (bot: IndexedBot): void => void sorted.push({ bot, value: valueOf(bot) });

@@ -62,7 +62,7 @@ export class BotSearch {
 
   /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */
   async update(): Promise<void> {
-    while (this.#indexed !== this.#bots.all())
+    while (this.#indexed !== (await this.#bots.sorted()))
       await (this.#updating ??= this.#update().finally(() => (this.#updating = undefined)));
   }
 
@@ -83,7 +83,7 @@ export class BotSearch {
   }
 
   async #update(): Promise<void> {
-    const all = this.#bots.all();
+    const all = await this.#bots.sorted();
     if (this.#rebuilt) [this.#segments, this.#indexed] = [[this.#rebuilt.segment], this.#rebuilt.bots];
     this.#rebuilt = undefined;
     const { changed, gone } = differences(this.#indexed, all);

@@ -61,11 +61,6 @@ export class Scanner {
     this.#served.unpack(folder);
   }
 
-  /** Puts the bots in order, in slices of time. */
-  async putInOrder(): Promise<void> {
-    await this.#served.putInOrder();
-  }
-
   /** Adds a folder that a thread has read. */
   add(reading: FolderReading): void {
     if (this.#served.add(reading)) this.#delayQueue.add(reading.folder, clockTick);

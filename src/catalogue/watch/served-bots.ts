@@ -50,11 +50,6 @@ export class ServedBots {
     this.#index.fill(folder);
   }
 
-  /** Puts the bots in order, in slices of time. */
-  async putInOrder(): Promise<void> {
-    await this.#index.putInOrder();
-  }
-
   /** Adds a folder that was read. Returns whether one of its files changed so recently that it must be read again. */
   add({ folder, at, stats, bots }: FolderReading): boolean {
     const cache = this.statsIn(folder);

@@ -41,7 +41,7 @@ export class RelatedBots {
     return await this.#kept.get(
       '',
       () => ({ bots: this.#bots.version }),
-      async () => await groupsOf(this.#bots.all(), this.#counts),
+      async () => await groupsOf(await this.#bots.sorted(), this.#counts),
     );
   }
 }

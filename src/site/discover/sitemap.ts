@@ -50,7 +50,7 @@ export class SitemapCache {
     return await this.#kept.get(
       '',
       () => ({ bots: bots.version }),
-      async () => await makeSitemap(bots.all(), this.#options),
+      async () => await makeSitemap(await bots.sorted(), this.#options),
     );
   }
 }

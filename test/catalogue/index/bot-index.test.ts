@@ -113,6 +113,29 @@ describe('the index', () => {
     deepStrictEqual(before, copy);
   });
 
+  it('lets other work run between the folders that it unpacks for all that wait for its bots', async () => {
+    const index = new MutableBotIndex();
+    const rounds: number[] = [];
+    let round = 0;
+    const turn = setInterval(() => round++);
+    const unpack = (id: string): IndexedBot[] => {
+      const end = performance.now() + 5;
+      while (performance.now() < end);
+      rounds.push(round);
+      return [bot(id)];
+    };
+    for (const id of ['9002', '7001', '8003']) index.expect(id.slice(1), 1, () => unpack(id));
+    const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
+    clearInterval(turn);
+    deepStrictEqual(
+      all.map(({ id }) => id),
+      ['7001', '8003', '9002'],
+    );
+    strictEqual(again, all);
+    strictEqual(await index.sorted(), all);
+    strictEqual(new Set(rounds).size, 3);
+  });
+
   it('is what a map would be, in numeric order, after any changes, also while it is sorted', async () => {
     const id = fc.constantFrom('0', '1', '01', '2', '10', '9', '190519304972663312', '18446744073709551615');
     const look = fc.constantFrom('all', 'sort', 'no', 'wait');
@@ -131,7 +154,7 @@ describe('the index', () => {
             index.set(bot(id, name));
           }
           if (look === 'all') index.all();
-          if (look === 'sort') sorting = Promise.all([sorting, index.putInOrder()]).then(() => {});
+          if (look === 'sort') sorting = Promise.all([sorting, index.sorted()]).then(() => {});
           if (look === 'wait') await sorting;
         }
         await sorting;
