@@ -135,7 +135,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
           )}
           <Info info={state.info} />
           <p>{t('token.stale', { provider })}</p>
-          <LogIn bot={bot}>{t('token.logInAgain')}</LogIn>
+          <LogIn bot={bot}>{t('login.again')}</LogIn>
         </Panel>
       );
     case 'author':

@@ -71,7 +71,7 @@ function Growth({ growth }: { readonly growth: number }): VNode | null {
   if (Math.abs(growth) < 0.005) return null;
   return (
     <span class={growth > 0 ? 'growth up' : 'growth'}>
-      {growth > 0 ? '▲' : '▼'} {t('bot.percent', { change: Math.abs(growth) })}{' '}
+      {growth > 0 ? '▲' : '▼'} {t('card.percent', { change: Math.abs(growth) })}{' '}
       <span class="out-of-sight">{t(growth > 0 ? 'bot.more' : 'bot.fewer')}</span>
     </span>
   );
