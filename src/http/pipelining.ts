@@ -41,6 +41,16 @@ export function isFree(socket: Socket): boolean {
   return !response.headersSent && !response.req.complete;
 }
 
+/** Ends the connection once the response in progress is sent, or at once where it has begun to be sent. */
+export function endAfterResponse(socket: Socket): void {
+  const { _httpMessage: response } = socket as Socket & WithResponse;
+  if (!response || response.headersSent) socket.destroy();
+  else {
+    socket.pause();
+    response.shouldKeepAlive = false;
+  }
+}
+
 /** How many requests of a connection wait. */
 const waiting = new WeakMap<Socket, number>();
 

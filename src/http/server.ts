@@ -5,7 +5,7 @@ import { report } from 'node:process';
 import type Koa from 'koa';
 import type { Log } from '../log.ts';
 import { logAccess, type RequestHandler } from './access-log.ts';
-import { queuePipelined, isFree } from './pipelining.ts';
+import { endAfterResponse, isFree, queuePipelined } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
 import { problemKinds } from './problem.ts';
@@ -120,11 +120,16 @@ function logRefusals(server: Server, log: Log): void {
 
 /**
  * Responds to bytes that are not HTTP with a short problem document and ends the connection. Where another response is in
- * progress it only ends the connection, as the client would read the document as part of that response.
+ * progress it only ends the connection, after that response, as the client would read the document as part of it. Such
+ * bytes are often the rest of a body that is longer than its Content-Length.
  */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || !isFree(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (!isFree(socket)) {
+    endAfterResponse(socket);
     return;
   }
   const [status, detail] =

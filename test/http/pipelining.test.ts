@@ -82,10 +82,23 @@ describe('requests on one connection that do not wait for responses', () => {
     doesNotMatch(said, /problem/);
   });
 
-  it('get no 400 for nonsense that follows ahead of the response to a request before it', async () => {
+  it('get the response in progress and then an end, but no 400, for nonsense that follows', async () => {
     connection.write(`${get('/x')}${get('/y')}NONSENSE\r\n\r\n`);
+    await eventually(() => handled.length === 1);
+    connection.write('MORE NONSENSE\r\n\r\n');
+    handled[0]?.done();
     await eventually(() => ended);
-    strictEqual(said, '');
+    deepStrictEqual(statuses(), ['200']);
+    match(said, /Connection: close\r\n[^]*\/x$/);
+    strictEqual(handled.length, 1);
+  });
+
+  it('get a response where a body is longer than its Content-Length', async () => {
+    connection.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\né\né\n');
+    await eventually(() => handled.length === 1);
+    handled[0]?.done();
+    await eventually(() => ended);
+    deepStrictEqual(statuses(), ['200']);
   });
 
   it('get a 400 where the nonsense is all there is to respond to', async () => {
