@@ -118,7 +118,7 @@ export class Catalogue {
     return { ready: this.#ready, watcherFault, folderFault };
   }
 
-  /** Every fault of every file, by path, then by line and column. */
+  /** Returns every fault of every file, by path, then by line and column. */
   faults(): Fault[] {
     return this.#faults.all();
   }
@@ -148,8 +148,8 @@ export class Catalogue {
   }
 
   /**
-   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher may start a moment later,
-   * and then finds what it missed.
+   * Reads everything, then starts to watch. Resolves once the catalogue is complete; the watcher may start a moment
+   * later, and then finds what it missed.
    * @throws {Error} when `bots/` cannot be read
    */
   async load(): Promise<void> {
@@ -181,7 +181,9 @@ export class Catalogue {
     this.#scanner.reload(ids);
   }
 
-  /** Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole. */
+  /**
+   * Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole.
+   */
   read(places: Iterable<PagePlace>): void {
     this.#scanner.read(places);
   }

@@ -70,7 +70,7 @@ export class ProblemError extends Error {
     return problemKinds[this.kind][0];
   }
 
-  /** The RFC 9457 document. */
+  /** Returns the RFC 9457 document. */
   toJSON(): ProblemDocument {
     const [status, title] = problemKinds[this.kind];
     return {

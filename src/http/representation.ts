@@ -56,8 +56,8 @@ export async function send(
 }
 
 /**
- * Whether the client has this response already, by If-None-Match. Ignores the request's Cache-Control: it is for caches in
- * between, and `fetch` in Node sends `no-cache` with every condition.
+ * Whether the client has this response already, by If-None-Match. Ignores the request's Cache-Control: it is for caches
+ * in between, and `fetch` in Node sends `no-cache` with every condition.
  */
 export function isKnown(ctx: Context): boolean {
   const known = ctx
@@ -110,7 +110,7 @@ function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' 
   );
 }
 
-/** The codings in the order of preference: of equal size, brotli takes three times the time of gzip. */
+/** Returns the codings in the order of preference: of equal size, brotli takes three times the time of gzip. */
 function codingsOf(body: Body): readonly Coding[] {
   return isStreamed(body) ? ['gzip', 'br'] : ['br', 'gzip'];
 }

@@ -79,7 +79,7 @@ export function metricsOf(
   });
 }
 
-/** Why nothing can be committed, and which files are behind the branch. */
+/** Returns why nothing can be committed, and which files are behind the branch. */
 function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committer): string[] {
   const outdated = committer.outdatedPaths();
   const files = outdated

@@ -12,7 +12,7 @@ export function ensureCatalogue(config: Config): void {
   }
 }
 
-/** The error for a catalogue that cannot be read, with the setting to change. */
+/** Returns the error for a catalogue that cannot be read, with the setting to change. */
 export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'catalogue'>): UserError {
   if (codeOf(error) === 'ENOENT') {
     return new UserError(
@@ -24,7 +24,7 @@ export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'cata
   );
 }
 
-/** The error for a `var` folder that cannot be used, with the setting to change; a UserError as it is. */
+/** Returns the error for a `var` folder that cannot be used, with the setting to change; a UserError as it is. */
 export function varError(error: unknown, config: Config): UserError {
   if (error instanceof UserError) return error;
   return new UserError(
@@ -33,7 +33,7 @@ export function varError(error: unknown, config: Config): UserError {
 }
 
 /**
- * The error for an address that cannot be listened on, with the setting to change.
+ * Returns the error for an address that cannot be listened on, with the setting to change.
  * @param setting the one that has the port
  */
 export function addressError(

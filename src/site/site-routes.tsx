@@ -25,7 +25,7 @@ export interface SiteOptions extends BotRecipeOptions, AddOptions {
 /** Makes what the front page and the pages of bots show of all bots, where that is not current. */
 export type SitePreparation = () => Promise<void>;
 
-/** The pages that anyone can read: front page, categories, bots, API; the forms. */
+/** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
 export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
   const { site, bots, counts } = options;
   addAddRoutes(router, options);
@@ -58,7 +58,9 @@ async function renderDocs(inputs: PageInputs): Promise<VNode> {
   return <DocsPage {...inputs} document={document} />;
 }
 
-/** Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none. */
+/**
+ * Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none.
+ */
 function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: BotId | undefined): boolean {
   if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
   const faults = faultsOf(id);

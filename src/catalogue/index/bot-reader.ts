@@ -18,8 +18,8 @@ export interface BotReading {
 export type ImageLookup = (images: FullImages) => BotRecord['cachedImages'];
 
 /**
- * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where the
- * files together make no bot, the whole previous one is served.
+ * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where
+ * the files together make no bot, the whole previous one is served.
  */
 export function readBot(
   id: BotId,
@@ -66,7 +66,7 @@ function contentOf({ page }: ReadablePage): Content {
   return { name, description, page: page.page };
 }
 
-/** A faulty file is listed as it was when it was good, and not at all when it never was. */
+/** Returns the files that are listed: a faulty one as it was when it was good, and not at all when it never was. */
 function servedFiles(
   files: readonly PageFile[],
   good: readonly PageFile[],

@@ -129,8 +129,8 @@ export class BotLists {
   }
 
   /**
-   * Returns the first bots that are not for adults, by each of these keys from the highest value down. Those by a key that no count
-   * changes are kept until a bot changes.
+   * Returns the first bots that are not for adults, by each of these keys from the highest value down. Those by a key
+   * that no count changes are kept until a bot changes.
    */
   async highest(keys: readonly Sort['key'][], count: number): Promise<(readonly IndexedBot[])[]> {
     const version = `${this.#bots.version} ${count}`;
@@ -239,7 +239,7 @@ const byId: Sort = { key: 'id', descending: false };
 /** Among bots that fit a search equally well the count decides. */
 const byCount: Sort = { key: 'count', descending: true };
 
-/** Folder by folder, and within one by the text of the id, as file names sort. */
+/** Returns the bots folder by folder, and within one by the text of the id, as file names sort. */
 async function inPathOrder(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   const folders = new Map<string, IndexedBot[]>();
   await forEachInSlices(bots, (bot) => {

@@ -41,10 +41,12 @@ export async function listOf(
   return { digest, total, next, body, size: body.length };
 }
 
-/** Bytes. A larger list is made for each response, in pieces of a good size for a socket; it has no bytes of its own. */
+/**
+ * Bytes. A larger list is made for each response, in pieces of a good size for a socket; it has no bytes of its own.
+ */
 const pieceSize = 64 * 1024;
 
-/** A JSON array in pieces, made one slice of time after the other. */
+/** Yields a JSON array in pieces, made one slice of time after the other. */
 async function* arrayOf(
   bots: readonly IndexedBot[],
   toJson: ListForm['toJson'],

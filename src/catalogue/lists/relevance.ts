@@ -25,8 +25,8 @@ export interface BestBots extends PageOfBots {
 }
 
 /**
- * Picks a page of what a search found, the best first: by score, then verified ones, then by the size of the count, then
- * what was edited last. Only bots that may be on the page are looked at one by one, unless there are filters.
+ * Picks a page of what a search found, the best first: by score, then verified ones, then by the size of the count,
+ * then what was edited last. Only bots that may be on the page are looked at one by one, unless there are filters.
  */
 export async function selectBest(
   found: Found,
@@ -141,7 +141,7 @@ const mostSteps = 2 ** 13 - 1;
 /** A rank is a score and, in its last bit, whether the bot is verified. */
 const highestRank = mostSteps * 2 + 1;
 
-/** One number to sort by, made of whole numbers: 14 bits of rank, 6 of the count, 26 of minutes. */
+/** Returns one number to sort by, made of whole numbers: 14 bits of rank, 6 of the count, 26 of minutes. */
 function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCounts): number {
   const size = Math.round(Math.log2(1 + (counts.count(id) ?? 0)));
   const minutes = Math.min(2 ** 26 - 1, Math.max(0, Math.floor(facts.edited / 60_000)));

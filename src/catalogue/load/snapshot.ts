@@ -30,8 +30,8 @@ export interface PackedFolder extends BlockHead {
 }
 
 /**
- * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache: nothing
- * is fsynced, every block has a checksum instead.
+ * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache:
+ * nothing is fsynced, every block has a checksum instead.
  * @throws a system error
  */
 export async function writeSnapshot(
@@ -54,8 +54,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Reads the snapshot at `path`. Returns undefined when there is none, when other code, schemas or limits made it, when it is
- * torn, or when any checksum is wrong: then nothing of it is used.
+ * Reads the snapshot at `path`. Returns undefined when there is none, when other code, schemas or limits made it, when
+ * it is torn, or when any checksum is wrong: then nothing of it is used.
  */
 export async function readSnapshot(path: string, limits: PageLimits): Promise<PackedFolder[] | undefined> {
   let file: FileHandle;
@@ -107,8 +107,8 @@ function magicOf({ categories, languages }: PageLimits): string {
 }
 
 /**
- * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made at
- * the start, as an update may have replaced the files of the code by the time a snapshot is written.
+ * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made
+ * at the start, as an update may have replaced the files of the code by the time a snapshot is written.
  */
 const magic = magicOfCode();
 
@@ -133,7 +133,10 @@ function statOf([size, mtimeMs, ctimeMs, ino]: StatMeta): FileStat {
   return { size, mtimeMs, ctimeMs, ino };
 }
 
-/** A block: the lengths of head, meta and blob and a checksum of all, 4 bytes each; head and meta as JSON; the blob. */
+/**
+ * Writes a block: the lengths of head, meta and blob and a checksum of all, 4 bytes each; head and meta as JSON; the
+ * blob.
+ */
 async function writeBlock(
   file: FileHandle,
   head: BlockHead | number,

@@ -69,7 +69,7 @@ export function checkFiles(
   return { mains, good, faults };
 }
 
-/** The faults of a bot's files taken together. */
+/** Returns the faults of a bot's files taken together. */
 function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fault[] {
   const [first] = files;
   if (first === undefined || mains.length === 1) return [];

@@ -76,7 +76,7 @@ function unknownKey(key: string, known: readonly string[]): string {
   return `${quoted(key)} is not a key here: remove it; the keys are ${listed(known)}`;
 }
 
-/** How many letters of a key may be wrong. */
+/** Returns how many letters of a key may be wrong. */
 function mostDifferences(key: string): number {
   const { length } = key.replaceAll(/[^A-Za-z]/g, '');
   return length > 5 ? 2 : length > 3 ? 1 : 0;

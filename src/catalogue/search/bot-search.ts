@@ -139,7 +139,9 @@ function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
   return before.live + segment.live <= mostInSlices && before.live < segment.live * 4;
 }
 
-/** What is in the second list but not in the first, and the ids of what is in the first but not in the second. */
+/**
+ * Returns what is in the second list but not in the first, and the ids of what is in the first but not in the second.
+ */
 function differences(
   before: readonly IndexedBot[],
   after: readonly IndexedBot[],

@@ -52,12 +52,15 @@ export async function findTerm(
   return known || count > 0 ? undefined : best.word.replace(/^=/, '');
 }
 
-/** How many spelling errors a word may have: one in five letters, two in eight; and at most. */
+/** Returns how many spelling errors a word may have: one in five letters, two in eight; and at most. */
 function errorsIn({ length }: string): [usual: number, more: number] {
   return [length >= 8 ? 2 : length >= 5 ? 1 : 0, Math.min(3, Math.floor(length / 3))];
 }
 
-/** What to look for where nothing has a term, nor is spelled nearly like it: its letters, its parts, words of its family. */
+/**
+ * Returns what to look for where nothing has a term, nor is spelled nearly like it: its letters, its parts, words of
+ * its family.
+ */
 function lessExact(term: Term, indexes: readonly WordIndex[]): Term {
   const { text, pairs } = term;
   if (pairs.length > 0) return { ...term, pairs: Array.from(text) };
@@ -79,7 +82,7 @@ function knownParts(text: string, indexes: readonly WordIndex[]): string[] {
   return parts.filter((part) => part !== undefined);
 }
 
-/** How many bots have the term that was just found. */
+/** Returns how many bots have the term that was just found. */
 export function countTerm(parts: readonly SearchPart[]): number {
   let count = 0;
   for (const { segment, memory } of parts) {

@@ -94,7 +94,7 @@ async function matchHalves(
   });
 }
 
-/** The two known words that a text is made of; of several such pairs the one whose rarer word is used most. */
+/** Returns the two known words that a text is made of; of several such pairs the one whose rarer word is used most. */
 function halvesOf(text: string, index: WordIndex): [string, string] | undefined {
   let best: [string, string] | undefined;
   let bestCount = 0;

@@ -63,7 +63,7 @@ export class Matches {
     this.places[bot] = (this.places[bot] ?? 0) | places;
   }
 
-  /** How many parts were added for a bot. */
+  /** Returns how many parts were added for a bot. */
   parts(bot: number): number {
     return this.#fields[bot] ?? 0;
   }

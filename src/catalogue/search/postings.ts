@@ -17,7 +17,7 @@ export interface PackedPostings {
   readonly languages: Uint32Array;
 }
 
-/** The bot of a posting, as its number. */
+/** Returns the bot of a posting, as its number. */
 export function botOf(posting: number): number {
   return posting >>> 7;
 }
@@ -26,7 +26,7 @@ export function fieldOf(posting: number): Field {
   return ((posting >>> 5) & 3) as Field;
 }
 
-/** The place of a posting's word, as one bit of 32. */
+/** Returns the place of a posting's word, as one bit of 32. */
 export function placeBitOf(posting: number): number {
   return 1 << (posting & 31);
 }

@@ -51,12 +51,12 @@ export class IndexSegment {
     return this.#pages ? [this.texts, this.#pages] : [this.texts];
   }
 
-  /** A bot by its number; undefined where it has changed since. */
+  /** Returns a bot by its number; undefined where it has changed since. */
   bot(number: number): IndexedBot | undefined {
     return this.#bots[number];
   }
 
-  /** The kind of a bot, as its number in `kinds`. */
+  /** Returns the kind of a bot, as its number in `kinds`. */
   kind(number: number): number {
     return this.#kinds[number] ?? 0;
   }
@@ -66,7 +66,7 @@ export class IndexSegment {
     return this.#bots.filter((bot) => bot !== undefined);
   }
 
-  /** The number of a bot; undefined where it is not here, or has changed since. */
+  /** Returns the number of a bot; undefined where it is not here, or has changed since. */
   numberOf(id: BotId): number | undefined {
     const number = firstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
     return this.#ids[number] === id && this.#bots[number] !== undefined ? number : undefined;

@@ -83,7 +83,7 @@ export class Vocabulary {
     return found;
   }
 
-  /** The place of the first word that is not before `word`. */
+  /** Returns the place of the first word that is not before `word`. */
   #placeOf(word: string): number {
     let low = 0;
     let high = this.size;

@@ -23,17 +23,17 @@ export class WordIndex {
     this.#languages = languages;
   }
 
-  /** Where the postings of a range of words begin. */
+  /** Returns where the postings of a range of words begin. */
   start({ from }: WordRange): number {
     return this.#starts[from] ?? 0;
   }
 
-  /** Where the postings of a range of words end. */
+  /** Returns where the postings of a range of words end. */
   end({ to }: WordRange): number {
     return this.#starts[to] ?? 0;
   }
 
-  /** How many postings a range of words has. */
+  /** Returns how many postings a range of words has. */
   count(range: WordRange): number {
     return this.end(range) - this.start(range);
   }

@@ -10,12 +10,12 @@ export class FaultList {
     this.#log = log;
   }
 
-  /** Every fault of every file, by path, then by line and column. */
+  /** Returns every fault of every file, by path, then by line and column. */
   all(): Fault[] {
     return [...this.#faults.values()].flat().toSorted(compareFaults);
   }
 
-  /** The faults of a bot or a path. */
+  /** Returns the faults of a bot or a path. */
   of(key: string): readonly Fault[] {
     return this.#faults.get(key) ?? [];
   }

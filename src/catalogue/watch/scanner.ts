@@ -156,7 +156,7 @@ export class Scanner {
     this.#readBot(id, places, this.#statsOf(places), reason);
   }
 
-  /** The places of the known files of a bot, and one more. */
+  /** Returns the places of the known files of a bot, and one more. */
   #placesOf(id: BotId, also?: PagePlace): PagePlace[] {
     const folder = folderOf(id);
     const known = [...this.#served.statsIn(folder).names].filter((name) => name.startsWith(`${id}.`));

@@ -17,12 +17,12 @@ export class ServedBots {
     return this.#index;
   }
 
-  /** The folders that have files, as far as is known. */
+  /** Returns the folders that have files, as far as is known. */
   folders(): Iterable<string> {
     return this.#folders.keys();
   }
 
-  /** The stats of a folder's files; empty for a folder that is not known yet. */
+  /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
   statsIn(folder: string): StatCache {
     this.#index.fill(folder);
     const stats = this.#folders.get(folder) ?? new StatCache();
@@ -67,7 +67,9 @@ export class ServedBots {
     return true;
   }
 
-  /** Yields every folder for a snapshot. One with faults, or with files that changed just now, is marked to be scanned. */
+  /**
+   * Yields every folder for a snapshot. One with faults, or with files that changed just now, is marked to be scanned.
+   */
   *snapshot(faults: FaultList): Generator<SnapshotFolder> {
     const faulty = new Set([...faults.keys()].map(folderOfKey));
     const byFolder = new Map<string, IndexedBot[]>();
@@ -107,7 +109,7 @@ export class ServedBots {
   }
 }
 
-/** The folder of a key of the fault list: a bot's id, or a path. */
+/** Returns the folder of a key of the fault list: a bot's id, or a path. */
 function folderOfKey(key: string): string {
   return key.split('/')[1] ?? folderOf(key as BotId);
 }

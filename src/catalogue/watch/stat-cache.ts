@@ -3,8 +3,8 @@ import { sameStat, type FileStat } from '../load/folder.ts';
 import type { PageFile } from '../page/page-file.ts';
 
 /**
- * The stat that each file of one folder had when it was last read, and which of them must be read again although the stat
- * is the same.
+ * The stat that each file of one folder had when it was last read, and which of them must be read again although the
+ * stat is the same.
  */
 export class StatCache {
   readonly #files = new Map<string, CachedStat>();
@@ -18,7 +18,7 @@ export class StatCache {
     return this.#files.size === 0;
   }
 
-  /** The names of files whose state on disk differs. */
+  /** Returns the names of files whose state on disk differs. */
   changed(stats: ReadonlyMap<string, FileStat>): Set<string> {
     const names = new Set<string>();
     for (const [name, stat] of stats) {
@@ -35,7 +35,9 @@ export class StatCache {
     return known.unsure === true || !sameStat(known, stat);
   }
 
-  /** Whether a file was read a moment ago and has the same stat: it is too early to tell whether it has changed since. */
+  /**
+   * Whether a file was read a moment ago and has the same stat: it is too early to tell whether it has changed since.
+   */
   isRecent(name: string, stat: FileStat | undefined, now: number): boolean {
     const known = this.#files.get(name);
     if (known?.unsure !== true || known.missingSince !== undefined || stat === undefined) return false;
@@ -43,9 +45,9 @@ export class StatCache {
   }
 
   /**
-   * How many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as the served
-   * one does is complete, as is one that has not changed for a while; any other may be half written. A file that is gone
-   * may be about to be replaced.
+   * Returns how many milliseconds from `now` to wait before a file is read; 0 or less for no wait. A file that ends as
+   * the served one does is complete, as is one that has not changed for a while; any other may be half written. A file
+   * that is gone may be about to be replaced.
    */
   waitFor(
     name: string,
@@ -74,8 +76,8 @@ export class StatCache {
   }
 
   /**
-   * Records that a file was read at `now`, or was missing. Returns true when it changed so recently that a second change
-   * may leave the same stat: the caller has to read it once more.
+   * Records that a file was read at `now`, or was missing. Returns true when it changed so recently that a second
+   * change may leave the same stat: the caller has to read it once more.
    */
   record(name: string, stat: FileStat | undefined, now: number): boolean {
     if (stat === undefined) {
@@ -92,12 +94,12 @@ export class StatCache {
     this.#files.set(name, { ...never, unsure: true });
   }
 
-  /** The stats of all files; undefined while a file has to be read again whatever its stat. */
+  /** Returns the stats of all files; undefined while a file has to be read again whatever its stat. */
   stats(): ReadonlyMap<string, FileStat> | undefined {
     return [...this.#files.values()].some(({ unsure }) => unsure) ? undefined : this.#files;
   }
 
-  /** The stat of a file; undefined while the file has to be read again whatever its stat. */
+  /** Returns the stat of a file; undefined while the file has to be read again whatever its stat. */
   stat(name: string): FileStat | undefined {
     const known = this.#files.get(name);
     return known?.unsure ? undefined : known;

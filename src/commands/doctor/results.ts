@@ -28,7 +28,7 @@ export interface DoctorContext {
 /** Looks at one thing, changes nothing. What it throws is its outcome: an error, with the message as the reason. */
 export type DoctorCheck = (context: DoctorContext) => Outcome | Promise<Outcome>;
 
-/** A check of the clone, which is not run where there is none: the check `clone` says why. */
+/** Returns a check of the clone, which is not run where there is none: the check `clone` says why. */
 export function inClone(
   check: (repository: Repository, context: DoctorContext) => Outcome | Promise<Outcome>,
 ): DoctorCheck {

@@ -8,7 +8,7 @@ import { documentOf, readHeaders, send } from '../representation.ts';
 import { lengthOf, mostPeriods, parseCountsQuery } from './counts-query.ts';
 import { knownBot } from './read-routes.ts';
 
-/** A bot's counts over time, as JSON or CSV. */
+/** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTimeline): void {
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
@@ -44,7 +44,7 @@ const writers = {
     ['at,count', ...counts.map(({ period, count }) => `${timeOf(period, step)},${count}`), ''].join('\r\n'),
 };
 
-/** When a period begins: `2026-11-22` or `2026-11-22T05:00Z`. */
+/** Returns when a period begins: `2026-11-22` or `2026-11-22T05:00Z`. */
 function timeOf(period: number, step: CountStep): string {
   const known = times[step].get(period);
   if (known !== undefined) return known;

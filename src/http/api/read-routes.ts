@@ -13,7 +13,7 @@ import { queryOf } from '../query.ts';
 import { send } from '../representation.ts';
 
 /**
- * The reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
+ * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
  * @param baseUrl the public address, without a slash at its end
  * @param settings returns those in force
  */

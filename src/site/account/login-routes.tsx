@@ -25,10 +25,9 @@ export interface LoginRoutesOptions {
 }
 
 /**
- * Logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led there, and
- * with `account=other` asks it for another account. `locale=` is kept.
- * It is a link and not a form, because browsers apply `form-action` to every redirect after a form, and those lead to the
- * provider.
+ * Adds logging in and out. `/login?to=<public path>` redirects to the provider, without `to` for the page that led
+ * there, and with `account=other` asks it for another account. `locale=` is kept. It is a link and not a form, because
+ * browsers apply `form-action` to every redirect after a form, and those lead to the provider.
  */
 export function addLoginRoutes(router: Router, { site, login, attempts }: LoginRoutesOptions): void {
   const { baseUrl } = site;

@@ -27,8 +27,8 @@ export interface TokenRoutesOptions {
 }
 
 /**
- * The page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and the age
- * of the login again. A token is in the response to the press and nowhere else.
+ * Adds the page of a bot's token, with buttons for the bot's authors only. Each press checks the committed authors and
+ * the age of the login again. A token is in the response to the press and nowhere else.
  */
 export function addTokenRoutes(router: Router, options: TokenRoutesOptions): void {
   const { site, bots, login, tokens, committedAuthors, presses } = options;

@@ -27,9 +27,9 @@ export interface AddOptions {
 }
 
 /**
- * The forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change, `/bots/:id/translate`
- * for a translation. Sending one saves nothing: the response shows the file and its errors, or below `/file` it is the
- * file as a download.
+ * Adds the forms that make a file of the catalogue: `/add` for a new bot, `/bots/:id/edit` for a change,
+ * `/bots/:id/translate` for a translation. Sending one saves nothing: the response shows the file and its errors, or
+ * below `/file` it is the file as a download.
  */
 export function addAddRoutes(router: Router, options: AddOptions): void {
   const { bots, viewerOf, readPage } = options;

@@ -65,8 +65,9 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
 }
 
 /**
- * The line through the counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the lowest count
- * at the bottom and the highest at the top; a count that stays the same in the middle. At most one point a pixel.
+ * Returns the line through the counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the
+ * lowest count at the bottom and the highest at the top; a count that stays the same in the middle. At most one point a
+ * pixel.
  */
 export function linePath(counts: readonly CountAt[]): string {
   const { lowest, highest } = rangeOf(counts);

@@ -17,7 +17,8 @@ import { counted } from '../../spelling/counted.ts';
 interface ListRequest {
   readonly query: FrontQuery;
   /**
-   * The language to show each bot in, suggestions last. The page depends on these, not on the many ways to ask for them.
+   * The language to show each bot in, suggestions last. The page depends on these, not on the many ways to ask for
+   * them.
    */
   readonly locales: readonly Locale[];
 }
@@ -117,7 +118,7 @@ function botsOf(entries: readonly FrontEntry[], locales: readonly Locale[]): Lis
   });
 }
 
-/** The reader's language, unless a search matches the bot in another one. */
+/** Returns the reader's language, unless a search matches the bot in another one. */
 function localesFor(ctx: Context, { locale }: FrontQuery, entries: readonly FrontEntry[]): Locale[] {
   const wanted = wantedRanges(locale, ctx.get('Accept-Language'));
   return entries.map(({ bot, matched }) => {

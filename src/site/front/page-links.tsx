@@ -39,7 +39,7 @@ export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null
   );
 }
 
-/** The first page, the last one, and those around this one. */
+/** Returns the first page, the last one, and those around this one. */
 function shownPages(page: number, pages: number): number[] {
   const numbers = [1, page - 1, page, page + 1, pages];
   return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);

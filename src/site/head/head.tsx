@@ -91,7 +91,7 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
   );
 }
 
-/** Open Graph names a language with a territory, as in pt_BR. */
+/** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
 function territoryLocale(tag: string): string {
   const { language, region } = new Intl.Locale(tag).maximize();
   return region === undefined ? language : `${language}_${region}`;

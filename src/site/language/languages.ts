@@ -66,7 +66,10 @@ export class Languages {
     };
   }
 
-  /** The catalogue's own name in the language, that of the interface, and the own one in the default language or English. */
+  /**
+   * Returns the catalogue's own name in the language, that of the interface, and the own one in the default language or
+   * English.
+   */
   #categoryName(category: Category, locale: Locale): string {
     const { categoryNames, language } = this.#settings();
     const names = categoryNames.get(category) ?? {};

@@ -84,7 +84,7 @@ class ShortPluralRules extends Intl.PluralRules {
   }
 }
 
-/** What is wrong with a message, beside the English one. */
+/** Returns what is wrong with a message, beside the English one. */
 function differences(message: Message, english: Message, locale: Locale): string[] {
   const parts = partsOf(message);
   const has = placeholders(parts);

@@ -14,12 +14,12 @@ export function withoutStopWords<T extends { readonly text: string }>(words: rea
   return telling.length > 0 ? telling : words;
 }
 
-/** A word without the "bot" that it ends with: "musicbot". */
+/** Returns a word without the "bot" that it ends with: "musicbot". */
 export function withoutBot(word: string): string {
   return word.replace(/^(\p{L}{3,}?)(?:bots?|бот[аы]?)$/u, '$1');
 }
 
-/** A word without the particle that Korean writes at its end, and without "bot". */
+/** Returns a word without the particle that Korean writes at its end, and without "bot". */
 export function withoutParticle(word: string): string {
   return word.replace(particle, '$1');
 }

@@ -9,7 +9,9 @@ export interface Run {
   readonly joinsNext: boolean;
 }
 
-/** Splits a text into runs: at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole. */
+/**
+ * Splits a text into runs: at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole.
+ */
 export function runsOf(text: string): Run[] {
   const folded = normalise(text);
   const runs: Run[] = [];
@@ -51,7 +53,7 @@ export function eachWord(text: string, place: number, onWord: OnWord): number {
   return place;
 }
 
-/** The pairs of letters that a word of an unspaced script is looked up by. */
+/** Returns the pairs of letters that a word of an unspaced script is looked up by. */
 export function pairsOf(word: string): string[] {
   const letters = Array.from(word);
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
@@ -67,7 +69,7 @@ function joins(text: string, end: number): boolean {
   return /^[-_./+&][a-z0-9]/.test(rest) || /^['’][a-z]{1,2}(?![a-z])/.test(rest);
 }
 
-/** Arabic writes its article, and short words before it, as part of the word. */
+/** Returns a word without the article, and the short words before it, that Arabic writes as part of it. */
 function withoutArticle(word: string): string {
   return word.replace(/^(?:[وفبك]?ال|لل)(?=\p{L}{3})/u, '');
 }
