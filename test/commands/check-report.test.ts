@@ -89,6 +89,14 @@ describe('no line of a report', () => {
     );
   });
 
+  it('has an invisible character that is not escaped', () => {
+    const place = { path: 'bots/001/1.en.md', line: 3, column: 11, severity: 'error' } as const;
+    strictEqual(
+      textLine({ ...place, rule: 'pattern', message: 'name: "\u200b\u3164" is not allowed' }),
+      'bots/001/1.en.md:3:11 pattern name: "\\u{200b}\\u{3164}" is not allowed',
+    );
+  });
+
   it('is turned into a command by a file called ::stop-commands::abc', () => {
     const finding: Finding = {
       path: '::stop-commands::abc',

@@ -39,5 +39,6 @@ export function positionAt(text: string, offset: number): { line: number; column
 /** Returns a value as JSON for a message, shortened to 58 characters. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+  if (text.length <= 60) return text;
+  return typeof value === 'string' ? `${text.slice(0, 56)}…"` : `${text.slice(0, 57)}…`;
 }

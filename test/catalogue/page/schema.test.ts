@@ -68,6 +68,10 @@ describe('a value held against a schema', () => {
         'invite maxLength the text has 2020 characters: shorten it to at most 2000',
       ],
       [
+        { invite: `http://${'x'.repeat(60)}` },
+        `invite pattern "http://${'x'.repeat(48)}…" is not allowed: write an absolute https:// address without spaces, user name or password`,
+      ],
+      [
         { website: 'example.org' },
         'website pattern "example.org" is not allowed: write an absolute https:// address without spaces, user name or password',
       ],
