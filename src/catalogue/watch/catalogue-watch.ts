@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import type { Log } from '../../log.ts';
 import { messageOf } from '../../system-error.ts';
-import { isFolder, listTop } from '../load/folder.ts';
+import { topEntries } from '../load/folder.ts';
 import { fileFault } from '../page/fault.ts';
 import { botsFolder, isFolderName, strayMessage } from '../page/layout.ts';
 import type { FaultList } from './fault-list.ts';
@@ -64,15 +64,15 @@ export class CatalogueWatch {
   folders(): Set<string> {
     const { root, scanner, faults } = this.#options;
     try {
-      const names = listTop(root);
+      const entries = topEntries(root);
       this.noteFolder(null);
-      const strays = names
-        .filter((name) => !isFolderName(name) || !isFolder(root, name))
-        .map((name) => `${botsFolder}/${name}`);
+      const strays = entries
+        .filter((entry) => !isFolderName(entry.name) || !entry.isDirectory())
+        .map(({ name }) => `${botsFolder}/${name}`);
       for (const path of faults.keys())
         if (isTopPath(path) && !strays.includes(path)) faults.report(path, []);
       for (const path of strays) faults.report(path, [fileFault(path, 'stray-file', strayMessage)]);
-      return new Set([...scanner.folders(), ...names.filter(isFolderName)]);
+      return new Set([...scanner.folders(), ...entries.map(({ name }) => name).filter(isFolderName)]);
     } catch (error) {
       this.noteFolder(error);
       return new Set();
