@@ -166,7 +166,7 @@ export function createApp(options: AppOptions): Application {
   const report = createReportError(log, basePath);
   app.use(handleErrors(report));
   app.use(protect);
-  app.use(showErrorPages(site, viewerOf, report));
+  app.use(showErrorPages({ site, viewerOf }, report));
   app.use(waitFor(catalogue, [probes, assets]));
   app.use(posted.routes());
   app.use(storeResponses(options.responses));

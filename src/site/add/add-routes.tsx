@@ -8,7 +8,7 @@ import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
-import type { Site, Viewer } from '../page/layout.tsx';
+import type { PageOptions } from '../page/layout.tsx';
 import { AddPage } from './add-page.tsx';
 import { entryWithin } from './form-limits.ts';
 import type { FormEntry } from './form-entry.ts';
@@ -16,10 +16,8 @@ import { editForm, type Form, newBotForm, type PageReader, translationForm } fro
 import { previewOf } from './preview.tsx';
 import { readForm, type SentForm } from './sent-form.ts';
 
-export interface AddOptions {
-  readonly site: Site;
+export interface AddOptions extends PageOptions {
   readonly bots: BotIndex;
-  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
   readonly readPage: PageReader;
   readonly markdown: Markdown;
   /** Finds the copy of a picture in a page. */

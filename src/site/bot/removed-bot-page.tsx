@@ -7,11 +7,9 @@ import { ProblemError } from '../../http/problem.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { AllBotsLink, prefersPage } from '../page/error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { Layout, type PageProps, type Site, type Viewer } from '../page/layout.tsx';
+import { Layout, type PageOptions, type PageProps } from '../page/layout.tsx';
 
-export interface RemovedBotOptions {
-  readonly site: Site;
-  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
+export interface RemovedBotOptions extends PageOptions {
   /** Returns when a bot was removed, in milliseconds since the epoch; undefined where it is not known to be removed. */
   readonly removedAt: (id: BotId) => number | undefined;
 }

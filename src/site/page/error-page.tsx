@@ -5,13 +5,12 @@ import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
-import { Layout, type PageProps, type Site, type Viewer } from './layout.tsx';
+import { Layout, type PageOptions, type PageProps } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
 
 /** Turns errors into pages for clients that prefer HTML. Below /api/ they stay problem documents. */
 export function showErrorPages(
-  site: Site,
-  viewerOf: (ctx: Context) => Promise<Viewer | null>,
+  { site, viewerOf }: PageOptions,
   report: ReportError,
 ): (ctx: Context, next: Next) => Promise<void> {
   const showErrorPage = async (ctx: Context, next: Next): Promise<void> => {

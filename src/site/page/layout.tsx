@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
@@ -38,6 +39,13 @@ export interface Site {
   readonly live: boolean;
   /** Whether every page says that the bots are invented. */
   readonly demo: boolean;
+}
+
+/** What responds with pages of a site. */
+export interface PageOptions {
+  readonly site: Site;
+  /** Reads who is logged in. */
+  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
 }
 
 /** What every page is rendered with. */

@@ -4,7 +4,7 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { CurrentCache } from '../../concurrency/current-cache.ts';
 import type { WholeDocument } from '../../http/representation.ts';
-import type { PageProps, Site, Viewer } from './layout.tsx';
+import type { PageOptions, PageProps } from './layout.tsx';
 import { renderPage, sendOnce, sendPage } from './html-response.ts';
 
 /** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
@@ -23,22 +23,15 @@ export interface PageInputs extends PageProps {
   readonly settings: CatalogueSettings;
 }
 
-export interface PageCacheOptions {
-  /** Read for every response. */
-  readonly site: Site;
-  /** Who is logged in; called only for a request that carries a cookie. */
-  readonly viewerOf: (ctx: Context) => Promise<Viewer | null>;
-}
-
 /**
  * Responds with pages. Visitors who are not logged in get the same bytes until an input of the page changes; someone who
  * is logged in gets a page that is rendered for that one request.
  */
 export class PageCache {
-  readonly #options: PageCacheOptions;
+  readonly #options: PageOptions;
   readonly #pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
 
-  constructor(options: PageCacheOptions) {
+  constructor(options: PageOptions) {
     this.#options = options;
   }
 

@@ -28,7 +28,10 @@ describe('the page of an error', () => {
       throw new Error('the session cannot be read');
     };
     const isExpected = error instanceof ProblemError;
-    const pages = showErrorPages(site, isExpected ? async () => null : viewerOf, createReportError(log));
+    const pages = showErrorPages(
+      { site, viewerOf: isExpected ? async () => null : viewerOf },
+      createReportError(log),
+    );
     const server = await serveHandler(async (ctx, next) => {
       await pages(ctx, async () => {
         await next();
