@@ -99,14 +99,24 @@ describe('while nothing can be written', () => {
     } catch (error) {
       strictEqual(codeOf(error), 'ENOSPC');
     }
-    // The journal's last page on the disk still has room for some.
+    // The journal's last page has room for some, and so has what a git frees that the full disk ended.
     let answered = 1;
-    let answer = await post({ count: 2 });
-    for (; answer.status === 200; answer = await post({ count: answered + 1 })) answered += 1;
-    for (let n = 0; n < 20; n++) refused(await post({ count: answered + 1 + n }), /disk is full/);
+    let refusals = 0;
+    let episodes = 0;
+    let isSaved = true;
+    while (refusals < 20) {
+      const answer = await post({ count: answered + 1 });
+      if (answer.status === 200) answered += 1;
+      else {
+        refused(answer, /disk is full/);
+        refusals += 1;
+        if (isSaved) episodes += 1;
+      }
+      isSaved = answer.status === 200;
+    }
     refused(await post({ category: 'games' }), /disk is full/);
     strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
-    strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, 1, service.log());
+    strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
     strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
 
     rmSync(fill);
