@@ -55,6 +55,8 @@ class BuildThread {
   readonly #ended: Promise<never>;
   readonly #end = (): void => void this.#worker.terminate();
   readonly #signal: AbortSignal;
+  /** Shared with the thread, and used for one batch after the other. */
+  #json = new Uint8Array(new SharedArrayBuffer(0));
 
   constructor(signal: AbortSignal) {
     this.#worker.unref();
@@ -77,8 +79,9 @@ class BuildThread {
         .map((bot) => (what === 'texts' ? Buffer.concat(elementParts(bot)) : bot.record));
       let end = 0;
       const ends = bodies.map(({ length }) => (end += length));
-      const json = new Uint8Array(Buffer.concat(bodies));
-      await this.#run({ step: 'add', json, ends }, [json.buffer]);
+      if (end > this.#json.length) this.#json = new Uint8Array(new SharedArrayBuffer(2 * end));
+      for (const [i, body] of bodies.entries()) this.#json.set(body, (ends[i] ?? 0) - body.length);
+      await this.#run({ step: 'add', json: this.#json, ends });
     }
     return (await this.#run({ step: 'pack' })) as PackedPostings;
   }
@@ -88,9 +91,9 @@ class BuildThread {
     this.#end();
   }
 
-  async #run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+  async #run(task: Task): Promise<unknown> {
     const done = new Promise((resolve) => this.#worker.once('message', resolve));
-    this.#worker.postMessage(task, transfer);
+    this.#worker.postMessage(task);
     return await Promise.race([done, this.#ended]);
   }
 }
