@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testRepository } from '../support/repository.ts';
+import { parseXml, textsOf } from '../support/xml.ts';
 
 const homer = '190519304972663312';
 
@@ -14,7 +15,7 @@ const files: Record<string, string> = {
     support: 'https://example.org/help',
   }),
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
-  [pagePath('7')]: mainPage({ name: 'Seven', category: 'music', nsfw: true }),
+  [pagePath('7')]: mainPage({ name: 'Seven\uFFFF', category: 'music', nsfw: true }),
   [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت' }, 'مرحبا'),
   [pagePath('9')]: mainPage(
     {
@@ -115,7 +116,7 @@ describe('pages', () => {
     });
 
     it('lists bots for adults on request', async () => {
-      deepStrictEqual(names(await html('/?nsfw=true&q=seven')), ['Seven']);
+      deepStrictEqual(names(await html('/?nsfw=true&q=seven')), ['Seven\uFFFF']);
     });
 
     it('searches, and says how many there are', async () => {
@@ -245,8 +246,8 @@ describe('pages', () => {
     it('has a badge for other sites, with the name where no count is known', async () => {
       const badge = await get('/bots/9/badge.svg');
       strictEqual(badge.headers.get('content-type'), 'image/svg+xml; charset=utf-8');
-      const text = await badge.text();
-      match(text, /<title>Botshelf: evil &lt;b&gt;<\/title>/);
+      deepStrictEqual(textsOf(parseXml(await badge.text()), 'title'), ['Botshelf: evil <b>']);
+      deepStrictEqual(textsOf(parseXml(await html('/bots/7/badge.svg')), 'title'), ['Botshelf: Seven']);
       const etag = badge.headers.get('etag') ?? '';
       strictEqual((await get('/bots/9/badge.svg', { 'If-None-Match': etag })).status, 304);
       strictEqual((await get('/bots/404404/badge.svg')).status, 404);

@@ -4,6 +4,7 @@ import type { BotIndex } from '../../catalogue/index/bot-index.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { documentOf, send } from '../../http/representation.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { xmlText } from '../discover/xml.ts';
 import type { Site } from '../page/layout.tsx';
 
 export interface BadgeOptions {
@@ -39,12 +40,12 @@ function badge(left: string, right: string): string {
   const [first, second] = [widthOf(left), widthOf(right)];
   const width = first + second;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img">
-<title>${escaped(`${left}: ${right}`)}</title>
+<title>${xmlText(`${left}: ${right}`)}</title>
 <clipPath id="edge"><rect width="${width}" height="20" rx="4"/></clipPath>
 <g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="#3f4dba"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
-<text x="${first / 2}" y="14" textLength="${first - padding}" lengthAdjust="spacingAndGlyphs">${escaped(left)}</text>
-<text x="${first + second / 2}" y="14" textLength="${second - padding}" lengthAdjust="spacingAndGlyphs">${escaped(right)}</text>
+<text x="${first / 2}" y="14" textLength="${first - padding}" lengthAdjust="spacingAndGlyphs">${xmlText(left)}</text>
+<text x="${first + second / 2}" y="14" textLength="${second - padding}" lengthAdjust="spacingAndGlyphs">${xmlText(right)}</text>
 </g></svg>
 `;
 }
@@ -60,7 +61,3 @@ function widthOf(text: string): number {
 }
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\p{Lu}]/u;
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
