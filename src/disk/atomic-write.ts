@@ -1,4 +1,4 @@
-import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fsyncFolder } from './fsync.ts';
 
@@ -46,6 +46,16 @@ export async function writeAtomically(
   if (exclusive) await rm(temporary, { force: true });
   if (fsync === 'content and name') await fsyncFolder(folder);
 }
+
+/** Removes from a folder the files of atomic writes that a crash ended, as far as it can. No process may write there. */
+export async function removeUnfinishedWrites(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names)
+    if (unfinished.test(name)) await rm(join(folder, name), { force: true }).catch(() => {});
+}
+
+/** The name of a temporary file. */
+const unfinished = /^\..+\.\d+\.\d+\.tmp$/;
 
 /** Numbers temporary files: the same file may be written twice at a time. */
 let writes = 0;

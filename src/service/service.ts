@@ -3,6 +3,7 @@ import { Catalogue } from '../catalogue/catalogue.ts';
 import { RemovedBots } from '../catalogue/removed-bots.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import type { Config } from '../config.ts';
+import { removeUnfinishedWrites } from '../disk/atomic-write.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
@@ -82,6 +83,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     throw varError(error, config);
   });
   closers.add(async () => await lock.release());
+  await removeUnfinishedWrites(config.var);
 
   const runner = new GitRunner();
   closers.add(() => runner.close());

@@ -1,7 +1,8 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeAtomically } from '../../src/disk/atomic-write.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../src/disk/atomic-write.ts';
+import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('an atomic write', () => {
@@ -20,6 +21,17 @@ describe('an atomic write', () => {
       strictEqual(readFileSync(deep, 'utf8'), fsync);
       deepStrictEqual(readdirSync(join(folder, 'a/b')), ['file']);
     }
+  });
+
+  it('that a crash ended leaves a file that can be removed, and no other is', async () => {
+    const name = await new Promise<string>((resolve) => {
+      void writeAtomically(path, async () => resolve(readdirSync(folder).join()), { fsync: 'none' });
+    });
+    await eventually(() => deepStrictEqual(readdirSync(folder), ['file']));
+    for (const other of [name, 'file.1.1.tmp', '.file.tmp']) writeFileSync(join(folder, other), '');
+    await removeUnfinishedWrites(folder);
+    deepStrictEqual(readdirSync(folder), ['.file.tmp', 'file', 'file.1.1.tmp']);
+    await removeUnfinishedWrites(join(folder, 'nowhere'));
   });
 
   it('leaves the old file as it is, and nothing else, when its content cannot be written', async () => {

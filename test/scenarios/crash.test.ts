@@ -1,4 +1,6 @@
-import { ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
@@ -71,8 +73,14 @@ describe(`a service that is killed ${rounds} times while owners post`, () => {
       await Promise.all(posting);
       if (round % 10 === 9) repo.git('fsck', '--strict');
     }
+    // As a kill leaves them in the middle of a write.
+    const unfinished = ['var/.index.snapshot.1.1.tmp', '.git/botshelf/.intents.1.1.tmp'].map((path) =>
+      join(repo.folder, path),
+    );
+    for (const path of unfinished) writeFileSync(path, '');
     const last = await startServiceProcess(repo.folder);
     last.allowLog(clearedLock);
+    deepStrictEqual(unfinished.filter(existsSync), []);
     await holdsWhatWasAnswered(last);
     await eventually(() => strictEqual(repo.status(), ''));
     strictEqual(await last.end('SIGTERM'), 0);

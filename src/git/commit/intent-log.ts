@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeAtomically } from '../../disk/atomic-write.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../disk/atomic-write.ts';
 import { fsyncFiles } from '../../disk/fsync.ts';
 import { codeOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
@@ -35,6 +35,7 @@ export class IntentLog {
     await mkdir(dirname(this.#path)).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
+    await removeUnfinishedWrites(dirname(this.#path));
     this.#file = await open(this.#path, 'a+');
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;

@@ -1,8 +1,8 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { parseBotId } from '../../bot/id.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { writeAtomically } from '../../disk/atomic-write.ts';
 import type { Moment } from '../ref/spans.ts';
 import type { Series } from './count-series.ts';
 import type { FollowedSeries } from './followed-series.ts';
@@ -14,10 +14,7 @@ import { VarintReader, VarintWriter } from './varint.ts';
  * @throws a system error
  */
 export async function writeSeries(path: string, all: readonly FollowedSeries[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = await open(temporary, 'w');
-  try {
+  const write = async (file: FileHandle): Promise<void> => {
     let sum = 0;
     for await (const piece of piecesOf(all)) {
       sum = crc32(piece, sum);
@@ -26,13 +23,8 @@ export async function writeSeries(path: string, all: readonly FollowedSeries[]):
     const end = Buffer.alloc(4);
     end.writeUInt32LE(sum);
     await file.write(end);
-  } catch (error) {
-    await file.close();
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await file.close();
-  await rename(temporary, path);
+  };
+  await writeAtomically(path, write, { fsync: 'none' });
 }
 
 /** Reads the file at `path` into empty series. Returns whether it could: else they stay empty. */
