@@ -159,10 +159,11 @@ export class Catalogue {
     await this.#readBots();
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
-    this.#watch.start();
     const unpacking = this.#watch.forEachFolder((folder) => this.#scanner.unpack(folder));
     this.#unpacking = unpacking.then(async () => {
       if (!this.#closing.signal.aborted) await this.bots.sorted();
+      // Its round over all folders would delay the first pages.
+      if (!this.#closing.signal.aborted) this.#watch.start();
     });
     void this.#revalidate();
   }

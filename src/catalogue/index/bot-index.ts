@@ -199,8 +199,8 @@ export class MutableBotIndex implements BotIndex {
   }
 
   async #sort(): Promise<void> {
-    await forEachInSlices(this.#expected.keys(), (folder) => this.fill(folder), 'service');
-    const sorted = await sortInSlices([...this.#bots.values()], byId, 'service');
+    await forEachInSlices(this.#expected.keys(), (folder) => this.fill(folder));
+    const sorted = await sortInSlices([...this.#bots.values()], byId);
     this.#sorted ??= sorted;
     this.#sorting = undefined;
   }
