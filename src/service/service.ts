@@ -214,12 +214,13 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     throw catalogueError(error, config);
   });
   await sync?.start();
-  void buildSearchIndex(catalogue, search, log);
   timeline.start();
   const prepared = keepSitePrepared(catalogue, timeline, application.prepareSite, log);
   closers.add(() => prepared.close());
   // Who evaluates it sees all of the front page at once.
   if (config.demo) await prepared.first;
+  // After that, as it would delay the first pages.
+  void prepared.first.then(async () => await buildSearchIndex(catalogue, search, log));
   void removedBots.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
