@@ -50,7 +50,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
       await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
   });
   addBadgeRoute(router, { bots, counts, site });
-  return async () => void (await Promise.all([lists.front(), related.groups()]));
+  return async () => {
+    await lists.front();
+    await related.groups();
+  };
 }
 
 async function renderDocs(inputs: PageInputs): Promise<VNode> {
