@@ -88,7 +88,11 @@ function thisRun(group: string): Run {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores, ${gibibytes} GiB`,
     node: process.versions.node,
-    command: values.bots === usualBots ? group : `--bots ${values.bots} ${group}`,
+    command: [
+      ...(values.bots === usualBots ? [] : [`--bots ${values.bots}`]),
+      ...(values.million ? ['--million'] : []),
+      group,
+    ].join(' '),
   };
 }
 
