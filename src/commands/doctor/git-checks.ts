@@ -86,7 +86,7 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** No lock of a killed process stops commits, fetches or pushes. */
+/** No lock of a killed process stops commits, fetches or pushes, of the service or of a person. */
 export const checkLocks = inClone(async (repository) => {
   const locks = await lockFiles(repository);
   const old = locks.filter((path) => {

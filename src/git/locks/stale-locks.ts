@@ -72,24 +72,23 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
 /** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
 const hiddenPackAge = 600_000;
 
-/** Returns the paths of all locks that block a commit, a fetch or a push of the service, held or stale. */
+/** Returns the paths of all locks that block the service or a person's fetch in the clone, held or stale. */
 export async function lockFiles(repository: Repository): Promise<string[]> {
   const index = join(repository.gitDir, 'index.lock');
   const found = await lstat(index).catch(() => undefined);
-  return [...(found ? [index] : []), ...(await locksIn(repository)).keys()];
+  const ofRemotes = await locksBelow(join(repository.commonDir, 'refs/remotes'));
+  return [...(found ? [index] : []), ...(await locksIn(repository)).keys(), ...ofRemotes];
 }
 
 /** Returns the locks that block the service: path → what distinguishes the lock from a later one at that path. */
 async function locksIn(repository: Repository): Promise<Map<string, string>> {
   const { gitDir, commonDir } = repository;
-  const ownRefs = join(commonDir, 'refs/botshelf');
-  const inOwnRefs = await readdir(ownRefs, { recursive: true }).catch(() => []);
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
     ...branchesOf(repository).map((branch) => join(commonDir, `${branch}.lock`)),
-    ...inOwnRefs.filter((name) => name.endsWith('.lock')).map((name) => join(ownRefs, name)),
+    ...(await locksBelow(join(commonDir, 'refs/botshelf'))),
     ...(await keepFilesOfPartialPacks(join(commonDir, 'objects/pack'), importMark)),
   ];
   const locks = new Map<string, string>();
@@ -98,6 +97,11 @@ async function locksIn(repository: Repository): Promise<Map<string, string>> {
     if (stat) locks.set(path, `${stat.ino} ${stat.mtimeMs} ${stat.size}`);
   }
   return locks;
+}
+
+async function locksBelow(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  return names.filter((name) => name.endsWith('.lock')).map((name) => join(folder, name));
 }
 
 /** The branch that is checked out; none where there is none. */

@@ -1,6 +1,6 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   checkClone,
@@ -68,14 +68,17 @@ describe('what botshelf doctor says of Git', () => {
 
   it('is which locks are stale, with the command that removes them', async () => {
     const context = doctorContext(folder);
-    const lock = join(folder, '.git/index.lock');
-    writeFileSync(lock, '');
-    strictEqual((await checkLocks(context)).state, 'ok');
-    utimesSync(lock, 0, 0);
-    const { state, fix } = await checkLocks(context);
-    rmSync(lock);
-    strictEqual(state, 'warning');
-    match(fix ?? '', new RegExp(`rm ${lock}$`));
+    mkdirSync(join(folder, '.git/refs/remotes/origin'), { recursive: true });
+    for (const name of ['index.lock', 'refs/remotes/origin/main.lock']) {
+      const lock = join(folder, '.git', name);
+      writeFileSync(lock, '');
+      strictEqual((await checkLocks(context)).state, 'ok');
+      utimesSync(lock, 0, 0);
+      const { state, fix } = await checkLocks(context);
+      rmSync(lock);
+      strictEqual(state, 'warning');
+      match(fix ?? '', new RegExp(`rm ${lock}$`));
+    }
   });
 
   it('is once that there is no clone', async () => {
