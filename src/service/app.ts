@@ -219,8 +219,10 @@ function waitFor(
   exempt: readonly Router[],
 ): (ctx: Context, next: Next) => Promise<void> {
   return (ctx, next) => {
-    const isExempt = (router: Router): boolean => router.match(ctx.path, ctx.method).path.length > 0;
-    if (!catalogue.status.ready && !exempt.some(isExempt)) {
+    if (
+      !catalogue.status.ready &&
+      !exempt.some((router) => router.match(ctx.path, ctx.method).path.length > 0)
+    ) {
       throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });
