@@ -138,22 +138,22 @@ function addRepeated(registers: Registry[], sources: MetricsSources): void {
 }
 
 function addParts(registers: Registry[], sources: MetricsSources): void {
-  const ready = new Gauge({
-    name: 'botshelf_part_ready',
-    help: 'Whether a part of the service is ready.',
-    labelNames: ['part'],
-    registers,
-  });
-  const faults = new Gauge({
-    name: 'botshelf_part_faults',
-    help: 'Number of things that do not work in a part of the service; /readyz names them.',
-    labelNames: ['part'],
-    registers,
-    collect: () => {
-      for (const [part, health] of Object.entries(sources.parts())) {
-        ready.set({ part }, Number(health.ready));
-        faults.set({ part }, health.faults.length);
-      }
-    },
-  });
+  type Part = ReturnType<MetricsSources['parts']>[string];
+  const gauge = (name: string, help: string, read: (part: Part) => number): void => {
+    const metric = new Gauge({
+      name,
+      help,
+      labelNames: ['part'],
+      registers,
+      collect: () => {
+        for (const [part, health] of Object.entries(sources.parts())) metric.set({ part }, read(health));
+      },
+    });
+  };
+  gauge('botshelf_part_ready', 'Whether a part of the service is ready.', ({ ready }) => Number(ready));
+  gauge(
+    'botshelf_part_faults',
+    'Number of things that do not work in a part of the service; /readyz names them.',
+    ({ faults }) => faults.length,
+  );
 }

@@ -62,6 +62,10 @@ describe('/metrics', () => {
     return answer.status;
   };
 
+  it('has at the first scrape whether each part is ready', async () => {
+    strictEqual((await metrics()).get('botshelf_part_ready{part="catalogue"}'), 1);
+  });
+
   it('counts requests by the pattern of their path, however many paths there are', async () => {
     for (const id of ['1', '2', '3']) await service.request(`/api/v2/bots/${id}`);
     await service.request('/nonsense/1');
