@@ -114,8 +114,9 @@ export class StateStore implements CurrentCounts {
     return this.#checkpointer;
   }
 
-  /** Returns what does not work now: saving counts, committing them. */
+  /** Returns what does not work now: saving counts, which is retried for the next call, and committing them. */
   failures(): readonly Failure[] {
+    this.#journal.retry();
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 

@@ -81,7 +81,7 @@ describe('while nothing can be written', () => {
     service.expectLog(new RegExp(repo.folder));
   });
 
-  it('because the disk is full, posts get 503, none is half there, reads go on, and writes resume by themselves', async function () {
+  it('because the disk is full, posts get 503, none is half there, and reads go on; once there is room, /readyz sees it without a post, and writes resume by themselves', async function () {
     this.timeout(60_000);
     const template = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(template.folder, '1');
@@ -119,7 +119,10 @@ describe('while nothing can be written', () => {
     strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
     strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
 
+    const faults = async (): Promise<string[]> => (await request('/readyz')).json.parts.state.faults;
+    match((await faults()).join(), /disk is full/);
     rmSync(fill);
+    await eventually(async () => deepStrictEqual(await faults(), []));
     await eventually(async () =>
       strictEqual((await post({ count: answered, category: 'news' })).status, 200),
     );

@@ -105,6 +105,19 @@ export class Journal {
     return this.#nextGroup.durable;
   }
 
+  /** Tries in the background whether a group could be saved, where the last one was not. */
+  retry(): void {
+    if (this.failure === null || this.#queue.size > 0) return;
+    void this.#queue.run(async () => {
+      try {
+        await (await this.#openSegment()).append(new Uint8Array());
+        this.#failures.end();
+      } catch (error) {
+        this.#writeFailed(error);
+      }
+    });
+  }
+
   /**
    * Ends the current segment once the group under way is durable. Returns the paths of all ended segments, including
    * those of earlier processes.

@@ -38,11 +38,14 @@ export class Segment {
     return this.#mayHoldRefused;
   }
 
-  /** Appends durably. When it throws, `bytes` are refused, though some of them may be in the file until `repair`. */
+  /**
+   * Appends durably. When it throws, `bytes` are refused, though some of them may be in the file until `repair`. After
+   * a failure even an append of no bytes fails until there is room.
+   */
   async append(bytes: Uint8Array): Promise<void> {
     await this.repair();
     try {
-      if (this.#length + bytes.length > this.#allocated) await this.#allocate(bytes.length);
+      if (this.#length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
       failpoint('journal.before-write');
       await writeAll(this.#file, bytes, this.#length);
       failpoint('journal.after-write');
