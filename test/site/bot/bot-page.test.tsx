@@ -89,7 +89,7 @@ describe("a bot's page", () => {
   it('says how many servers the bot is in, and nothing where that is not known', () => {
     match(
       render(),
-      /<dt>Servers<\/dt><dd>1,234 <span class="growth up">▲ 4% <span class="out-of-sight">more than 30 days ago<\/span>/,
+      /<dt>Servers<\/dt><dd>1,234 <span class="growth up">▲ 4% <span class="out-of-sight">more than it was 30 days ago<\/span>/,
     );
     match(render({ growth: -0.5 }), /▼ 50%/);
     doesNotMatch(render({ growth: 0.004 }), /class="growth/);

@@ -12,9 +12,34 @@ function read(name: string): MessageTexts {
   return json.data;
 }
 
-describe('the files of the interface', () => {
-  const english = read('en.json');
+const english = read('en.json');
 
+const keysOf = (beginning: string): string[] =>
+  Object.keys(english).filter((key) => key.startsWith(beginning));
+
+/** Groups of texts that stand side by side on a page and mean different things. */
+const sideBySide = [
+  [...keysOf('category.'), 'bot.manage', 'list.all'],
+  [...keysOf('permission.'), 'permissions.administrator'],
+  ['permissions.server', 'permissions.members', 'permissions.messages', 'permissions.voice', 'bot.language'],
+  keysOf('sort.'),
+  ['shelf.popular', 'shelf.growing', 'shelf.newest', 'shelf.edited'],
+  ['bot.serverCount', 'bot.category', 'bot.howToUse', 'bot.source', 'bot.edited', 'bot.language'],
+  ['bot.edit', 'bot.translate', 'bot.history', 'bot.report', 'bot.json', 'bot.badge', 'bot.manage'],
+  ['bot.invite', 'bot.support', 'bot.website'],
+  keysOf('field.').filter((key) => key !== 'field.page'),
+];
+
+/** Texts, each with a word that it must not use: all bots are reviewed, few are verified; maintainers are no administrators. */
+const notWithin = [
+  ['front.line', 'bot.verified'],
+  ['bot.verifiedText', 'permissions.administrator'],
+  ['add.introduction', 'permissions.administrator'],
+  ['edit.introduction', 'permissions.administrator'],
+  ['translate.introduction', 'permissions.administrator'],
+] as const;
+
+describe('the files of the interface', () => {
   for (const name of readdirSync(localesFolder)) {
     const tag = name.replace(/\.json$/, '');
 
@@ -31,6 +56,22 @@ describe('the files of the interface', () => {
         Object.keys(texts),
         Object.keys(english).filter((key) => Object.hasOwn(texts, key)),
       );
+    });
+
+    it(`have different words for what stands side by side on a page: ${name}`, () => {
+      const texts = read(name);
+      const word = (key: string): string => String(texts[key]).toLocaleLowerCase(tag);
+      for (const keys of sideBySide)
+        deepStrictEqual(
+          keys.filter((key, i) => keys.findIndex((other) => word(other) === word(key)) !== i),
+          [],
+          'these have a word that an earlier one of their group has',
+        );
+      for (const [text, other] of notWithin) {
+        // The stem of a word in two forms: "verificato" in "verificati".
+        const stem = word(other).slice(0, Math.max(2, Math.ceil(word(other).length * 0.7)));
+        ok(!word(text).includes(stem), `${text} has the word of ${other}: ${word(text)}`);
+      }
     });
   }
 });
