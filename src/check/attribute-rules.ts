@@ -4,7 +4,7 @@ import type { ChangedFile } from '../git/inspect/changed-files.ts';
 import { readObjects } from '../git/objects/objects.ts';
 import { codeOf } from '../system-error.ts';
 import { asError, type Finding } from './check.ts';
-import { fileFault, positionAt, quoted } from '../catalogue/page/fault.ts';
+import { fileFault, quoted } from '../catalogue/page/fault.ts';
 
 /**
  * Refuses a `.gitattributes` of the change that makes Git run a program or rewrite files.
@@ -15,7 +15,7 @@ export async function findingsOfAttributes<File extends Pick<ChangedFile, 'path'
   changes: readonly File[],
   describe = (_: File, finding: Finding): Finding => finding,
 ): Promise<Finding[]> {
-  const files = changes.filter(({ path, kind }) => kind === 'file' && /(?:^|\/)\.gitattributes$/.test(path));
+  const files = changes.filter(({ path, kind }) => kind === 'file' && /(?:^|\/)\.gitattributes$/i.test(path));
   const blobs = await readObjects(
     root,
     files.flatMap(({ blob }) => blob ?? []),
@@ -46,12 +46,19 @@ function readOnDisk(path: string): Buffer | undefined {
 }
 
 function refuseDrivers(path: string, text: string): Finding[] {
-  const [, before = '', attribute] = driver.exec(text) ?? [];
-  if (attribute === undefined) return [];
-  const place = positionAt(text, text.search(driver) + before.length);
-  const message = `${quoted(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
-  return [asError({ path, ...place, rule: 'git-attributes', message })];
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, before = '', attribute] = driver.exec(line) ?? [];
+    if (attribute === undefined) continue;
+    const message = `${quoted(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
+    const place = { line: index + 1, column: before.length + 1 };
+    return [asError({ path, ...place, rule: 'git-attributes', message })];
+  }
+  return [];
 }
 
-/** Not in a comment. The name of a driver refers to the Git configuration of each clone, as git-lfs's does. */
-const driver = /^((?!\s*#).*?\s)((?:filter|diff|merge|working-tree-encoding)=\S+|ident)(?=\s|$)/m;
+/**
+ * After the pattern of a line that is no comment, which Git ends at a NUL. Blanks are only these three, and no blank is needed
+ * after a quoted pattern. The name of a driver refers to the Git configuration of each clone, as git-lfs's does.
+ */
+const driver =
+  /^([ \t\r]*[^ \t\r#\0][^\0]*?[ \t\r"])((?:filter|diff|merge)=[^ \t\r\0]+|working-tree-encoding(?:=[^ \t\r\0]+)?|ident)(?=[ \t\r\0]|$)/;
