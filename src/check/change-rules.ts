@@ -6,17 +6,20 @@ import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
 import { holdsToken, tokenRule } from './token-search.ts';
 
 /** A main page as it was before the change. */
 export interface FormerPage {
   readonly path: string;
-  readonly page: Page;
+  /** Undefined where it could not be parsed. */
+  readonly page: Page | undefined;
 }
 
 /**
- * Returns the main pages before the change, of bots whose main page is among the changed files.
- * @param blobs the former bytes by blob id
+ * Returns the main pages before the change, of bots whose main page is among the changed files. A page that cannot be
+ * parsed counts as the main page where no other is.
+ * @param blobs the former bytes by blob id; those of a file that is too large are left out
  */
 export function formerMainPages(
   changes: readonly ChangedFile[],
@@ -26,8 +29,9 @@ export function formerMainPages(
   for (const { previousPath: path, previousBlob } of changes) {
     const place = path === null ? undefined : placeAt(path);
     const before = previousBlob === null ? undefined : blobs.get(previousBlob);
-    const page = path !== null && before ? parsePage(path, before).page : undefined;
-    if (path !== null && place && page && isMainPage({ page })) pages.set(place.id, { path, page });
+    if (path === null || !place) continue;
+    const page = before && parsePage(path, before).page;
+    if (page ? isMainPage({ page }) : !pages.has(place.id)) pages.set(place.id, { path, page });
   }
   return pages;
 }
@@ -41,18 +45,19 @@ export function changedMainPage(
 }
 
 /** Finds what a main page may not change, and what a maintainer has to review. `former` is undefined for a new page. */
-export function findingsOfChange({ page }: ReadablePage, former: Page | undefined): Finding[] {
+export function findingsOfChange({ page }: ReadablePage, former: FormerPage | undefined): Finding[] {
   return [
-    ...ensureCreatedStays(page, former),
-    ...tellServiceOwned(page, former, 'verified'),
-    ...tellServiceOwned(page, former, 'legacy'),
-    ...tellNewAuthors(page, former),
+    ...warnOfUnreadable(page, former),
+    ...ensureCreatedStays(page, former?.page),
+    ...noticeOfMaintainerKey(page, former?.page, 'verified'),
+    ...noticeOfMaintainerKey(page, former?.page, 'legacy'),
+    ...noticeOfAuthors(page, former?.page),
   ];
 }
 
 /** Tells maintainers of a bot that the change removes. */
 export function findingsOfRemoval({ path, page }: FormerPage): Finding[] {
-  const message = `this removes ${quoted(page.data['name'])} from the catalogue: its authors or a maintainer have to agree`;
+  const message = `this removes ${page ? quoted(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
   return [{ ...fileFault(path, 'bot-removed', message), severity: 'notice' }];
 }
 
@@ -76,8 +81,9 @@ export function findingsOutside({ path, previousPath, kind }: ChangedFile): Find
 const checksMessage = 'this decides how changes are checked and reviewed: its owners have to approve it';
 const outsideMessage = `this is outside ${botsFolder}/: a maintainer has to look at it`;
 
-/** What Git hosts read as workflows, settings and owners. */
-const decidesChecks = /^(?:\.(?:github|gitlab|forgejo|gitea)\/|\.gitlab-ci\.yml$|(?:docs\/)?CODEOWNERS$)/i;
+/** What Git hosts and build services read as workflows, settings and owners. */
+const decidesChecks =
+  /^(?:\.(?:github|gitlab|forgejo|gitea|woodpecker|circleci|buildkite|semaphore|tekton|builds)\/|\.(?:gitlab-ci|woodpecker|drone|travis|cirrus|build|appveyor)\.(?:ya?ml|star|jsonnet)$|(?:appveyor|azure-pipelines|bitbucket-pipelines)\.ya?ml$|Jenkinsfile$|(?:docs\/)?CODEOWNERS$)/i;
 
 type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
 
@@ -117,6 +123,8 @@ const pathRules = [
   ensureNoSubmodule,
   ensureNoLink,
   ensureFolderStays,
+  ensureSettingsAreFile,
+  ensureNoCaseTwin,
   ensureNotOfTheService,
   ensurePlainName,
   ensureShortName,
@@ -129,22 +137,35 @@ function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
   return [asError(page.faultAt(['created'], 'created-stays', message))];
 }
 
-function tellServiceOwned(page: Page, former: Page | undefined, key: 'verified' | 'legacy'): Finding[] {
+/** Warns where the page as it was does not say what the rules compare. */
+function warnOfUnreadable(page: Page, former: FormerPage | undefined): Finding[] {
+  const { created, authors } = former?.page?.data ?? {};
+  if (former === undefined || (typeof created === 'number' && Array.isArray(authors))) return [];
+  const message = `${former.path} could not be read before this change: compare authors and created with its last readable version (git log -p)`;
+  return [{ ...page.faultAt(['authors'], 'former-page', message), severity: 'warning' }];
+}
+
+function noticeOfMaintainerKey(page: Page, former: Page | undefined, key: 'verified' | 'legacy'): Finding[] {
   const now = page.data[key] ?? false;
   const before = former?.data[key] ?? false;
   if (now === before) return [];
-  const message = `${key} changes from ${JSON.stringify(before)} to ${JSON.stringify(now)}: that is a maintainer's to decide`;
+  const message = `${key} changes from ${JSON.stringify(before)} to ${JSON.stringify(now)}: only a maintainer may change this`;
   return [{ ...page.faultAt([key], `${key}-changed`, message), severity: 'notice' }];
 }
 
 /** Authors may press Token. */
-function tellNewAuthors(page: Page, former: Page | undefined): Finding[] {
-  const { authors } = page.data;
+function noticeOfAuthors(page: Page, former: Page | undefined): Finding[] {
+  const { authors: now } = page.data;
   const before = former?.data['authors'];
-  if (!Array.isArray(authors) || !Array.isArray(before)) return [];
-  const news = authors.filter((author) => !before.includes(author));
-  if (news.length === 0) return [];
-  const message = `authors has ${news.map(quoted).join(', ')} added, who may manage the bot from then on: that is for its present authors to ask for`;
+  if (!Array.isArray(now) || !Array.isArray(before)) return [];
+  const added = now.filter((author) => !before.includes(author)).map(quoted);
+  const removed = before.filter((author) => !now.includes(author)).map(quoted);
+  const changes = [
+    ...(added.length > 0 ? [`adds ${added.join(', ')}`] : []),
+    ...(removed.length > 0 ? [`removes ${removed.join(', ')}`] : []),
+  ];
+  if (changes.length === 0) return [];
+  const message = `authors ${changes.join(' and ')}: authors can manage this bot. Only its present authors may ask for this`;
   return [{ ...page.faultAt(['authors'], 'authors-changed', message), severity: 'notice' }];
 }
 
@@ -174,6 +195,23 @@ function ensureFolderStays({ path }: ChangedPath): Finding[] {
   const message = `${botsFolder} is not a folder any more: make it one again, with the pages in it`;
   return [asError(fileFault(path, 'regular-file', message))];
 }
+
+function ensureSettingsAreFile({ path }: ChangedPath): Finding[] {
+  if (!path.startsWith(`${settingsName}/`)) return [];
+  const message = `${settingsName} is the file with the settings: remove the folder of that name`;
+  return [asError(fileFault(path, 'regular-file', message))];
+}
+
+/** Where case makes no difference, both are one folder, and a clone has the files of only one. */
+function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
+  const [top = ''] = path.split('/');
+  const name = reservedNames.find((reserved) => reserved.toUpperCase() === top.toUpperCase());
+  if (name === undefined || name === top) return [];
+  const message = `${quoted(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
+  return [asError(fileFault(path, 'file-name', message))];
+}
+
+const reservedNames = [botsFolder, settingsName, 'var'];
 
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];

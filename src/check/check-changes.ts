@@ -17,7 +17,7 @@ import { openCommitSource } from './commit-source.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
 import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
-import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { botsFolder, keeper, placeAt } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
@@ -111,8 +111,8 @@ async function checkBots(
       seen.add(id);
       const main = changedMainPage(files, changed);
       if (main === undefined) return [];
-      const before = former.get(id)?.page;
-      newcomers.push({ id, page: main.page, keys: newKeys(main.page, before) });
+      const before = former.get(id);
+      newcomers.push({ id, page: main.page, keys: newKeys(main.page, before?.page) });
       return findingsOfChange(main, before);
     },
     onProgress,
@@ -125,6 +125,7 @@ async function checkBots(
   };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
+    ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
     ...(decides ? settings.faults.map(asError) : []),
     ...(bots === own ? report.findings : report.findings.filter(isOfChange)),
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
@@ -132,6 +133,14 @@ async function checkBots(
   ];
   return { files: report.files, findings };
 }
+
+const missingBots = asError(
+  fileFault(
+    botsFolder,
+    'bots-folder',
+    `this leaves no file in ${botsFolder}/, and Git keeps no empty folder: add an empty file ${botsFolder}/${keeper}`,
+  ),
+);
 
 /** The rules for pages that the settings decide: the category, and the language. */
 const rulesOfSettings = new Set(['enum', 'language']);

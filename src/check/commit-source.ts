@@ -1,7 +1,6 @@
 import { kindOfMode, parseTree } from '../git/objects/tree.ts';
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { type ListedEntry, listTrees } from '../git/tree-listing.ts';
-import { UserError } from '../user-error.ts';
 import { fileFault } from '../catalogue/page/fault.ts';
 import { botsFolder, isFolderName, keeper, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { maxFileSize, sizeFault } from '../catalogue/page/page.ts';
@@ -13,11 +12,9 @@ import type { CatalogueSource } from './source.ts';
 /**
  * Opens the part `scope` of the catalogue in a commit or a tree. It is read from Git's objects, not checked out: so no link
  * is followed, no attribute has an effect, and a file that is too large is not read.
- * @throws {UserError} when it has no `bots/`
  */
 export async function openCommitSource(root: string, commit: string, scope: Scope): Promise<CatalogueSource> {
   const top = await listTrees(root, commit, [botsFolder]);
-  if (top.length === 0) throw new UserError(`there is no folder ${botsFolder}/ in ${commit}`);
   const folders = top
     .filter(({ mode, path }) => kindOfMode(mode) === 'folder' && isFolderName(nameOf(path)))
     .filter(({ path }) => namesInScope(scope, nameOf(path)) !== undefined)
@@ -29,6 +26,7 @@ export async function openCommitSource(root: string, commit: string, scope: Scop
     listTop: () => namesOf(top.filter((entry) => !isKeeper(entry))),
     listNames: (name) => namesOf(inside.filter(({ path }) => path.startsWith(`${botsFolder}/${name}/`))),
     kindOf: (path) => {
+      if (path === botsFolder) return top.length > 0 ? 'folder' : undefined;
       const entry = entries.get(path);
       return entry && kindOfMode(entry.mode);
     },

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { botshelf } from '../support/command-line.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
-import { catalogueOfTwo, check, homer, lenny, pullRequest, token } from '../support/pull-request.ts';
+import {
+  catalogueOfTwo,
+  check,
+  type Checked,
+  homer,
+  lenny,
+  pullRequest,
+  token,
+} from '../support/pull-request.ts';
 
 describe('a token in a pull request is found', () => {
   it('in a page, in any other file, in a file’s name', async () => {
@@ -65,6 +73,10 @@ describe('a token in a pull request is found', () => {
 describe('a maintainer is informed of a pull request', () => {
   it('that changes files outside bots/, and warned where they decide how changes are checked', async () => {
     const repo = catalogueOfTwo();
+    const buildServices =
+      '.circleci/x .drone.star .drone.yml .travis.yml .woodpecker.yaml .woodpecker.yml .woodpecker/a/x Jenkinsfile'.split(
+        ' ',
+      );
     const owners = '* @octocat\n/bots/**\n'.repeat(5);
     repo.commit({ '.github/CODEOWNERS': owners, 'notes.txt': 'a', '.gitlab-ci.yml': 'a', 'docs/gone': 'a' });
     pullRequest(repo, () => {
@@ -74,20 +86,23 @@ describe('a maintainer is informed of a pull request', () => {
       repo.write('.forgejo/workflows/x.yml', '');
       repo.write('notes.txt', 'b');
       repo.write('scripts/.github/x', '');
+      for (const path of buildServices) repo.write(path, '');
     });
     const { passes, found, messages } = await check(repo);
     ok(passes);
-    deepStrictEqual(found, [
-      '.forgejo/workflows/x.yml checks-changed warning',
-      '.github/CODEOWNERS checks-changed warning',
-      '.github/workflows/catalogue.yml checks-changed warning',
-      '.gitlab-ci.yml checks-changed warning',
-      'docs/gone outside-bots notice',
-      'notes.txt outside-bots notice',
-      'owners outside-bots notice',
-      'scripts/.github/x outside-bots notice',
-    ]);
-    match(messages[1] ?? '', /^this decides how changes are checked and reviewed: /);
+    const hosts =
+      '.forgejo/workflows/x.yml .github/CODEOWNERS .github/workflows/catalogue.yml .gitlab-ci.yml'.split(' ');
+    deepStrictEqual(
+      found,
+      [
+        ...[...hosts, ...buildServices].map((path) => `${path} checks-changed warning`),
+        'docs/gone outside-bots notice',
+        'notes.txt outside-bots notice',
+        'owners outside-bots notice',
+        'scripts/.github/x outside-bots notice',
+      ].toSorted(),
+    );
+    match(messages[0] ?? '', /^this decides how changes are checked and reviewed: /);
   });
 
   it('that adds a bot whose invite or name another has, whatever the case, accents and other parameters', async () => {
@@ -127,26 +142,77 @@ describe('a maintainer is informed of a pull request', () => {
     deepStrictEqual((await check(repo)).found, []);
   });
 
-  it('that adds an author, or takes a bot out', async () => {
+  it('that adds or removes an author, by name, or takes a bot out', async () => {
     const repo = catalogueOfTwo();
-    pullRequest(repo, () => {
-      repo.write(
-        pagePath(homer),
-        mainPage({
-          authors: ['190519304972664832', '5'],
-          invite: 'https://discord.com/oauth2/authorize?client_id=77&scope=bot',
-        }),
-      );
-      rmSync(join(repo.folder, pagePath(lenny)));
-    });
+    const invite = 'https://discord.com/oauth2/authorize?client_id=77&scope=bot';
+    const changeAuthors = async (...authors: string[]): Promise<Checked> => {
+      pullRequest(repo, () => repo.write(pagePath(homer), mainPage({ authors, invite })));
+      const checked = await check(repo);
+      repo.git('merge', '-q', 'pull');
+      repo.git('branch', '-q', '-D', 'pull');
+      ok(checked.passes);
+      deepStrictEqual(checked.found, [`${pagePath(homer)} authors-changed notice`]);
+      return checked;
+    };
+    const end = 'authors can manage this bot. Only its present authors may ask for this';
+    deepStrictEqual((await changeAuthors('190519304972664832', '5', '6')).messages, [
+      `authors adds "5", "6": ${end}`,
+    ]);
+    deepStrictEqual((await changeAuthors('6', '190519304972664832')).messages, [
+      `authors removes "5": ${end}`,
+    ]);
+    deepStrictEqual((await changeAuthors('7', '190519304972664832')).messages, [
+      `authors adds "7" and removes "6": ${end}`,
+    ]);
+    pullRequest(repo, () => rmSync(join(repo.folder, pagePath(lenny))));
     const { passes, found, messages } = await check(repo);
     ok(passes);
-    deepStrictEqual(found, [
-      `${pagePath(homer)} authors-changed notice`,
-      `${pagePath(lenny)} bot-removed notice`,
-    ]);
-    match(messages[0] ?? '', /^authors has "5" added, who may manage the bot from then on: /);
-    match(messages[1] ?? '', /^this removes "Lenny" from the catalogue: /);
+    deepStrictEqual(found, [`${pagePath(lenny)} bot-removed notice`]);
+    match(messages[0] ?? '', /^this removes "Lenny" from the catalogue: /);
+  });
+
+  for (const [what, before] of [
+    ['cannot be parsed', 'no page'],
+    ['is larger than a page may be', mainPage({}, 'x'.repeat(256 * 1024))],
+    ['names no authors', mainPage({ authors: 'me' })],
+  ] as const)
+    it(`that changes a main page which ${what} as it was, as authors and created cannot be compared`, async () => {
+      const repo = catalogueOfTwo();
+      repo.commit({ [pagePath(homer)]: before });
+      pullRequest(repo, () =>
+        repo.write(
+          pagePath(homer),
+          mainPage({ authors: ['5'], created: 5, invite: 'https://example.org/5' }),
+        ),
+      );
+      const { found, messages } = await check(repo);
+      ok(found.includes(`${pagePath(homer)} former-page warning`), found.join());
+      match(messages.join('\n'), /^bots\/312\/\d+\.en\.md could not be read before this change: compare /m);
+    });
+
+  it('that takes a bot out whose page cannot be parsed', async () => {
+    const repo = catalogueOfTwo();
+    repo.commit({ [pagePath(lenny)]: 'no page' });
+    pullRequest(repo, () => rmSync(join(repo.folder, pagePath(lenny))));
+    const { found, messages } = await check(repo);
+    deepStrictEqual(found, [`${pagePath(lenny)} bot-removed notice`]);
+    match(messages[0] ?? '', /^this removes a bot from the catalogue: /);
+  });
+
+  it('that takes the last bot out, and refused where bots/ goes with it', async () => {
+    const repo = testRepository({ [pagePath('7')]: mainPage() });
+    pullRequest(repo, () => rmSync(join(repo.folder, pagePath('7'))));
+    const removed = `${pagePath('7')} bot-removed notice`;
+    const { passes, found, messages } = await check(repo);
+    ok(!passes);
+    deepStrictEqual(found, ['bots bots-folder error', removed]);
+    match(messages[0] ?? '', /^this leaves no file in bots\/.*: add an empty file bots\/\.gitkeep$/);
+    const { code, stdout } = await botshelf(repo.folder, ['check', '--base=main', '--head=pull']);
+    deepStrictEqual([code, stdout.startsWith('bots:1:1 bots-folder this leaves ')], [1, true]);
+    repo.git('switch', '-q', 'pull');
+    repo.commit({ 'bots/.gitkeep': '' });
+    repo.git('switch', '-q', 'main');
+    deepStrictEqual((await check(repo)).found, [removed]);
   });
 
   it('that moves a bot’s page out of bots/, which takes the bot out', async () => {

@@ -175,6 +175,26 @@ describe('a pull request is refused by name', () => {
     match(messages.join('\n'), /^the path is too long for some disks: keep each name to 255 bytes/m);
   });
 
+  it('with a folder botshelf.json, or a twin of bots/, of the settings or of var/ that differs only in case', async () => {
+    const repo = catalogueOfTwo();
+    pullRequest(repo, () => {
+      for (const path of ['Bots/312/1.en.md', 'BotShelf.json', 'VAR/x', 'bot\u017F/x', 'a/Bots/x'])
+        repo.write(path, 'x');
+      repo.write('botshelf.json/x', 'x');
+    });
+    const { found, messages } = await check(repo);
+    deepStrictEqual(found, [
+      'BotShelf.json file-name error',
+      'Bots/312/1.en.md file-name error',
+      'VAR/x file-name error',
+      'a/Bots/x outside-bots notice',
+      'botshelf.json/x regular-file error',
+      'bot\u017F/x file-name error',
+    ]);
+    match(messages[1] ?? '', /^"Bots" differs from bots only in case, .+: choose another name/);
+    match(messages[4] ?? '', /^botshelf\.json is the file with the settings: remove the folder/);
+  });
+
   it('with a file that becomes a folder, or a folder that becomes a file', async () => {
     const repo = catalogueOfTwo();
     repo.commit({ 'notes/a': 'a', 'docs/deep/b': 'b', plain: 'c', 'moved/d': 'd'.repeat(100) });

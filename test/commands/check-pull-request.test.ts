@@ -119,7 +119,10 @@ describe('a pull request is judged by what merging it would give', () => {
 
       const { found, messages } = await check(repo);
       deepStrictEqual(found, [`${pagePath(homer)} authors-changed notice`]);
-      match(messages[0] ?? '', /^authors has "5" added, /);
+      match(
+        messages[0] ?? '',
+        /^authors adds "5": authors can manage this bot\. Only its present authors may ask for this$/,
+      );
       strictEqual(repo.status(), '');
       strictEqual(repo.git('merge-base', '--all', 'main', 'pull').split('\n').length, 2);
 
