@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestHandler } from './access-log.ts';
 import { ProblemError } from './problem.ts';
+import { sendProblem } from './problem-response.ts';
 
 /**
  * Handles a pipelined request once the response to the one before it is sent. Otherwise a client that sends and never reads
@@ -76,11 +77,7 @@ function refuseAll(response: ServerResponse): void {
   const problem = new ProblemError(
     'too-many-requests',
     `more than ${mostWaiting + 1} requests at once on one connection: wait for responses before sending more`,
+    { headers: { 'Retry-After': '1', Connection: 'close' } },
   );
-  response.writeHead(problem.status, {
-    'Content-Type': 'application/problem+json',
-    'Retry-After': '1',
-    Connection: 'close',
-  });
-  response.end(JSON.stringify(problem));
+  sendProblem(response, problem);
 }

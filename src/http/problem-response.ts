@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Context, Next } from 'koa';
 import {
   EditConflictError,
@@ -67,11 +68,18 @@ export function problemOf(error: unknown, basePath = ''): ProblemError {
   );
 }
 
+/** Responds with a problem where the application does not. */
+export function sendProblem(response: ServerResponse, problem: ProblemError): void {
+  response.writeHead(problem.status, { ...problemHeaders, ...problem.headers });
+  response.end(JSON.stringify(problem));
+}
+
+const problemHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
+
 function send(ctx: Context, problem: ProblemError): void {
   for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
   ctx.status = problem.status;
-  ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });
+  ctx.set({ ...problemHeaders, ...problem.headers });
   if (ctx.method !== 'POST') ctx.set('Access-Control-Allow-Origin', '*');
   ctx.body = JSON.stringify(problem);
-  ctx.type = 'application/problem+json';
 }

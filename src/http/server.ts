@@ -8,7 +8,8 @@ import { logAccess, type RequestHandler } from './access-log.ts';
 import { endAfterResponse, isFree, queuePipelined } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
-import { problemKinds } from './problem.ts';
+import { ProblemError, problemKinds } from './problem.ts';
+import { sendProblem } from './problem-response.ts';
 
 export interface ListeningServer {
   /** The configured port, or the free one chosen for 0. */
@@ -50,7 +51,15 @@ export async function listen(
   const compute = app.callback();
   const respond: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
-    if (rewrite) request.url = rewrite(request.url ?? '');
+    const target = readTarget(request.url);
+    if (target === undefined) {
+      sendProblem(
+        response,
+        new ProblemError('bad-request', 'the address of the request is not valid: check it'),
+      );
+      return;
+    }
+    request.url = rewrite ? rewrite(target) : target;
     const isCached = cache?.respond(request, response) ?? false;
     // As `server.timeout`, which would start a timer for cached responses too that are sent at once.
     if (!isCached || request.socket.writableLength > 0) response.setTimeout(idleTimeout);
@@ -94,6 +103,14 @@ const limits = {
 
 /** Milliseconds. A connection without traffic for this long ends, as its client does not read. */
 const idleTimeout = 120_000;
+
+/** Returns path and query of an address, which may be a whole one (RFC 9112, section 3.2); undefined where it is not valid. */
+function readTarget(url = ''): string | undefined {
+  if (/^[/*]/.test(url)) return url;
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
 
 /** Logs when connections start to be refused, and when they are accepted again. */
 function logRefusals(server: Server, log: Log): void {

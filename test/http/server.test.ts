@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { mainFile } from '../support/command-line.ts';
+import { sendRaw } from '../support/raw-request.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 
 const limits = { host: '127.0.0.1', port: 0, maxConnections: 10, log: silentLog };
@@ -72,6 +73,24 @@ describe('a connection', () => {
       await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
       /^HTTP\/1\.1 431 [^]*"title":"The request is malformed","status":431/,
     );
+    await server.close();
+  });
+});
+
+describe('the address of a request', () => {
+  it('may be a whole one, and is a bad request where it is not valid', async () => {
+    const app = new Koa();
+    app.use((ctx) => (ctx.body = ctx.path));
+    const server = await listen(app, limits);
+    const get = async (target: string): Promise<[number, string]> => {
+      const { status, body } = await sendRaw(`http://127.0.0.1:${server.port}`, target);
+      return [status, body.toString()];
+    };
+    deepStrictEqual(await get('http://x/bots/7?q=a'), [200, '/bots/7']);
+    for (const target of ['http://', 'https://', 'a://', 'http://[', 'http://x:99999/']) {
+      const [status, body] = await get(target);
+      deepStrictEqual([status, JSON.parse(body).type], [400, 'urn:botshelf:problem:bad-request'], target);
+    }
     await server.close();
   });
 });
