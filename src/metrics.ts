@@ -9,6 +9,8 @@ export interface MetricsSources {
   faultyFiles(): number;
   /** Each part of the service by name, and how many things do not work there. */
   parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
+  /** Some of the pages with uncommitted edits, each with the time of the edit; null where that is not known. */
+  uncommitted(): readonly { readonly path: string; readonly editedAt: number | null }[];
   /** Synchronous writes of the journal since the start. */
   journalWrites(): number;
   waitingCounts(): number;
@@ -62,6 +64,7 @@ export class Metrics {
     }).set({ version: sources.build.version, commit: sources.build.commit ?? '' }, 1);
     addRepeated(registers, sources);
     addParts(registers, sources);
+    addUncommitted(registers, sources);
     const writes: Counter = new Counter({
       name: 'botshelf_journal_writes_total',
       help: 'Synchronous writes of the journal; each makes the counts durable that were posted during the one before.',
@@ -156,4 +159,19 @@ function addParts(registers: Registry[], sources: MetricsSources): void {
     'Number of things that do not work in a part of the service; /readyz names them.',
     ({ faults }) => faults.length,
   );
+}
+
+function addUncommitted(registers: Registry[], sources: MetricsSources): void {
+  const metric = new Gauge({
+    name: 'botshelf_uncommitted_edit_age_seconds',
+    help: 'Time since a page was edited in the clone without a commit, so that posts to its bot are refused; 0 for a removed page.',
+    labelNames: ['path'],
+    registers,
+    collect: () => {
+      const now = Date.now();
+      metric.reset();
+      for (const { path, editedAt } of sources.uncommitted())
+        metric.set({ path }, (now - (editedAt ?? now)) / 1000);
+    },
+  });
 }

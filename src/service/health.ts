@@ -10,6 +10,7 @@ import { Metrics } from '../metrics.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from '../version.ts';
+import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 
 /** The parts of the service that report on themselves. */
 export interface Parts {
@@ -20,6 +21,7 @@ export interface Parts {
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;
+  readonly uncommitted: UncommittedPages;
   /** Null where the public address is set. */
   readonly proxyNotice: ProxyNotice | null;
   /** Why this clone is not in step with its Git host; null where it is or has none. */
@@ -32,6 +34,7 @@ export function healthOf({
   catalogue,
   repositoryOpener,
   committer,
+  uncommitted,
   state,
   sync,
   proxyNotice,
@@ -44,7 +47,7 @@ export function healthOf({
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
-        repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer) },
+        repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer, uncommitted) },
         state: { ready: true, faults: state.failures().map(({ message }) => message) },
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
@@ -61,7 +64,7 @@ export function healthOf({
 
 /** Creates the metrics, which read the parts when they are requested. */
 export function metricsOf(
-  { catalogue, state, sync }: Parts,
+  { catalogue, uncommitted, state, sync }: Parts,
   health: Health,
   responses: ResponseCache,
 ): Metrics {
@@ -70,6 +73,7 @@ export function metricsOf(
     bots: () => catalogue.bots.size,
     faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
     parts: () => health.parts(),
+    uncommitted: () => uncommitted.list().slice(0, maxNamedPaths),
     journalWrites: () => state.journal.writes,
     waitingCounts: () => state.checkpointer.waiting,
     checkpointedAt: () => state.checkpointer.checkpointedAt,
@@ -79,23 +83,25 @@ export function metricsOf(
   });
 }
 
-/** Returns why nothing can be committed, and which files are behind the branch. */
-function repositoryFaults(repositoryOpener: RepositoryOpener, committer: Committer): string[] {
+/** Returns why nothing can be committed, and which files are behind the branch or have uncommitted edits. */
+function repositoryFaults(
+  repositoryOpener: RepositoryOpener,
+  committer: Committer,
+  uncommitted: UncommittedPages,
+): string[] {
   const outdated = committer.outdatedPaths();
-  const files = outdated
-    .slice(0, mostPaths)
-    .map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`);
-  const more = outdated.length - files.length;
-  const rest = more > 0 ? [`${more} more files are behind the branch`] : [];
+  const behind = new Set(outdated.map(({ path }) => path));
+  const sentences = [
+    ...outdated.map(({ path, reason }) => `${JSON.stringify(path)} is behind the branch: it ${reason}`),
+    ...uncommitted.list().flatMap(({ path, message }) => (behind.has(path) ? [] : [message])),
+  ];
+  const more = sentences.length - maxNamedPaths;
   return [
     ...[repositoryOpener.unavailableReason()].filter((reason) => reason !== undefined),
-    ...files,
-    ...rest,
+    ...sentences.slice(0, maxNamedPaths),
+    ...(more > 0 ? [`${more} more files are behind the branch or have uncommitted edits`] : []),
   ];
 }
-
-/** Paths that are named; the rest are counted. */
-const mostPaths = 20;
 
 function sentenceOf({ since, message }: Failure): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;

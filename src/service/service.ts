@@ -39,6 +39,7 @@ import { showCommits } from './show-commits.ts';
 import { siteOf } from './site.ts';
 import { catalogueError, ensureCatalogue, varError } from './start-errors.ts';
 import { logStart, type Started } from './start-line.ts';
+import { UncommittedPages } from './uncommitted-pages.ts';
 
 export interface Service {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -147,6 +148,8 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   closers.add(async () => await state.close());
   closers.add(async () => await sync?.pause());
 
+  const uncommitted = new UncommittedPages(repositoryOpener, log);
+  closers.add(() => uncommitted.close());
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
   const origin = await readOrigin(repositoryOpener);
   const notInStep = remoteNotice(config, origin);
@@ -156,6 +159,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     catalogue,
     repositoryOpener,
     committer,
+    uncommitted,
     state,
     sync,
     proxyNotice,
@@ -222,6 +226,8 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   // After that, as it would delay the first pages.
   void prepared.first.then(async () => await buildSearchIndex(catalogue, search, log));
   void removedBots.start();
+  // Who edits the catalogue does so in the clone.
+  if (!config.dev) void uncommitted.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }

@@ -218,7 +218,8 @@ describe('a service on a catalogue that is in no repository', () => {
     match(await faults(), /is in no Git repository [^]+ run "git init" there/);
     git('init', '-q', '-b', 'main');
     await eventually(async () => strictEqual(await faults(), ''));
-    git('-c', 'user.name=A', '-c', 'user.email=a@localhost', 'commit', '-q', '--allow-empty', '-m', 'First');
+    git('add', 'bots');
+    git('-c', 'user.name=A', '-c', 'user.email=a@localhost', 'commit', '-q', '-m', 'First');
     git('switch', '-q', '--detach');
     match(await faults(), /HEAD is on no branch: [^]+ run "git switch <branch>"/);
     git('switch', '-q', 'main');

@@ -6,6 +6,7 @@ import { lockFiles } from '../../git/locks/stale-locks.ts';
 import { directClient } from '../../git/process/run-git.ts';
 import type { Repository } from '../../git/repository.ts';
 import { botsFolder } from '../../catalogue/page/layout.ts';
+import { findUncommittedPages } from '../../service/uncommitted-pages.ts';
 import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
 import { messageOf } from '../../system-error.ts';
 import { counted } from '../../spelling/counted.ts';
@@ -29,8 +30,11 @@ export function gitOutcome(text: string): Outcome {
     : failure(`Git ${version} is too old to merge without a checkout`, 'install Git 2.38 or later');
 }
 
-/** The catalogue is in a clone on a branch, with nothing in progress, that this user can write to and owns. */
-export const checkClone: DoctorCheck = async ({ config, repositoryOpener }) => {
+/**
+ * The catalogue is in a clone on a branch, with nothing in progress and no page edited, that this user can write to and
+ * owns.
+ */
+export const checkClone: DoctorCheck = async ({ config, repositoryOpener, signal }) => {
   const repository = await repositoryOpener.open();
   const reason = repositoryOpener.unavailableReason();
   if (reason !== undefined) return outcomeOf('error', reason);
@@ -39,6 +43,8 @@ export const checkClone: DoctorCheck = async ({ config, repositoryOpener }) => {
   } catch (error) {
     return outcomeOf('warning', messageOf(error));
   }
+  const pages = config.dev ? [] : await findUncommittedPages(repository, signal);
+  if (pages[0]) return outcomeOf('warning', `${counted(pages.length, 'page')}: ${pages[0].message}`);
   const branch = repository.branch().replace('refs/heads/', '');
   return (
     ownerWarning(repository, config.catalogue, lstatSync(repository.gitDir)) ??

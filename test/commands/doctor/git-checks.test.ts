@@ -1,7 +1,7 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   checkClone,
   checkGit,
@@ -48,6 +48,18 @@ describe('what botshelf doctor says of Git', () => {
     git('switch', '-q', 'main');
     strictEqual(state, 'error');
     strictEqual(`${reason}: ${fix}`, 'HEAD is on no branch: finish the rebase, or run "git switch <branch>"');
+  });
+
+  it('is which pages have uncommitted edits, and since when', async () => {
+    const page = join(folder, pagePath('1'));
+    mkdirSync(dirname(page), { recursive: true });
+    writeFileSync(page, mainPage());
+    utimesSync(page, 1_700_000_000, 1_700_000_000);
+    const { state, reason, fix } = await checkClone(doctorContext(folder));
+    rmSync(page);
+    strictEqual(state, 'warning');
+    match(reason, /"bots\/001\/1\.en\.md" has had uncommitted edits since 2023-11-14T22:13:20\.000Z/);
+    strictEqual(fix, 'commit or discard them');
   });
 
   it('is which files belong to another user than the owner of the clone', () => {
