@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { link, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
@@ -48,10 +48,10 @@ export function ensureNoOperation({ gitDir }: LockFolders): void {
 
 const markerFiles = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 
-/** Removes the lock of a killed service, known by its content, and returns whether there was one. */
-export async function removeStaleIndexLock({ gitDir }: LockFolders): Promise<boolean> {
+/** Removes the lock of a killed service, and returns whether there was one. */
+export async function removeStaleIndexLock({ gitDir, staging }: LockFolders): Promise<boolean> {
   const lock = join(gitDir, 'index.lock');
-  if (!(await isOurs(lock))) return false;
+  if (!(await isOurs(lock, staging))) return false;
   await rm(lock, { force: true });
   return true;
 }
@@ -63,7 +63,7 @@ const held =
   "another Git command holds index.lock in the service's clone: send the change again; if no Git command runs there, a maintainer has to remove the file";
 
 async function take(lock: string, staging: string): Promise<boolean> {
-  const marked = join(staging, 'mark');
+  const marked = markedFile(staging);
   for (;;) {
     try {
       await link(marked, lock);
@@ -71,16 +71,26 @@ async function take(lock: string, staging: string): Promise<boolean> {
     } catch (error) {
       const code = codeOf(error);
       // One with our mark was left by a failed release: batches run one at a time, and one service runs on a clone.
-      if (code === 'EEXIST') return await isOurs(lock);
+      if (code === 'EEXIST') return await isOurs(lock, staging);
       if (code !== 'ENOENT') throw error;
     }
-    await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'none' });
+    // Durable before it is linked: the fsync of any other file may bring the link to the disk, and not the bytes.
+    await writeAtomically(marked, `${mark} ${process.pid}\n`, { fsync: 'content' });
   }
 }
 
-async function isOurs(lock: string): Promise<boolean> {
+function markedFile(staging: string): string {
+  return join(staging, 'mark');
+}
+
+/** Returns whether a lock has our mark, or is a link to our file, whose bytes a power loss may have taken. */
+async function isOurs(lock: string, staging: string): Promise<boolean> {
   const text = await readFile(lock, 'latin1').catch(() => '');
-  return text.startsWith(mark);
+  if (text.startsWith(mark)) return true;
+  const [locked, marked] = await Promise.all(
+    [lock, markedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
+  );
+  return locked !== undefined && locked.ino === marked?.ino;
 }
 
 async function release(lock: string): Promise<void> {
