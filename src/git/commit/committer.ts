@@ -11,6 +11,7 @@ import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 import type { OutdatedPath } from './checkout.ts';
 import { CommitEvents } from '../commit-events.ts';
+import { GitError } from '../process/git-error.ts';
 import { ensureNoOperation, withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError } from '../refs.ts';
 
@@ -154,7 +155,7 @@ export class Committer {
           try {
             return await work(writer);
           } catch (error) {
-            if (attempt >= attempts || !(await this.#canRetry(repository, error))) throw error;
+            if (attempt >= attempts || !(await this.#canRetry(writer, error))) throw error;
             this.#options.log.debug({ attempt }, `retrying a commit: ${String(error)}`);
           }
         }
@@ -164,11 +165,12 @@ export class Committer {
     }
   }
 
-  /** Returns whether to retry: the branch has moved, or git was killed and its locks are removed. */
-  async #canRetry(repository: Repository, error: unknown): Promise<boolean> {
+  /** Returns whether to retry: the branch has moved, git was killed and its locks are removed, or the index is rebuilt. */
+  async #canRetry({ repository, outdated }: BranchWriter, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
     const cause = error instanceof WritesUnavailableError ? error.cause : error;
-    return await canRetry(repository, cause, this.#options.log);
+    if (await canRetry(repository, cause, this.#options.log)) return true;
+    return cause instanceof GitError && (await outdated.repairIndex().catch(() => false));
   }
 
   /** Returns the writer of the repository, once it has finished what a crash interrupted. */

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifExists } from '../../system-error.ts';
+import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -53,9 +54,7 @@ export async function copyIndex(
   changes: readonly Pick<FileChange, 'path' | 'after'>[],
 ): Promise<void> {
   const index = join(repository.gitDir, 'index');
-  const copy = copyOf(repository);
-  // Only a killed git of this service can have left them.
-  await Promise.all([copy, `${copy}.lock`].map(async (path) => await rm(path, { force: true })));
+  const copy = await removeCopy(repository);
   const size = await copyWithTime(index, copy);
   // Git rewrites all of a large index for every change, unless it is split in a large part and a small one.
   const split = size > largestWhole ? ['--split-index'] : [];
@@ -78,6 +77,34 @@ const largestWhole = 4_000_000;
 /** Puts the copy in the place of the index. @throws a system error */
 export async function swapIndex(repository: Repository): Promise<void> {
   await rename(copyOf(repository), join(repository.gitDir, 'index'));
+}
+
+/** Returns whether git cannot read the index, as a power loss has damaged it. @throws {GitError} */
+export async function isIndexDamaged(repository: Repository): Promise<boolean> {
+  try {
+    await readIndex(repository, ['any']);
+    return false;
+  } catch (error) {
+    if (error instanceof GitError && damaged.test(error.stderr)) return true;
+    throw error;
+  }
+}
+
+/** What git says of an index, or of the shared part of a split one, that is empty, torn or missing. */
+const damaged =
+  /index file (corrupt|smaller than expected)|unknown index entry format|malformed name field|broken index|sharedindex\S* index file open failed: No such file/;
+
+/** Replaces the index by that of HEAD. The index must be locked. @throws {GitError} and system errors */
+export async function rebuildIndex(repository: Repository): Promise<void> {
+  await repository.run(['read-tree', 'HEAD'], { indexFile: await removeCopy(repository) });
+  await swapIndex(repository);
+}
+
+/** Removes a copy that a killed git of this service has left, and returns the path of the next one. */
+async function removeCopy(repository: Repository): Promise<string> {
+  const copy = copyOf(repository);
+  await Promise.all([copy, `${copy}.lock`].map(async (path) => await rm(path, { force: true })));
+  return copy;
 }
 
 function copyOf({ staging }: Repository): string {

@@ -1,7 +1,9 @@
 import type { Log } from '../../log.ts';
+import { messageOf } from '../../system-error.ts';
 import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type OutdatedPath } from './checkout.ts';
 import type { FileChange } from '../file-change.ts';
+import { isIndexDamaged, rebuildIndex } from './git-index.ts';
 import { kindOfMode } from '../objects/tree.ts';
 import { readHead } from '../refs.ts';
 import { readTipEntries } from './tip-files.ts';
@@ -27,6 +29,8 @@ export class OutdatedPaths {
   readonly #entries = new Map<string, Entry>();
   readonly #repository: Repository;
   readonly #options: OutdatedPathsOptions;
+  /** Why Git's index, which is damaged, could not be rebuilt. */
+  #indexFault: string | undefined;
 
   constructor(repository: Repository, options: OutdatedPathsOptions) {
     this.#repository = repository;
@@ -34,12 +38,15 @@ export class OutdatedPaths {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#entries.size + (this.#indexFault === undefined ? 0 : 1);
   }
 
   /** Returns the paths, each with the reason. */
   list(): OutdatedPath[] {
-    return [...this.#entries].map(([path, { reason, failed }]) => ({ path, reason, failed }));
+    const paths = [...this.#entries].map(([path, { reason, failed }]) => ({ path, reason, failed }));
+    if (this.#indexFault === undefined) return paths;
+    const reason = `is damaged and could not be rebuilt (${this.#indexFault}): run "git fsck"`;
+    return [{ path: '.git/index', reason, failed: true }, ...paths];
   }
 
   /** Returns why a path could not be written; undefined where it was written, or a person edits the file. */
@@ -71,11 +78,12 @@ export class OutdatedPaths {
 
   /**
    * Updates index and work tree to HEAD at these paths, as far as possible now. The index must be locked.
-   * @param torn whether a power loss may have torn files
+   * @param torn whether a power loss may have torn files or the index
    * @throws {GitError}
    */
   async finish(torn = false): Promise<void> {
-    if (this.size === 0) return;
+    if (this.size === 0 && !torn) return;
+    await this.repairIndex();
     const repository = this.#repository;
     const paths = [...this.#entries.keys()];
     const tip = await readHead(repository);
@@ -100,6 +108,23 @@ export class OutdatedPaths {
       if (because === undefined) this.#entries.delete(path);
       else this.#set(path, { ...because, changes }, false);
     }
+  }
+
+  /**
+   * Rebuilds the index from HEAD where git cannot read it, and returns whether it did. The index must be locked.
+   * @throws {GitError} and system errors
+   */
+  async repairIndex(): Promise<boolean> {
+    const isDamaged = await isIndexDamaged(this.#repository);
+    try {
+      if (isDamaged) await rebuildIndex(this.#repository);
+    } catch (error) {
+      this.#indexFault = messageOf(error);
+      throw error;
+    }
+    this.#indexFault = undefined;
+    if (isDamaged) this.#options.log.warn({}, rebuilt);
+    return isDamaged;
   }
 
   /** Retries those of these paths that have failed; a few times, as git may be killed again. */
@@ -127,3 +152,6 @@ export class OutdatedPaths {
     this.#entries.set(path, { ...entry, logged: isNews ? reason : logged });
   }
 }
+
+const rebuilt =
+  "Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged";

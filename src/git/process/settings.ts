@@ -2,7 +2,7 @@
 export const gitSettings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
-  'core.fsync=objects,derived-metadata,reference',
+  'core.fsync=objects,derived-metadata,reference,index',
   'core.fsyncMethod=fsync',
   'core.filesRefLockTimeout=1000',
   'core.packedRefsTimeout=1000',
