@@ -15,13 +15,14 @@ export async function fsyncFolder(folder: string): Promise<void> {
 /** Makes the names in these folders survive a power loss. A folder that is gone needs nothing. @throws a system error */
 export async function fsyncFolders(folders: Iterable<string>): Promise<void> {
   for (const folder of new Set(folders)) {
-    await ifExists(fsyncFolder(folder));
+    await fsyncFolder(folder).catch((error: unknown) => {
+      if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
+    });
   }
 }
 
 /**
- * Makes the content and the names of these files survive a power loss. A file that cannot be opened is left out, as it
- * may be gone.
+ * Makes the content of these files survive a power loss. A file that cannot be opened is left out, as it may be gone.
  * @throws a system error
  */
 export async function fsyncFiles(paths: readonly string[]): Promise<void> {
@@ -34,7 +35,6 @@ export async function fsyncFiles(paths: readonly string[]): Promise<void> {
       await file.close();
     }
   }
-  await fsyncFolders(paths.map((path) => dirname(path)));
 }
 
 /** Makes a folder and those above it, so that they survive a power loss. @throws a system error */

@@ -22,7 +22,9 @@ describe('fsync', () => {
     const folder = tempFolder();
     const gone = join(folder, 'gone');
     await rejects(fsyncFolder(gone), { code: 'ENOENT' });
-    await fsyncFolders([folder, gone]);
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    await fsyncFolders([folder, gone, join(file, 'below')]);
     await fsyncFiles([join(folder, 'gone')]);
   });
 

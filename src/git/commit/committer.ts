@@ -216,12 +216,14 @@ export class Committer {
     if (writer === undefined) return true;
     const { repository, intents, outdated } = writer;
     try {
-      const synced = await intents.syncFiles();
-      return await this.#queue.run(async () => {
+      // Between two batches, each change of the log is in place or behind the branch.
+      const [logged, left] = await this.#queue.run(async () => {
         if (outdated.size > 0) await withIndexLock(repository, 0, async () => await outdated.finish());
-        await intents.shorten(synced, outdated.changes());
-        return outdated.size === 0;
+        return [intents.changes(), outdated.changes()];
       });
+      await intents.syncFiles(logged);
+      await this.#queue.run(async () => await intents.shorten(logged.length, left));
+      return left.length === 0;
     } catch (error) {
       this.#options.log.debug(
         { err: error },

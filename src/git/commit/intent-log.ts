@@ -1,8 +1,7 @@
-import { type FileHandle, mkdir, open, readFile, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeUnfinishedWrites, writeAtomically } from '../../disk/atomic-write.ts';
-import { fsyncFiles } from '../../disk/fsync.ts';
-import { codeOf } from '../../system-error.ts';
+import { foldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../disk/fsync.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -12,17 +11,19 @@ import type { FileChange } from '../file-change.ts';
  */
 export class IntentLog {
   readonly #path: string;
+  readonly #gitDir: string;
   readonly #top: string;
   #file: FileHandle | undefined;
   /** Bytes of whole lines. */
   #size = 0;
   /** Whether something may follow the last whole line. */
   #torn = true;
-  /** Appended changes whose files may not be durable in the work tree. */
+  /** What the log has: changes whose files may not be durable in the work tree. */
   #changes: FileChange[] = [];
 
   constructor({ gitDir, folder }: Pick<Repository, 'gitDir' | 'folder'>) {
     this.#path = join(gitDir, 'botshelf/intents');
+    this.#gitDir = gitDir;
     this.#top = folder;
   }
 
@@ -31,15 +32,15 @@ export class IntentLog {
    * @throws a system error
    */
   async read(): Promise<FileChange[]> {
-    // Not recursive: that reports a read-only file system as a folder that is missing.
-    await mkdir(dirname(this.#path)).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
-    await removeUnfinishedWrites(dirname(this.#path));
+    const folder = dirname(this.#path);
+    await makeFolder(folder);
+    await removeUnfinishedWrites(folder);
     this.#file = await open(this.#path, 'a+');
+    await fsyncFolder(folder);
     const text = await readFile(this.#path);
     this.#size = text.lastIndexOf('\n') + 1;
-    return text.toString('utf8', 0, this.#size).split('\n').flatMap(parseLine);
+    this.#changes = text.toString('utf8', 0, this.#size).split('\n').flatMap(parseLine);
+    return this.changes();
   }
 
   /** Appends a batch durably. @throws a system error: then the branch must not move */
@@ -57,19 +58,22 @@ export class IntentLog {
     this.#changes.push(...entries);
   }
 
-  /** Makes the files of the appended changes durable, and returns how many changes. @throws a system error */
-  async syncFiles(): Promise<number> {
-    const changes = [...this.#changes];
-    await fsyncFiles([...new Set(changes.map(({ path }) => join(this.#top, path)))]);
-    return changes.length;
+  /** Returns the changes that the log has. */
+  changes(): FileChange[] {
+    return [...this.#changes];
+  }
+
+  /** Makes the files of these changes durable, as they are now, and the index. @throws a system error */
+  async syncFiles(changes: readonly FileChange[]): Promise<void> {
+    const paths = [...new Set(changes.map(({ path }) => join(this.#top, path)))];
+    await fsyncFiles(paths);
+    await fsyncFolders([this.#gitDir, ...paths.flatMap((path) => foldersUpTo(this.#top, path))]);
   }
 
   /** Rewrites the log without the oldest `synced` changes, but with those in `keep`. @throws a system error */
   async shorten(synced: number, keep: readonly FileChange[]): Promise<void> {
-    const changes = this.#changes.slice(synced);
-    const text = [keep, changes]
-      .map((entries) => (entries.length > 0 ? `${JSON.stringify(entries)}\n` : ''))
-      .join('');
+    const changes = [...keep, ...this.#changes.slice(synced)];
+    const text = changes.length > 0 ? `${JSON.stringify(changes)}\n` : '';
     await this.close();
     await writeAtomically(this.#path, text, { fsync: 'content and name' });
     this.#size = Buffer.byteLength(text);

@@ -45,15 +45,26 @@ describe('the intent log', () => {
 
   it('keeps, when it is shortened, what came after the sync and what is still to do', async () => {
     await log.append([change('done'), change('failed')]);
-    const synced = await log.syncFiles();
+    const logged = log.changes();
+    await log.syncFiles(logged);
     await log.append([change('later')]);
-    await log.shorten(synced, [change('failed')]);
+    await log.shorten(logged.length, [change('failed')]);
     deepStrictEqual(await readAgain(), [change('failed'), change('later')]);
+  });
+
+  it('still has, to be synced, what it kept and what a crash left', async () => {
+    await log.append([change('done'), change('failed')]);
+    await log.shorten(2, [change('failed')]);
+    deepStrictEqual(log.changes(), [change('failed')]);
+    const next = new IntentLog(folders);
+    await next.read();
+    deepStrictEqual(next.changes(), [change('failed')]);
+    await next.close();
   });
 
   it('is empty when everything is done, and goes on', async () => {
     await log.append([change('a')]);
-    await log.shorten(await log.syncFiles(), []);
+    await log.shorten(1, []);
     strictEqual(readFileSync(file, 'utf8'), '');
     await log.append([change('b')]);
     deepStrictEqual(await readAgain(), [change('b')]);
