@@ -2,8 +2,14 @@ import { join } from 'node:path';
 import { checkInThreads } from '../../check/parallel-check.ts';
 import { ImageEntries } from '../../images/image-entries.ts';
 import { IndexFile } from '../../images/index-file.ts';
-import { type DoctorCheck, fine, warning } from './results.ts';
+import { type DoctorCheck, fine, outcomeOf, warning } from './results.ts';
 import { counted } from '../../spelling/counted.ts';
+
+/** Every BOTSHELF_ variable is a setting. Values that cannot be used end the command before. */
+export const checkSettings: DoctorCheck = ({ config: { unknown } }) =>
+  unknown.length === 0
+    ? fine('every BOTSHELF_ variable is a setting')
+    : outcomeOf('warning', unknown.join('; '));
 
 /** Every file of the catalogue is valid. */
 export const checkFiles: DoctorCheck = async ({ config }) => {

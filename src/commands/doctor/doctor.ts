@@ -1,7 +1,7 @@
 import { readConfig } from '../../config.ts';
 import { RepositoryOpener } from '../../git/repository.ts';
 import { readVersion } from '../../version.ts';
-import { checkFiles, checkPictures } from './content-checks.ts';
+import { checkFiles, checkPictures, checkSettings } from './content-checks.ts';
 import { type DoctorCheck, runChecks, exitCodeOf, printResults } from './results.ts';
 import { checkFileSystem, checkSpace } from './disk-checks.ts';
 import { checkClone, checkGit, checkLocks } from './git-checks.ts';
@@ -13,6 +13,7 @@ import { checkJournal, checkState } from './state-checks.ts';
 
 /** Every check, in the order in which they are printed. */
 const checks: Readonly<Record<string, DoctorCheck>> = {
+  settings: checkSettings,
   git: checkGit,
   clone: checkClone,
   'stale locks': checkLocks,

@@ -1,6 +1,6 @@
 import { readOrigin } from '../../git/origin.ts';
 import { withoutCredentials } from '../../git/process/git-error.ts';
-import { readHead, stateRef } from '../../git/refs.ts';
+import { readHead, readRef, stateRef } from '../../git/refs.ts';
 import type { Repository } from '../../git/repository.ts';
 import { remoteNotice } from '../../service/remote-notice.ts';
 import { remoteMessage } from '../../sync/remote-error.ts';
@@ -13,19 +13,29 @@ export const checkRemote = inClone(async (repository, context) => {
     const notice = remoteNotice(config, await readOrigin(repositoryOpener));
     return notice === null ? fine(noRemote) : warning(...reasonAndFix(notice));
   }
-  const branch = config.remote.branch ?? repository.branch().replace('refs/heads/', '');
-  const listed = await runRemote(context, repository, [
-    'ls-remote',
-    config.remote.remote,
-    `refs/heads/${branch}`,
-    stateRef,
-  ]);
+  const own = repository.branch().replace('refs/heads/', '');
+  const { remote } = config.remote;
+  const branch = config.remote.branch ?? own;
+  const refs = ['HEAD', `refs/heads/${branch}`, stateRef];
+  const listed = await runRemote(context, repository, ['ls-remote', '--symref', remote, ...refs]);
   if (typeof listed !== 'string') return listed;
-  return listed.includes(`\trefs/heads/${branch}\n`)
-    ? fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`)
-    : warning(
+  const defaultBranch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1];
+  const wanted = config.remote.branch ?? defaultBranch ?? own;
+  if (wanted !== own && (await readRef(repository, `refs/heads/${wanted}`)) !== null)
+    return warning(
+      `the clone is on ${own}, and ${config.remote.branch === null ? 'the default branch of the remote' : 'BOTSHELF_BRANCH'} is ${wanted}`,
+      `git switch ${wanted}, or set BOTSHELF_BRANCH=${own} where that is meant`,
+    );
+  if (listed.includes(`\trefs/heads/${branch}\n`))
+    return fine(`it can be read, and has ${branch}${listed.includes(stateRef) ? ' and the counts' : ''}`);
+  return defaultBranch === undefined
+    ? warning(
         `it can be read, but has no branch ${branch}`,
-        `git push ${withoutCredentials(config.remote.remote)} ${branch}`,
+        `git push ${withoutCredentials(remote)} ${branch}`,
+      )
+    : failure(
+        `it can be read, but has no branch ${branch}; its default branch is ${defaultBranch}`,
+        `set BOTSHELF_BRANCH=${defaultBranch}`,
       );
 });
 

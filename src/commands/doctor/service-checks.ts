@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { addressOf } from '../../base-url.ts';
 import type { Config } from '../../config.ts';
 import { messageOf } from '../../system-error.ts';
@@ -10,7 +12,7 @@ export const checkService: DoctorCheck = async ({ config, signal }) => {
   if (address === null) return fine('not checked: PORT is 0, so its address is not known');
   const health = await read(`${address}/healthz`, signal);
   if (health instanceof Error)
-    return warning(`no service responds at ${address} (${messageOf(health)})`, 'systemctl start botshelf');
+    return warning(`no service responds at ${address} (${messageOf(health)})`, serviceCommand('start'));
   const running = healthIn(health);
   if (running === undefined)
     return failure(`another program responds at ${address}`, 'stop it, or set PORT to another port');
@@ -18,17 +20,33 @@ export const checkService: DoctorCheck = async ({ config, signal }) => {
   const ready = readinessIn(await read(`${address}/readyz`, signal));
   if (ready === undefined)
     return failure(`${address}/readyz does not respond`, 'look at the log of the service');
-  if (!ready.ready) return failure(`it is not ready (${sentences(ready)})`, 'look at the log of the service');
+  if (!ready.ready)
+    return failure(
+      `it is not ready (${missingParts(ready)})`,
+      'wait a moment, or look at the log of the service',
+    );
   if (nameOfVersion(running) !== nameOfVersion(installed))
     return warning(
       `${nameOfVersion(running)} runs, and ${nameOfVersion(installed)} is installed`,
-      'systemctl restart botshelf',
+      serviceCommand('restart'),
     );
   const wrong = sentences(ready);
   return wrong === ''
     ? fine(`${nameOfVersion(running)} is ready at ${address}`)
     : outcomeOf('warning', wrong);
 };
+
+/**
+ * Returns the command that starts the service, or stops and starts it.
+ * @param folders where units are
+ */
+export function serviceCommand(verb: 'start' | 'restart', folders = unitFolders): string {
+  const hasUnit = folders.some((folder) => existsSync(join(folder, 'botshelf.service')));
+  if (hasUnit) return `systemctl ${verb} botshelf`;
+  return verb === 'start' ? 'botshelf serve' : 'stop it, then botshelf serve';
+}
+
+const unitFolders: readonly string[] = ['/etc/systemd/system', '/usr/lib/systemd/system'];
 
 /** The proxy's headers are believed where there is a proxy, and only there. */
 export const checkProxy: DoctorCheck = async ({ config, signal }) => {
@@ -125,7 +143,9 @@ function healthIn(value: unknown): RunningService | undefined {
 
 interface Readiness {
   readonly ready: boolean;
-  readonly parts: Readonly<Record<string, { readonly faults: readonly string[] } | undefined>>;
+  readonly parts: Readonly<
+    Record<string, { readonly ready: boolean; readonly faults: readonly string[] } | undefined>
+  >;
 }
 
 function readinessIn(value: unknown): Readiness | undefined {
@@ -133,6 +153,14 @@ function readinessIn(value: unknown): Readiness | undefined {
   return typeof ready === 'boolean' && typeof parts === 'object'
     ? { ready, parts: parts as Readiness['parts'] }
     : undefined;
+}
+
+/** Returns which parts of a service are not ready, and why where they say so. */
+function missingParts({ parts }: Readiness): string {
+  return Object.entries(parts)
+    .filter(([, part]) => part?.ready === false)
+    .map(([name, part]) => [`the ${name} is not loaded yet`, ...(part?.faults ?? [])].join(', '))
+    .join('; ');
 }
 
 /** Returns what does not work in the parts of a service; the address and the remote have checks of their own. */

@@ -5,6 +5,7 @@ import { checkJournal, checkState } from '../../../src/commands/doctor/state-che
 import { checkPictures } from '../../../src/commands/doctor/content-checks.ts';
 import { checkLogin } from '../../../src/commands/doctor/login-checks.ts';
 import type { DoctorResult } from '../../../src/commands/doctor/results.ts';
+import { serviceCommand } from '../../../src/commands/doctor/service-checks.ts';
 import { ImageEntries } from '../../../src/images/image-entries.ts';
 import { IndexFile } from '../../../src/images/index-file.ts';
 import { writeLine } from '../../../src/state/journal/journal-line.ts';
@@ -39,11 +40,19 @@ describe('botshelf doctor', () => {
     const run = await botshelf(service.root, ['doctor', '--json'], { env });
     const results = resultsOf(run);
     deepStrictEqual(wrongIn(results), []);
-    strictEqual(results.length, 18);
+    strictEqual(results.length, 19);
     if (results.every(({ state }) => state === 'ok')) strictEqual(run.code, 0);
     match(results.find(({ name }) => name === 'state')?.reason ?? '', /refs\/botshelf\/state has 1 bot$/);
     strictEqual(repositoryIn(service.root).git('for-each-ref'), before);
     strictEqual(repositoryIn(service.root).status(), '');
+  });
+
+  it('names the setting that a mistyped variable was meant for', async () => {
+    const run = await botshelf(service.root, ['doctor', '--json'], {
+      env: { ...env, BOTSHELF_REMOT: 'origin' },
+    });
+    const { state, fix } = resultsOf(run).find(({ name }) => name === 'settings') ?? {};
+    deepStrictEqual([state, fix], ['warning', 'did you mean BOTSHELF_REMOTE?']);
   });
 
   it('ends with 1 and the fix for what is only a warning', async () => {
@@ -52,7 +61,7 @@ describe('botshelf doctor', () => {
     deepStrictEqual(
       wrongIn(resultsOf(run)).map(({ name, state, fix }) => [name, state, fix]),
       [
-        ['service', 'warning', 'systemctl start botshelf'],
+        ['service', 'warning', serviceCommand('start')],
         ['files', 'warning', 'botshelf check'],
       ],
     );

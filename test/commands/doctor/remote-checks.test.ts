@@ -1,4 +1,5 @@
-import { match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { checkClock, checkPush, checkRemote } from '../../../src/commands/doctor/remote-checks.ts';
 import { doctorContext } from '../../support/doctor.ts';
@@ -6,6 +7,7 @@ import { type GitServer, startGitServer } from '../../support/git-server.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { sharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('what botshelf doctor says of the remote', () => {
   let shared: SharedRepository;
@@ -37,15 +39,47 @@ describe('what botshelf doctor says of the remote', () => {
   });
 
   it('is that the branch is not there, or nobody may come in', async () => {
-    const env = { BOTSHELF_REMOTE: 'origin', BOTSHELF_BRANCH: 'live' };
-    const missing = await checkRemote(doctorContext(clone.folder, env));
+    const bare = tempFolder();
+    execFileSync('git', ['init', '-q', '--bare', bare]);
+    const missing = await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: bare }));
     strictEqual(missing.state, 'warning');
-    strictEqual(missing.fix, 'git push origin live');
+    strictEqual(missing.fix, `git push ${bare} main`);
     server.mode = 'refuse';
-    const refused = await checkRemote(doctorContext(clone.folder, env));
+    const refused = await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' }));
     server.mode = 'serve';
     strictEqual(refused.state, 'error');
     match(refused.reason, /git says: /);
+  });
+
+  it('is, as an error, that the branch was renamed on the host, with its new default branch', async () => {
+    shared.git('branch', '-m', 'main', 'trunk');
+    const context = doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' });
+    const renamed = await checkRemote(context);
+    const set = { BOTSHELF_REMOTE: 'origin', BOTSHELF_BRANCH: 'trunk' };
+    const followed = await checkRemote(doctorContext(clone.folder, set));
+    shared.git('branch', '-m', 'trunk', 'main');
+    deepStrictEqual(renamed, {
+      state: 'error',
+      reason: 'it can be read, but has no branch main; its default branch is trunk',
+      fix: 'set BOTSHELF_BRANCH=trunk',
+    });
+    strictEqual(followed.reason, 'it can be read, and has trunk');
+  });
+
+  it('is that the clone was left on another branch, whether the remote has that or not', async () => {
+    clone.git('switch', '-q', '-c', 'typo');
+    const left = [await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' }))];
+    clone.git('push', '-q', shared.address, 'typo');
+    left.push(await checkRemote(doctorContext(clone.folder, { BOTSHELF_REMOTE: 'origin' })));
+    const meant = { BOTSHELF_REMOTE: 'origin', BOTSHELF_BRANCH: 'typo' };
+    strictEqual((await checkRemote(doctorContext(clone.folder, meant))).state, 'ok');
+    clone.git('switch', '-q', 'main');
+    for (const outcome of left)
+      deepStrictEqual(outcome, {
+        state: 'warning',
+        reason: 'the clone is on typo, and the default branch of the remote is main',
+        fix: 'git switch main, or set BOTSHELF_BRANCH=typo where that is meant',
+      });
   });
 
   it('is that an origin is there and not used', async () => {

@@ -1,7 +1,14 @@
 import { match, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:http';
-import { checkBaseAddress, checkService, proxyOutcome } from '../../../src/commands/doctor/service-checks.ts';
+import { join } from 'node:path';
+import {
+  checkBaseAddress,
+  checkService,
+  proxyOutcome,
+  serviceCommand,
+} from '../../../src/commands/doctor/service-checks.ts';
 import type { Outcome } from '../../../src/commands/doctor/results.ts';
 import { readVersion } from '../../../src/version.ts';
 import { doctorContext } from '../../support/doctor.ts';
@@ -36,8 +43,15 @@ describe('what botshelf doctor says of the running service', () => {
       `${failing.state} ${failing.reason} ${failing.fix}`,
       'warning counts cannot be saved make room',
     );
-    const starting = await check({ '/healthz': healthz, '/readyz': { ready: false, parts: {} } });
-    match(`${starting.state} ${starting.reason}`, /^error it is not ready/);
+    const away = {
+      catalogue: { ready: false, faults: [] },
+      remote: { ready: false, faults: ['it is away'] },
+    };
+    const starting = await check({ '/healthz': healthz, '/readyz': { ready: false, parts: away } });
+    strictEqual(
+      `${starting.state} ${starting.reason}`,
+      'error it is not ready (the catalogue is not loaded yet; the remote is not loaded yet, it is away)',
+    );
     const old = await check({
       '/healthz': { ...healthz, version: '0.0.1', commit: null },
       '/readyz': readyz,
@@ -46,9 +60,13 @@ describe('what botshelf doctor says of the running service', () => {
     match((await check({ '/': 'hello' })).reason, /another program responds/);
   });
 
-  it('is that none responds', async () => {
+  it('is that none responds, with a command of systemd only where there is a unit', async () => {
     const { state, fix } = await checkService(doctorContext(folder, { PORT: String(await freePort()) }));
-    strictEqual(`${state} ${fix}`, 'warning systemctl start botshelf');
+    strictEqual(`${state} ${fix}`, `warning ${serviceCommand('start')}`);
+    const units = tempFolder();
+    strictEqual(serviceCommand('start', [units]), 'botshelf serve');
+    writeFileSync(join(units, 'botshelf.service'), '');
+    strictEqual(serviceCommand('restart', [units]), 'systemctl restart botshelf');
   });
 
   it('is where the public address leads', async () => {
