@@ -62,8 +62,8 @@ export function BotPage(props: BotPageProps): VNode {
         {veiled && <Veil bot={bot} locale={locale} />}
         <div class="bot-body">
           <Screenshots pictures={bot.cachedImages.preview} veiled={veiled} name={shown.name} />
-          <Prose {...props} text={page} />
           <BotPanels {...props} />
+          <Prose {...props} text={page} />
         </div>
       </article>
       <Similar {...props} />

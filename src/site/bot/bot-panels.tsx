@@ -17,7 +17,7 @@ import { Permissions } from './permissions.tsx';
 
 /**
  * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
- * and its listing. On phones the permissions come before the page.
+ * and its listing. On phones the permissions come before the page, the rest after it.
  */
 export function BotPanels(props: BotPageProps): VNode {
   const { text } = useLanguage();
