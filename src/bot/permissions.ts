@@ -3,6 +3,12 @@ export interface InvitePermissions {
   readonly permissions: StatedPermissions;
   /** The OAuth scopes of the link, in its order; empty where it has none. */
   readonly scopes: readonly string[];
+  /** Whether the link says that the bot has slash commands. */
+  readonly commands: boolean;
+  /** Whether the bot joins the server; else the link adds commands only. */
+  readonly joins: boolean;
+  /** Whether the bot joins as Administrator. */
+  readonly fullControl: boolean;
 }
 
 /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
@@ -13,7 +19,7 @@ export type StatedPermissions =
       readonly kind: 'stated';
       /** Whether the bot may do everything, whatever else is in the link. */
       readonly administrator: boolean;
-      /** Without Administrator and without empty groups, those with the most power first. */
+      /** Without empty groups, those with the most power first. */
       readonly groups: readonly RequestedGroup[];
       /** The bits without a documented meaning, in ascending order. */
       readonly unknownBits: readonly number[];
@@ -24,16 +30,27 @@ export interface RequestedGroup {
   readonly permissions: readonly Permission[];
 }
 
+const administratorBit = 3;
+
 /**
  * Every documented permission of Discord by group, with its bit. Two that people know as one thing, such as reading and
  * sending messages, have an entry of their own with both bits.
  */
 const table = {
-  server: {
+  dangerous: {
+    administrator: [administratorBit],
     manageServer: [5],
     manageRoles: [28],
     manageChannels: [4],
     manageWebhooks: [29],
+    banMembers: [2],
+    kickMembers: [1],
+    timeOutMembers: [40],
+    manageMessages: [13],
+    manageThreads: [34],
+    mentionEveryone: [17],
+  },
+  server: {
     manageExpressions: [30],
     createExpressions: [43],
     manageEvents: [33],
@@ -44,9 +61,6 @@ const table = {
     createInvite: [0],
   },
   members: {
-    banMembers: [2],
-    kickMembers: [1],
-    timeOutMembers: [40],
     manageNicknames: [27],
     muteMembers: [22],
     deafenMembers: [23],
@@ -54,9 +68,6 @@ const table = {
     changeNickname: [26],
   },
   messages: {
-    manageMessages: [13],
-    manageThreads: [34],
-    mentionEveryone: [17],
     readAndSendMessages: [10, 11],
     viewChannels: [10],
     sendMessages: [11],
@@ -105,11 +116,13 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   if (!URL.canParse(invite)) return undefined;
   const { protocol, hostname, pathname, searchParams } = new URL(invite);
   if (!/^https?:$/.test(protocol) || !hosts.test(hostname) || !paths.test(pathname)) return undefined;
-  const scopes = searchParams.getAll('scope').flatMap((text) => text.split(' '));
-  return {
-    permissions: readPermissions(searchParams.getAll('permissions')),
-    scopes: [...new Set(scopes)].filter((scope) => scope !== ''),
-  };
+  const scopes = new Set(searchParams.getAll('scope').flatMap((text) => text.split(' ')));
+  scopes.delete('');
+  const permissions = readPermissions(searchParams.getAll('permissions'));
+  const commands = scopes.has('applications.commands');
+  const joins = scopes.has('bot') || !commands;
+  const fullControl = joins && permissions.kind === 'stated' && permissions.administrator;
+  return { permissions, scopes: [...scopes], commands, joins, fullControl };
 }
 
 const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com$/;
@@ -122,7 +135,6 @@ function readPermissions([value = '', ...more]: readonly string[]): StatedPermis
     return { kind: 'unreadable' };
   const set = BigInt(value);
   const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
-  const administrator = left.delete(administratorBit);
   const groups = Object.entries(table).map(([name, entries]) => ({
     name: name as PermissionGroup,
     permissions: Object.entries(entries)
@@ -131,13 +143,11 @@ function readPermissions([value = '', ...more]: readonly string[]): StatedPermis
   }));
   return {
     kind: 'stated',
-    administrator,
+    administrator: hasBit(set, administratorBit),
     groups: groups.filter(({ permissions }) => permissions.length > 0),
     unknownBits: [...left],
   };
 }
-
-const administratorBit = 3;
 
 function hasBit(set: bigint, bit: number): boolean {
   return ((set >> BigInt(bit)) & 1n) === 1n;

@@ -13,6 +13,8 @@ export const pictures = {
 const table = '\n| command | what it does |\n|---|---|\n| `!a` | a |\n\n```js\nconst a = 1; // one\n```\n';
 const inviteWithPermissions =
   'https://discord.com/oauth2/authorize?client_id=12&scope=bot&permissions=3263488';
+const inviteWithFullControl =
+  'https://discord.com/oauth2/authorize?client_id=8&scope=bot+applications.commands&permissions=8';
 const locales = 'ar bg cs da de el es fi fr he hi hu it ja ko nb nl pl pt-BR ro ru sv tr uk'.split(' ');
 /** Pictures of every kind, each below the one before it. */
 const album = [
@@ -36,7 +38,7 @@ export const files: Readonly<Record<string, string>> = {
     '## Les beignets\n\nBonjour.',
   ),
   [pagePath('8', 'ar')]: mainPage(
-    { name: 'قيثارة', description: 'بوت', category: 'music' },
+    { name: 'قيثارة', description: 'بوت', category: 'music', invite: inviteWithFullControl },
     '# عنوان\n\nمرحبا',
   ),
   [pagePath('9')]: mainPage(

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import type { FullTrigger } from '../../bot/schema-types.ts';
+import { readInvite } from '../../bot/permissions.ts';
 import { nameOfLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
@@ -27,9 +27,7 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Fact name={t('bot.howToUse')}>
-        <Usage trigger={bot.trigger} name={name} />
-      </Fact>
+      <Usage bot={bot} name={name} />
       {owner !== null && repo !== null && (
         <Fact name={t('bot.source')}>
           <a
@@ -77,13 +75,16 @@ function Growth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-function Usage({ trigger, name }: { readonly trigger: FullTrigger; readonly name: string }): VNode {
+/** How the bot is used: by what its record and its invite link say, nothing where they do not. */
+function Usage({ bot, name }: Pick<BotFactsProps, 'bot' | 'name'>): VNode | null {
   const { t } = useLanguage();
-  const { prefix, customisable, mentionable } = trigger;
+  const { prefix, customisable, mentionable } = bot.trigger;
+  const hasCommands = readInvite(bot.invite)?.commands ?? false;
+  const hasPrefix = prefix.length > 0;
+  if (!hasPrefix && !mentionable && !hasCommands) return null;
   const mention = <bdi>@{name}</bdi>;
-  if (prefix.length === 0) return <>{mentionable ? mention : t('bot.slashCommands')}</>;
   return (
-    <>
+    <Fact name={t('bot.howToUse')}>
       {prefix.map((text) => (
         <>
           <kbd key={text} class="key" dir="auto">
@@ -91,9 +92,11 @@ function Usage({ trigger, name }: { readonly trigger: FullTrigger; readonly name
           </kbd>{' '}
         </>
       ))}
-      {mentionable && t('bot.or', { mention })}
-      {customisable && <small class="muted">{t('bot.customisable')}</small>}
-    </>
+      {mentionable && (hasPrefix ? t('bot.or', { mention }) : mention)}
+      {hasCommands && (hasPrefix || mentionable) && ' · '}
+      {hasCommands && t('bot.slashCommands')}
+      {hasPrefix && customisable && <small class="muted">{t('bot.customisable')}</small>}
+    </Fact>
   );
 }
 

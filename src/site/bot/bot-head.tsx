@@ -1,16 +1,18 @@
 import type { VNode } from 'preact';
+import { readInvite } from '../../bot/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Avatar, tintOf } from '../picture/avatar.tsx';
 import type { BotPageProps } from './bot-page.tsx';
+import { permissionsId } from './permissions.tsx';
 
 export interface BotHeadProps extends Pick<BotPageProps, 'bot' | 'locale' | 'veiled'> {
   readonly name: string;
   readonly description: string;
 }
 
-/** The top of a bot's page: its cover, name and description, and where to add it. The same height for every bot. */
+/** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
 export function BotHead({ bot, locale, veiled, name, description }: BotHeadProps): VNode {
   const { t } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
@@ -55,12 +57,23 @@ function Verified(): VNode {
 
 function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecord }): VNode {
   const { t } = useLanguage();
+  const fullControl = readInvite(invite)?.fullControl ?? false;
   return (
     <ul class="actions">
       <li class="invite">
-        <a class="button" href={invite} rel="nofollow ugc noopener">
+        <a
+          class="button"
+          href={invite}
+          rel="nofollow ugc noopener"
+          aria-describedby={fullControl ? 'full-control' : undefined}
+        >
           {t('bot.invite')}
         </a>
+        {fullControl && (
+          <a id="full-control" class="warning" href={`#${permissionsId}`}>
+            {t('permissions.fullControl')}
+          </a>
+        )}
       </li>
       {support !== null && (
         <li>

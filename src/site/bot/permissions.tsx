@@ -1,26 +1,35 @@
 import type { VNode } from 'preact';
-import { readInvite, type StatedPermissions } from '../../bot/permissions.ts';
+import { type InvitePermissions, readInvite, type StatedPermissions } from '../../bot/permissions.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
-/** The permissions that the bot's invite link requests; nothing for a link of another platform. */
-export function Permissions({ invite }: { readonly invite: string }): VNode | null {
+/** The permissions that the bot's invite link requests, as far as the link is one that can be read. */
+export function Permissions({ invite }: { readonly invite: string }): VNode {
   const { t } = useLanguage();
   const read = readInvite(invite);
-  if (read === undefined) return null;
-  const { permissions, scopes } = read;
-  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
-  const withoutBot = scopes.includes('applications.commands') && !scopes.includes('bot');
   return (
-    <section class="panel stack" aria-labelledby="permissions">
-      <h2 id="permissions">{t('permissions.title')}</h2>
-      {withoutBot ? <p>{t('permissions.commandsOnly')}</p> : <Stated permissions={permissions} />}
+    <section class="panel stack" aria-labelledby={permissionsId}>
+      <h2 id={permissionsId}>{t('permissions.title')}</h2>
+      {read === undefined ? <p>{t('permissions.notKnown')}</p> : <Requested {...read} />}
+    </section>
+  );
+}
+
+/** The id of their heading. */
+export const permissionsId = 'permissions';
+
+function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
+  const { t } = useLanguage();
+  const others = scopes.filter((scope) => scope !== 'bot' && scope !== 'applications.commands');
+  return (
+    <>
+      {joins ? <Stated permissions={permissions} /> : <p>{t('permissions.commandsOnly')}</p>}
       {others.length > 0 && (
         <p>{t('permissions.otherScopes', { scopes: <code>{others.join(', ')}</code> })}</p>
       )}
       <p class="muted">
         <small>{t('permissions.source')}</small>
       </p>
-    </section>
+    </>
   );
 }
 
@@ -28,12 +37,13 @@ function Stated({ permissions }: { readonly permissions: StatedPermissions }): V
   const { t } = useLanguage();
   if (permissions.kind !== 'stated') return <p>{t(`permissions.${permissions.kind}`)}</p>;
   const { administrator, groups, unknownBits } = permissions;
-  const isEmpty = !administrator && groups.length === 0 && unknownBits.length === 0;
+  const isEmpty = groups.length === 0 && unknownBits.length === 0;
   return (
     <>
       {administrator && (
-        <p class="notice">
-          <strong>{t('permissions.administrator')}</strong> {t('permissions.administratorMeans')}
+        <p class="notice warn">
+          <strong class="warning">{t('permissions.fullControl')}</strong>{' '}
+          {t('permissions.administratorMeans')}
         </p>
       )}
       {groups.map((group) => (

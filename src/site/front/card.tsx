@@ -1,5 +1,6 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
+import { readInvite } from '../../bot/permissions.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
@@ -104,25 +105,27 @@ function Growth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** How the bot is used, whether its source is open, and in how many languages it describes itself. */
-function Tags({ bot }: { readonly bot: BotListElement }): VNode {
+/** The first few of: whether the bot asks for everything, how it is used, whether its source is open, in how many languages it is. */
+function Tags({ bot }: { readonly bot: BotListElement }): VNode | null {
   const { t } = useLanguage();
   const { owner, repo } = bot.codehost;
+  const { fullControl = false, commands = false } = readInvite(bot.invite) ?? {};
+  const [prefix] = bot.trigger.prefix;
   const languages = Object.keys(bot.contents).length;
-  return (
-    <ul class="tags">
-      <li class="tag">{usage(bot, t)}</li>
-      {owner !== null && repo !== null && <li class="tag good">{t('card.openSource')}</li>}
-      {languages > 1 && <li class="tag">{t('card.languages', { count: languages })}</li>}
-    </ul>
-  );
+  const tags = [
+    fullControl && <li class="tag warning">{t('card.fullControl')}</li>,
+    prefix !== undefined && (
+      <li class="tag">{t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })}</li>
+    ),
+    prefix === undefined && bot.trigger.mentionable && <li class="tag">{t('card.mention')}</li>,
+    commands && <li class="tag">{t('card.commands')}</li>,
+    owner !== null && repo !== null && <li class="tag good">{t('card.openSource')}</li>,
+    languages > 1 && <li class="tag">{t('card.languages', { count: languages })}</li>,
+  ].filter(Boolean);
+  return tags.length === 0 ? null : <ul class="tags">{tags.slice(0, maxTags)}</ul>;
 }
 
-function usage({ trigger }: BotListElement, t: ReturnType<typeof useLanguage>['t']): ComponentChildren {
-  const [prefix] = trigger.prefix;
-  if (prefix !== undefined) return t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) });
-  return t(trigger.mentionable ? 'card.mention' : 'card.commands');
-}
+const maxTags = 3;
 
 function CheckMark(): VNode {
   const { text } = useLanguage();

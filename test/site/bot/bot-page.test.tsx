@@ -128,6 +128,32 @@ describe("a bot's page", () => {
     ok(places.every((part) => html.includes(part)));
   });
 
+  it('says how to use the bot as its record and its invite link say, nothing where they do not', () => {
+    const usage = (scope: string, trigger: Partial<BotRecord['trigger']>): string | undefined => {
+      const invite = `https://discord.com/oauth2/authorize?client_id=42&scope=${scope}`;
+      const html = render({ bot: { ...props.bot, invite, trigger: { ...props.bot.trigger, ...trigger } } });
+      return /How to use it<\/dt><dd>(.*?)<\/dd>/.exec(html)?.[1]?.replaceAll(/<.*?>/g, '').trim();
+    };
+    strictEqual(usage('bot', {}), undefined);
+    strictEqual(usage('bot+applications.commands', {}), 'Slash commands');
+    strictEqual(usage('bot', { prefix: ['!'] }), '!');
+    const both = usage('bot+applications.commands', { prefix: ['!'], mentionable: true });
+    strictEqual(both, '! or @Homer · Slash commands');
+  });
+
+  it('warns of full control beside the button that adds the bot, and on its card', () => {
+    const invite = 'https://discord.com/oauth2/authorize?client_id=42&scope=bot&permissions=';
+    const warned = { ...props.bot, invite: `${invite}8` };
+    const similar = [{ bot: warned, locale: props.locale, count: undefined, growth: undefined }];
+    const html = render({ bot: warned, similar });
+    match(
+      html,
+      /aria-describedby="full-control">Add to server<\/a><a id="full-control" class="warning" href="#permissions">Asks for full control of your server</,
+    );
+    match(html, /<li class="tag warning">Full control<\/li>/);
+    doesNotMatch(render({ bot: { ...props.bot, invite: `${invite}16` } }), /full-control|Full control/);
+  });
+
   it('says when the count was reported and the listing updated', () => {
     match(render(), /Last reported <bdi>20 minutes ago<\/bdi>/);
     match(render(), /<time [^>]*>2 days ago<\/time>/);

@@ -1,4 +1,4 @@
-import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { doesNotMatch, match, ok } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import { Permissions } from '../../../src/site/bot/permissions.tsx';
 import { inEnglish } from '../../support/languages.ts';
@@ -14,9 +14,12 @@ describe('the permissions on the page of a bot', () => {
     match(html, /Does not ask for Administrator/);
   });
 
-  it('explain Administrator', () => {
+  it('warn of Administrator', () => {
     const html = render('permissions=9');
-    match(html, /<strong>Administrator<\/strong> An administrator can do everything/);
+    match(
+      html,
+      /<p class="notice warn"><strong class="warning">Asks for full control of your server<\/strong> An administrator can/,
+    );
     match(html, /Create invites/);
     doesNotMatch(html, /Does not ask/);
   });
@@ -36,7 +39,11 @@ describe('the permissions on the page of a bot', () => {
     ok(!html.includes('<script'));
   });
 
-  it('are left out for a link of another platform', () => {
-    strictEqual(renderToString(inEnglish(<Permissions invite="https://example.org/?permissions=8" />)), '');
+  it('are said not to be known for a link of another platform', () => {
+    const html = renderToString(inEnglish(<Permissions invite="https://example.org/?permissions=8" />));
+    match(
+      html,
+      /<h2 id="permissions">Permissions it asks for<\/h2><p>Not known for this link\.<\/p><\/section>$/,
+    );
   });
 });

@@ -20,7 +20,7 @@ const keysOf = (beginning: string): string[] =>
 /** Groups of texts that stand side by side on a page and mean different things. */
 const sideBySide = [
   [...keysOf('category.'), 'bot.manage', 'list.all'],
-  [...keysOf('permission.'), 'permissions.administrator'],
+  keysOf('permission.'),
   ['permissions.server', 'permissions.members', 'permissions.messages', 'permissions.voice', 'bot.language'],
   keysOf('sort.'),
   ['shelf.popular', 'shelf.growing', 'shelf.newest', 'shelf.edited'],
@@ -33,10 +33,10 @@ const sideBySide = [
 /** Texts, each with a word that it must not use: all bots are reviewed, few are verified; maintainers are no administrators. */
 const notWithin = [
   ['front.line', 'bot.verified'],
-  ['bot.verifiedText', 'permissions.administrator'],
-  ['add.introduction', 'permissions.administrator'],
-  ['edit.introduction', 'permissions.administrator'],
-  ['translate.introduction', 'permissions.administrator'],
+  ['bot.verifiedText', 'permission.administrator'],
+  ['add.introduction', 'permission.administrator'],
+  ['edit.introduction', 'permission.administrator'],
+  ['translate.introduction', 'permission.administrator'],
 ] as const;
 
 describe('the files of the interface', () => {
