@@ -1,11 +1,13 @@
 import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { newToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/log.ts';
 import { type RemoteState, SharedTokens } from '../../src/state/shared-tokens.ts';
-import { botshelf, type Run } from '../support/command-line.ts';
+import { botshelf, mainFile, type Run } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
 import type { TestRepository } from '../support/repository.ts';
@@ -97,6 +99,27 @@ describe('the tokens of several machines', () => {
     const last = (await token(clones[0])).stdout.trim();
     strictEqual((await post(b, last)).status, 200);
     match(shared.git('show', `${stateRef}:03/12.json`), /"tokenGen":2\}/);
+  });
+
+  it('are issued and the command ends where each command of the remote takes 2.3 to 2.7 seconds', async () => {
+    await token(clones[0]);
+    const slow = ['2.3', '2.4', '2.5', '2.6', '2.7'].map((seconds) => {
+      const clone = shared.clone();
+      clone.git('fetch', '-q', 'origin', `+${stateRef}:refs/botshelf/remote/state`);
+      clone.git('config', 'remote.origin.uploadpack', `sleep ${seconds}; git-upload-pack`);
+      return clone.folder;
+    });
+    await token(clones[0]);
+    const runs = slow.map(async (folder) => {
+      // A token of this clone alone, so that the remote's state has to be merged.
+      await botshelf(folder, ['token', homer]);
+      const env = { ...process.env, BOTSHELF_CATALOGUE: folder, BOTSHELF_REMOTE: 'origin' };
+      return await promisify(execFile)(process.execPath, [mainFile, 'token', homer], {
+        env,
+        timeout: 30_000,
+      });
+    });
+    for (const { stdout } of await Promise.all(runs)) match(stdout, /^\S+\n$/);
   });
 
   it('are not refused as unknown by a new clone whose remote is away, which is not ready', async () => {

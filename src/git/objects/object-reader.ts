@@ -18,6 +18,7 @@ export interface GitObject {
 export class ObjectReader {
   readonly #folder: string;
   #process: BatchProcess | undefined;
+  #closed = false;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -27,12 +28,13 @@ export class ObjectReader {
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none,
    * and for a file larger than `largestFile`, which is not read into memory.
    * @throws {MissingObjectError} for an id, or the tree of one: an id that is known must have its object
-   * @throws {GitError} when git ends first; the next call starts another
+   * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
    */
   async read(names: readonly string[]): Promise<(GitObject | undefined)[]> {
     if (names.length === 0) return [];
     if (names.some((name) => name.includes('\n')))
       throw new RangeError('the name of an object has no line break');
+    if (this.#closed) throw new GitError(args, null, 'its reader is closed');
     if (this.#process === undefined || this.#process.ended || this.#process.requested > requestsPerProcess) {
       this.#process?.end();
       this.#process = new BatchProcess(this.#folder);
@@ -55,9 +57,10 @@ export class ObjectReader {
     }
   }
 
+  /** Ends its git after the reads under way. Later reads are refused: a git that nobody ends keeps the process running. */
   close(): void {
+    this.#closed = true;
     this.#process?.end();
-    this.#process = undefined;
   }
 }
 

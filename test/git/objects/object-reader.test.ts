@@ -33,6 +33,14 @@ describe('the reader of objects', () => {
     strictEqual((await last).length, 5);
   });
 
+  it('starts no git once it is closed', async () => {
+    const { folder } = testRepository({ a: 'first' });
+    const reader = new ObjectReader(folder);
+    strictEqual((await reader.readOne('HEAD:a'))?.content.toString(), 'first');
+    reader.close();
+    await rejects(reader.readOne('HEAD:a'), /its reader is closed/);
+  });
+
   it('says that git cannot be run where there is no folder, and takes no name with a line break', async () => {
     const reader = new ObjectReader('/nowhere');
     await rejects(reader.readOne('HEAD'), /ENOENT/);
