@@ -1,4 +1,4 @@
-import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
@@ -86,13 +86,12 @@ describe('the forms', function () {
     const page = await open(`/bots/${homer}`, { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Add a language' }).click();
     strictEqual(await page.getByLabel('Description').inputValue(), 'Answers questions about doughnuts.');
-    await page.getByLabel('Language (required)').fill('fr');
     await page.getByRole('button', { name: 'Check' }).click();
     match(await page.title(), /^Error: Add a language to Homer/);
     strictEqual(await page.evaluate('document.activeElement.id'), 'errors');
-    await page.getByRole('link', { name: /Language: This bot already has/ }).click();
+    await page.getByRole('link', { name: 'Language: Choose a language.' }).click();
     strictEqual(await page.evaluate('document.activeElement.id'), 'locale');
-    await page.getByLabel('Language (required)').fill('de');
+    await page.getByLabel('Language (required)').selectOption('German');
     await page.getByLabel('Description').fill('Beantwortet Fragen zu Krapfen.');
     await page.getByRole('button', { name: 'Check' }).click();
     strictEqual(await page.getByRole('status').textContent(), 'Ready to submit.');
@@ -109,9 +108,54 @@ describe('the forms', function () {
       ),
     );
     const download = page.waitForEvent('download');
+    await page.locator('summary', { hasText: 'File' }).click();
     await page.getByRole('button', { name: 'Download' }).click();
     strictEqual((await download).suggestedFilename(), `${homer}.de.md`);
     strictEqual(readFileSync(await (await download).path(), 'utf8'), text);
+  });
+
+  for (const javaScriptEnabled of [true, false]) {
+    it(`after Check the next step is on the screen and the file is folded away, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+      for (const width of [360, 1280]) {
+        for (const path of [`/bots/${homer}/edit`, '/add']) {
+          const page = await open(path, { javaScriptEnabled, viewport: { width, height: 800 } });
+          const texts = { name: 'Marge', description: 'Asks.', authors: '1', invite: 'https://example.org/' };
+          for (const [name, text] of Object.entries(texts)) await page.locator(`#${name}`).fill(text);
+          await page.locator('#category').selectOption('fun');
+          if (path === '/add') await page.locator('#id').fill('123456789012345678');
+          await page.getByRole('button', { name: 'Check' }).click();
+          await page.waitForFunction("document.activeElement.id === 'outcome'");
+          const link = page.getByRole('link', { name: 'Continue on GitHub' });
+          for (const y of [0, 700]) {
+            await page.evaluate(`scrollTo(0, ${y})`);
+            const box = await link.boundingBox();
+            ok(box && box.y > 400 && box.y + box.height <= 800, `${path} ${width} ${JSON.stringify(box)}`);
+          }
+          strictEqual(await page.locator('#file').isVisible(), false);
+        }
+      }
+    });
+  }
+
+  it('the file stays unfolded while one types', async () => {
+    const page = await open(`/bots/${homer}/edit`);
+    await page.getByText('The whole file').click();
+    await page.getByLabel('Name').fill('Marge');
+    await page.locator('#file').getByText('Marge').waitFor();
+  });
+
+  it('a new language starts from the page that was read, and is chosen from names, those of the reader first', async () => {
+    const page = await open(`/bots/${homer}?locale=fr`, { locale: 'uk-UA' });
+    await page.locator('a[href*="/translate"]').click();
+    strictEqual(await page.locator('#description').inputValue(), 'Répond aux questions.');
+    strictEqual(await page.locator('#page').inputValue(), 'Bonjour.');
+    const [, first, second] = await page.locator('#locale option').allTextContents();
+    deepStrictEqual([first, second], ['ukrainien', 'afrikaans']);
+    strictEqual(await page.locator('#locale').inputValue(), 'uk');
+    strictEqual(await page.locator('#locale option[value=fr]').count(), 0);
+    await page.locator('.progress button').first().click();
+    await page.locator('#errors').getByText('Description').waitFor();
+    strictEqual(await page.locator('#errors li').count(), 1);
   });
 
   it('a visitor edits a translation', async () => {

@@ -6,7 +6,7 @@ export interface AddField {
   readonly hint?: Extract<MessageKey, `hint.${string}`>;
   /** The message for a value that breaks a rule. */
   readonly fault: Extract<MessageKey, `fault.${string}`>;
-  readonly kind: 'text' | 'link' | 'ids' | 'links' | 'lines' | 'page' | 'switch' | 'category';
+  readonly kind: 'text' | 'link' | 'ids' | 'links' | 'lines' | 'page' | 'switch' | 'category' | 'language';
   readonly required?: boolean;
   readonly placeholder?: string;
   /** The keys that lead to the value in the front matter; none for the id, the language and the page. */
@@ -31,11 +31,9 @@ const id: AddField = {
 };
 const locale: AddField = {
   name: 'locale',
-  kind: 'text',
+  kind: 'language',
   required: true,
   fault: 'fault.locale',
-  hint: 'hint.locale',
-  placeholder: 'en',
 };
 const name: AddField = { name: 'name', kind: 'text', required: true, fault: 'fault.name', place: ['name'] };
 const description: AddField = {

@@ -8,7 +8,7 @@ import { Layout, type PageProps } from '../page/layout.tsx';
 import { fieldGroups, fieldsOfForm, type FieldTexts } from './add-fields.ts';
 import { Field } from './field.tsx';
 import type { Form } from './forms.ts';
-import { Outcome, type OutcomeProps } from './outcome.tsx';
+import { NextStep, Outcome, type OutcomeProps } from './outcome.tsx';
 
 export interface AddPageProps extends PageProps, OutcomeProps, Form {
   readonly texts: FieldTexts;
@@ -18,7 +18,7 @@ export interface AddPageProps extends PageProps, OutcomeProps, Form {
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { kind, site, viewer, texts, entry, sent, action, base, listed } = props;
+  const { kind, site, viewer, texts, languages, entry, sent, action, base, listed } = props;
   const { t, text, href } = useLanguage();
   const faults = sent ? entry.faults : {};
   const failed = Object.keys(faults).length > 0;
@@ -39,30 +39,40 @@ export function AddPage(props: AddPageProps): VNode {
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
         <input type="hidden" name="base" value={base} />
-        <div class="fields">
-          {fieldGroups[kind].map((group) => (
-            <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
-              {group.map((field) => (
-                <Field key={field.name} field={field} text={texts[field.name]} fault={faults[field.name]} />
-              ))}
-            </div>
-          ))}
-          <div class="progress">
-            <button type="submit">{t('add.check')}</button>
-            <p id="progress" role="status">
-              <Progress {...props} />
-            </p>
+        <div class="columns">
+          <div class="fields">
+            {fieldGroups[kind].map((group) => (
+              <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
+                {group.map((field) => (
+                  <Field
+                    key={field.name}
+                    {...{ field, languages }}
+                    text={texts[field.name]}
+                    fault={faults[field.name]}
+                  />
+                ))}
+              </div>
+            ))}
+          </div>
+          <section
+            id="outcome"
+            class="outcome panel"
+            aria-labelledby="outcome-title"
+            tabIndex={-1}
+            autofocus={sent && !failed}
+          >
+            <Outcome {...props} />
+          </section>
+        </div>
+        <div class="progress">
+          <button type="submit">{t('add.check')}</button>
+          <p id="progress" role="status">
+            <Progress {...props} />
+          </p>
+          <div id="next">
+            <NextStep {...props} />
           </div>
         </div>
-        <section
-          id="outcome"
-          class="outcome panel"
-          aria-labelledby="outcome-title"
-          tabIndex={-1}
-          autofocus={sent && !failed}
-        >
-          <Outcome {...props} />
-        </section>
       </form>
     </Layout>
   );

@@ -1,10 +1,11 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { Locale } from '../../bot/locale.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { picturesIn } from '../../catalogue/index/page-pictures.ts';
-import { newPageLanguage } from '../../catalogue/settings/settings.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { queryOf } from '../../http/query.ts';
+import { wantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
@@ -13,6 +14,7 @@ import { AddPage } from './add-page.tsx';
 import { entryWithin } from './form-limits.ts';
 import type { FormEntry } from './form-entry.ts';
 import { editForm, type Form, newBotForm, type PageReader, translationForm } from './forms.ts';
+import { type OfferedLanguages, offerLanguages } from './offered-languages.ts';
 import { previewOf } from './preview.tsx';
 import { readForm, type SentForm } from './sent-form.ts';
 
@@ -32,10 +34,18 @@ export interface AddOptions extends PageOptions {
 export function addAddRoutes(router: Router, options: AddOptions): void {
   const { bots, viewerOf, readPage } = options;
   const botOf = (ctx: Context): IndexedBot => knownBot(bots, String(ctx['params'].id));
+  const offer = (ctx: Context, existing?: readonly Locale[]): OfferedLanguages => {
+    const { languages, settings } = options.site;
+    const wanted = wantedRanges(queryOf(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
+    return offerLanguages(settings, languages.of(ctx), wanted, existing);
+  };
   const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
-    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx), newPageLanguage(options.site.settings)),
+    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx), offer(ctx)),
     '/bots/:id/edit': (ctx) => editForm(botOf(ctx), queryOf(ctx).get('language'), readPage),
-    '/bots/:id/translate': (ctx) => translationForm(botOf(ctx), readPage),
+    '/bots/:id/translate': (ctx) => {
+      const bot = botOf(ctx);
+      return translationForm(bot, queryOf(ctx).get('from'), readPage, offer(ctx, bot.facts.locales));
+    },
   };
   for (const [path, formOf] of Object.entries(forms)) {
     router.get(path, async (ctx) => {

@@ -22,6 +22,7 @@ export function valueOf({ name, kind, required = false }: AddField, texts: Field
       return asLink(text.trim()) || (required ? '' : null);
     case 'text':
     case 'category':
+    case 'language':
       return text.trim() || (required ? '' : null);
   }
 }

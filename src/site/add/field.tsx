@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { AddField } from './add-fields.ts';
 import type { FieldFault } from './field-faults.ts';
@@ -7,10 +8,12 @@ export interface FieldProps {
   readonly field: AddField;
   readonly text: string | undefined;
   readonly fault: FieldFault | undefined;
+  /** The languages to choose from. */
+  readonly languages: readonly Locale[];
 }
 
 /** A field of the form with its label, its hint and what is wrong with it. */
-export function Field({ field, text, fault }: FieldProps): VNode {
+export function Field({ field, text, fault, languages }: FieldProps): VNode {
   const { t } = useLanguage();
   const { name, hint, kind, required } = field;
   const label = t(`field.${name}`);
@@ -34,7 +37,7 @@ export function Field({ field, text, fault }: FieldProps): VNode {
       <label for={name}>
         {label} {required && <span class="muted">({t('add.required')})</span>}
       </label>
-      <Control field={field} text={text ?? ''} common={common} />
+      <Control {...{ field, languages, common }} text={text ?? ''} />
       {hint !== undefined && (
         <p class="hint" id={`hint-${name}`}>
           {t(hint)}
@@ -59,27 +62,22 @@ function FaultText({ fault: { key, values = {}, path } }: { readonly fault: Fiel
   return <>{t(key, Object.fromEntries(links))}</>;
 }
 
-interface ControlProps {
-  readonly field: AddField;
+interface ControlProps extends Pick<FieldProps, 'field' | 'languages'> {
   readonly text: string;
   readonly common: { readonly id: string; readonly name: string };
 }
 
-function Control({ field, text, common }: ControlProps): VNode {
-  const { text: inLanguage, categories, categoryName } = useLanguage();
+function Control({ field, text, languages, common }: ControlProps): VNode {
+  const { categories, categoryName, languageName } = useLanguage();
   const { kind, placeholder } = field;
   switch (kind) {
     case 'category':
-      return (
-        <select {...common}>
-          <option value="">{inLanguage('add.choose')}</option>
-          {categories.map((category) => (
-            <option key={category} value={category} selected={category === text}>
-              {categoryName(category)}
-            </option>
-          ))}
-        </select>
-      );
+      return <Select {...{ text, common }} values={categories} nameOf={categoryName} />;
+    case 'language': {
+      const sent = canonicalLocale(text.trim());
+      const values = [...new Set([...languages, ...(sent === undefined ? [] : [sent])])];
+      return <Select {...{ common, values }} text={sent ?? ''} nameOf={languageName} />;
+    }
     case 'page':
       // The first line end in a textarea is not part of its text.
       return <textarea {...common} dir="auto" class="page" rows={14} spellcheck>{`\n${text}`}</textarea>;
@@ -93,4 +91,23 @@ function Control({ field, text, common }: ControlProps): VNode {
         <input {...common} type="text" dir="auto" value={text} placeholder={placeholder} autocomplete="off" />
       );
   }
+}
+
+interface SelectProps<Value extends string> extends Pick<ControlProps, 'text' | 'common'> {
+  readonly values: readonly Value[];
+  readonly nameOf: (value: Value) => string;
+}
+
+function Select<Value extends string>({ text, common, values, nameOf }: SelectProps<Value>): VNode {
+  const { text: inLanguage } = useLanguage();
+  return (
+    <select {...common}>
+      <option value="">{inLanguage('add.choose')}</option>
+      {values.map((value) => (
+        <option key={value} value={value} selected={value === text}>
+          {nameOf(value)}
+        </option>
+      ))}
+    </select>
+  );
 }

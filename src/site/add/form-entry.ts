@@ -47,14 +47,14 @@ export function newBotEntry(
   });
 }
 
-/** Makes a translation for a bot that has pages in `locales`. @param main the texts of its main page */
+/** Makes a translation for a bot that has pages in `locales`. @param source the texts that are translated */
 export function newTranslationEntry(
   texts: FieldTexts,
   {
     id,
     locales,
-    main,
-  }: { readonly id: BotId; readonly locales: readonly Locale[]; readonly main: FieldTexts },
+    source,
+  }: { readonly id: BotId; readonly locales: readonly Locale[]; readonly source: FieldTexts },
 ): FormEntry {
   const locale = localeOf(texts);
   const exists = locale !== undefined && locales.includes(locale);
@@ -63,7 +63,7 @@ export function newTranslationEntry(
     ...(locale === undefined && { locale: { key: 'fault.locale' } }),
     ...(exists && { locale: { key: 'fault.hasLanguage' } }),
     ...(description !== '' &&
-      description === main.description && { description: { key: 'fault.untranslated' } }),
+      description === source.description && { description: { key: 'fault.untranslated' } }),
   });
 }
 

@@ -7,6 +7,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
 import type { Viewer } from '../page/layout.tsx';
 import type { FieldTexts, FormKind } from './add-fields.ts';
+import type { OfferedLanguages } from './offered-languages.ts';
 import {
   type EditedFile,
   editEntry,
@@ -27,6 +28,8 @@ export interface Form {
   readonly listed: BotRecord | undefined;
   /** The texts that it is filled in with at first. */
   readonly texts: FieldTexts;
+  /** The languages that a new page may be in; none where the form does not ask for it. */
+  readonly languages: readonly Locale[];
   /** The digest of the file that it is filled in with; empty for a new file. */
   readonly base: string;
   /** The text of the file before; null for a new one. */
@@ -37,15 +40,20 @@ export interface Form {
 /** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
 export type PageReader = (place: PagePlace) => string | undefined;
 
-/** Returns the form for a new bot. @param locale the language that is proposed */
-export function newBotForm(bots: BotIndex, viewer: Viewer | null, locale: Locale): Form {
+/** Returns the form for a new bot. */
+export function newBotForm(
+  bots: BotIndex,
+  viewer: Viewer | null,
+  { languages, proposed }: OfferedLanguages,
+): Form {
   return {
     kind: 'add',
     action: '/add',
     download: '/add/file',
     listed: undefined,
     base: '',
-    texts: { locale, ...(viewer && { authors: viewer.id }) },
+    texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
+    languages,
     before: null,
     entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
   };
@@ -65,28 +73,37 @@ export function editForm(bot: IndexedBot, language: string | null, read: PageRea
     listed: recordOf(bot),
     base: hash('sha1', file.text, 'base64url'),
     texts: { ...texts, locale: file.locale },
+    languages: [],
     before: file.text,
     entryOf: (changed) => editEntry(file, texts, changed),
   };
 }
 
 /**
- * Returns the form that adds a language to a bot, with the texts of its main page to start from.
+ * Returns the form that adds a language to a bot, with the texts of a page to start from.
+ * @param from the language of that page; null for the main page
  * @throws {ProblemError} not-found
  */
-export function translationForm(bot: IndexedBot, read: PageReader): Form {
-  const { texts: main } = readFile(bot, null, read);
-  const { name = '', description = '', page = '' } = main;
-  const action = translatePath(bot.id);
+export function translationForm(
+  bot: IndexedBot,
+  from: string | null,
+  read: PageReader,
+  { languages, proposed }: OfferedLanguages,
+): Form {
+  const { file, texts: source } = readFile(bot, from, read);
+  const { name = '', description = '', page = '' } = source;
+  const { locales } = bot.facts;
+  const action = translatePath(bot.id, file.isMain ? undefined : file.locale);
   return {
     kind: 'translate',
     action,
-    download: `${action}/file`,
+    download: action.replace('/translate', '/translate/file'),
     listed: recordOf(bot),
     base: '',
-    texts: { name, description, page },
+    texts: { name, description, page, locale: proposed },
+    languages,
     before: null,
-    entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales: bot.facts.locales, main }),
+    entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales, source }),
   };
 }
 

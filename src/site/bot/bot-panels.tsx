@@ -107,7 +107,7 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
       <h2 id="listing">{t('bot.listing')}</h2>
       <ul class="links">
         <Item href={href(editPath(id, language))}>{t('bot.edit')}</Item>
-        <Item href={href(translatePath(id))}>{t('bot.translate')}</Item>
+        <Item href={href(translatePath(id, language))}>{t('bot.translate')}</Item>
         {site.repository && (
           <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
         )}

@@ -6,7 +6,7 @@ export function editPath(id: BotId, language?: Locale): string {
   return `/bots/${id}/edit${language === undefined ? '' : `?language=${language}`}`;
 }
 
-/** Returns the path of the form that adds a language to a bot. */
-export function translatePath(id: BotId): string {
-  return `/bots/${id}/translate`;
+/** Returns the path of the form that adds a language to a bot. @param from that of the page to translate; the main page where none is named */
+export function translatePath(id: BotId, from?: Locale): string {
+  return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }

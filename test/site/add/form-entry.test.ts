@@ -190,7 +190,7 @@ describe('the form that edits a bot', () => {
 
 describe('the form that adds a language', () => {
   const main = { name: 'Homer', description: 'Answers.', page: '# Homer' };
-  const bot = { id: botId('7'), locales: ['en', 'fr'] as Locale[], main };
+  const bot = { id: botId('7'), locales: ['en', 'fr'] as Locale[], source: main };
 
   it('makes a translation as the formatter writes it', () => {
     const { path, text, faults } = newTranslationEntry(
