@@ -11,6 +11,7 @@ import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { withDefaults } from '../catalogue/page/defaults.ts';
 import { validate } from '../catalogue/page/schema.ts';
+import { timeAfter } from '../state/ref/bot-state.ts';
 
 /** Applies owners' updates: content is committed, counts go to the journal. An update that has resolved is durable. */
 export class Updates {
@@ -91,7 +92,8 @@ export class Updates {
 }
 
 /**
- * Returns a main page's text with `values` and with `edited` set to `now`; the same text where it has the values already.
+ * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
+ * `now`, or just after what it was: in a merge a later post wins though the clock has stepped back.
  * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
  */
 export function withValues(
@@ -108,7 +110,8 @@ export function withValues(
   const known = withDefaults(page.data);
   const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
   if (changed.length === 0) return text;
-  const edited = Math.max(now, Number(page.data['created']));
+  const { created, edited: previous = created } = page.data;
+  const edited = timeAfter(Number(previous), Math.max(now, Number(created)));
   return editPage(text, { ...Object.fromEntries(changed), edited });
 }
 

@@ -23,4 +23,12 @@ describe('an update of a page', () => {
     match(changed, /"other"/);
     match(changed, /"edited": 1800000000000/);
   });
+
+  it('is later than the one before, though the clock stepped back, and never before the bot was created', () => {
+    const text = mainPage({ created: 1_600_000_000_000, edited: 1_700_000_000_000 });
+    for (const clock of [1_700_000_000_000, 1_650_000_000_000, 1_500_000_000_000])
+      match(withValues(path, text, { nsfw: true }, clock), /"edited": 1700000000001,/);
+    const unedited = mainPage({ created: 1_600_000_000_000 });
+    match(withValues(path, unedited, { nsfw: true }, 1_500_000_000_000), /"edited": 1600000000001\n/);
+  });
 });

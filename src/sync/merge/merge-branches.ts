@@ -41,13 +41,12 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
 
 /**
  * Replays what ours changed since `base` on top of theirs, which no longer has `base` in its history: one commit, with
- * theirs as its only parent. Returns their tip itself where it has all of our changes.
+ * theirs as its only parent. What both changed is decided as in a merge. Returns their tip itself where it has all of
+ * our changes.
  * @throws {GitError}
  */
-export async function replayOnto(
-  repository: Repository,
-  { base, ours, theirs }: Sides,
-): Promise<BranchMerge> {
+export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
+  const { base, ours, theirs } = sides;
   const ourChanges = await diffTrees(repository, base, ours);
   const theirFiles = new Map(
     (await diffTrees(repository, base, theirs)).map(({ path, after }) => [path, after]),
@@ -59,7 +58,7 @@ export async function replayOnto(
     if (other === undefined) alone.set(path, after);
     else if (!isSame(other, after)) both.set(path, { base: before, ours: after, theirs: other });
   }
-  const { files, setAside } = await mergeFiles(repository, both, theirFiles);
+  const { files, setAside } = await mergeFiles(repository, both, theirFiles, sides);
   const all = new Map([...alone, ...files]);
   const tree = await treeOf(repository, theirs);
   if (all.size === 0 || tree === undefined) return { commit: theirs, setAside };

@@ -27,14 +27,14 @@ export interface FileVersions {
 /**
  * Merges files that both sides changed: pages by meaning, of all others theirs stays.
  * @param theirFiles the files that theirs changed
- * @param sides decides a key that both changed by who wrote it last; without it theirs wins
+ * @param sides decides a key that both changed by who wrote it last
  * @throws {GitError}
  */
 export async function mergeFiles(
   repository: Repository,
   both: ReadonlyMap<string, FileVersions>,
   theirFiles: ReadonlyMap<string, GitFile | null>,
-  sides?: Sides,
+  sides: Sides,
 ): Promise<{ readonly files: Map<string, NewFile>; readonly setAside: readonly SetAsideChange[] }> {
   const files = new Map<string, NewFile>();
   const setAside: SetAsideChange[] = [];
@@ -50,7 +50,7 @@ export async function mergeFiles(
     for (const what of gaveWay)
       setAside.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
-  if (sides === undefined || disputed.length === 0) return { files, setAside };
+  if (disputed.length === 0) return { files, setAside };
   const decided = await mergeByWriters(repository, both, disputed, sides);
   for (const { path, file } of decided) files.set(path, file);
   const paths = new Set(decided.map(({ path }) => path));

@@ -205,6 +205,21 @@ describe('the merge of two branches', () => {
     strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
   });
 
+  it('replays the later of two posts for a key, and neither over what a person committed', async () => {
+    const root = repository.git('commit-tree', `${base}^{tree}`, '-m', 'Begin again');
+    for (const [mine, message, winner] of [
+      [4, ofService, /ours\.example/],
+      [2, ofService, /theirs\.example/],
+      [4, 'Edit', /theirs\.example/],
+    ] as const) {
+      const ours = post('https://ours.example/', mine);
+      repository.git('checkout', '-q', '--detach', root);
+      const theirs = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, message);
+      const { commit } = await replayOnto(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), winner);
+    }
+  });
+
   function fileOf(path: string): SetAsideChange {
     return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
   }
