@@ -37,7 +37,7 @@ describe('/metrics', () => {
   before(async () => {
     repo = testRepository({
       [pagePath(homer)]: mainPage(),
-      [pagePath('42')]: mainPage({ name: 'Bart', category: 'nonsense' }),
+      [pagePath('42')]: mainPage({ name: 'Bart', invite: 'nonsense' }),
     });
     service = await startTestService({}, { root: repo.folder });
     service.expectLog(/42\.en\.md.*a file breaks a rule/);

@@ -19,7 +19,7 @@ describe('what the log has for an operator', () => {
     lines().filter(({ msg }) => pattern.test(String(msg)));
 
   before(async () => {
-    const files = { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage({ category: 'cars' }) };
+    const files = { [pagePath('7')]: mainPage(), [pagePath('8')]: mainPage({ invite: 'cars' }) };
     const repository = testRepository(files);
     repository.git('remote', 'add', 'origin', 'https://shelf:secret@git.example.org/bots.git');
     const env = { BOTSHELF_LOG_LEVEL: 'debug', BOTSHELF_ACCESS_LOG: 'on' };

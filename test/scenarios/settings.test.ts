@@ -2,6 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, strictEqual } from 'node:assert/s
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { testRepository } from '../support/repository.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { type Answer, startTestService, type TestService } from '../support/service.ts';
@@ -130,7 +131,7 @@ describe('the settings of a catalogue', () => {
     await eventually(async () => (await faults()).length > 0);
     write({ ...own, categories: { fun: {} } });
     await eventually(async () => (await faults()).length > 1);
-    match(await get('/api/v2/bots/8'), /"category":"books"/);
+    match(await get('/api/v2/bots/8'), /"category":"other"/);
     rmSync(join(service.root, pagePath('8')));
     rmSync(join(service.root, pagePath('7', 'fr')));
     write(german);
@@ -183,5 +184,27 @@ describe('the settings of a catalogue', () => {
     rmSync(join(service.root, 'botshelf.json'));
     await eventually(async () => (await get('/')).includes('<title>Botshelf</title>'));
     deepStrictEqual(await faults(), []);
+  });
+});
+
+describe('a category that the catalogue does not have', () => {
+  it('is served as other with a fault, and the file keeps it when the bot posts, for when the catalogue has it again', async () => {
+    const repository = testRepository({ [pagePath('8')]: mainPage({ category: 'books' }) });
+    const service = await startTestService({}, { root: repository.folder });
+    service.expectLog(/category: \\"books\\" is not an allowed value: choose education/);
+    const category = async (): Promise<string> => (await service.request('/api/v2/bots/8')).json.category;
+    strictEqual(await category(), 'other');
+    match((await service.request('/api/v2/bots?category=other')).text, /"id":"8"/);
+    deepStrictEqual((await service.request('/readyz')).json.faultyFiles, 1);
+
+    const update = { support: 'https://example.org/help' };
+    const token = await issueTestToken(repository.folder, '8');
+    strictEqual((await service.request('/api/v2/bots/8', updateRequest(token, update))).status, 200);
+    match(repository.git('show', `HEAD:${pagePath('8')}`), /"category": "books"[^]+"support": "https/);
+    strictEqual(await category(), 'other');
+
+    repository.commit({ 'botshelf.json': '{"categories": {"books": {"en": "Books"}}}' });
+    await eventually(async () => strictEqual(await category(), 'books'));
+    strictEqual((await service.request('/readyz')).json.faultyFiles, 0);
   });
 });

@@ -19,7 +19,8 @@ export type ImageLookup = (images: FullImages) => BotRecord['cachedImages'];
 
 /**
  * Reads a bot from all of its files. The last valid version of a faulty file is served, taken from `previous`; where
- * the files together make no bot, the whole previous one is served.
+ * the files together make no bot, the whole previous one is served. A category that `limits` does not have is served
+ * as `other`.
  */
 export function readBot(
   id: BotId,
@@ -45,7 +46,10 @@ export function readBot(
   const text = contents.find(([locale]) => locale === main.locale)?.[1];
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
-  const data = { ...(shared as unknown as FilledMainPage), name: text.name, description: text.description };
+  const filled = shared as unknown as FilledMainPage;
+  const isKnown = limits.categories?.includes(filled.category) ?? true;
+  const category = isKnown ? filled.category : 'other';
+  const data = { ...filled, category, name: text.name, description: text.description };
   const translations = contents.filter(([locale]) => locale !== main.locale);
   const record = assembleRecord(
     id,

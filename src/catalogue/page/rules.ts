@@ -40,7 +40,7 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
 export interface CheckedFiles {
   /** The files that are meant as the main page; there must be exactly one. */
   readonly mains: readonly PageFile[];
-  /** The files without a fault of their own. */
+  /** The files that can be served: without a fault of their own, or with an unknown category only. */
   readonly good: readonly ReadablePage[];
   readonly faults: readonly Fault[];
 }
@@ -62,7 +62,7 @@ export function checkFiles(
     const own = isReadable(file)
       ? pageRules.flatMap((rule) => rule(file, mains.includes(file), limits))
       : file.faults;
-    if (isReadable(file) && own.length === 0) good.push(file);
+    if (isReadable(file) && own.every(({ rule }) => rule === 'enum')) good.push(file);
     faults.push(...own);
   }
   if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));

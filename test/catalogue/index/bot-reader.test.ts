@@ -75,7 +75,7 @@ describe('a bot', () => {
   });
 
   it('serves the last valid version of a faulty main page, and the new translation', () => {
-    const texts = { en: mainPage({ category: 'x', nsfw: true }), fr: translation('Omer', 'Répond.') };
+    const texts = { en: mainPage({ invite: 'x', nsfw: true }), fr: translation('Omer', 'Répond.') };
     const { bot } = read(texts, good(both));
     const { contents, category, nsfw } = record(bot);
     deepStrictEqual([contents['fr']?.name, category, nsfw], ['Omer', 'fun', false]);
@@ -132,9 +132,9 @@ describe('a bot', () => {
 
   it('keeps its default locale while the new main page is faulty', () => {
     const before = good(both);
-    const swapped = { en: translation('Homer', 'Answers.'), fr: mainPage({ category: 'x' }) };
+    const swapped = { en: translation('Homer', 'Answers.'), fr: mainPage({ invite: 'x' }) };
     const reading = read(swapped, before);
-    deepStrictEqual(rules(reading), ['fr enum']);
+    deepStrictEqual(rules(reading), ['fr pattern']);
     strictEqual(reading.bot, before);
   });
 
