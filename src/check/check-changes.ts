@@ -13,16 +13,14 @@ import {
   formerMainPages,
 } from './change-rules.ts';
 import { asError, checkCatalogue, type CheckReport, type Finding } from './check.ts';
-import { openCommitSource } from './commit-source.ts';
 import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
 import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
 import { findingsOfHistory } from './history-rules.ts';
 import { botsFolder, keeper, placeAt } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
-import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { isInScope, type Scope, scopeOf } from './scope.ts';
-import { folderSource } from './source.ts';
+import { isInScope, type Scope } from './scope.ts';
+import { openChangedCatalogue } from './settings-change.ts';
 import { searchOnDisk, tokenRule } from './token-search.ts';
 
 /** The files that a change may touch; a larger change is refused unread. */
@@ -92,20 +90,22 @@ async function checkBots(
   onProgress: (files: number) => void,
 ): Promise<CheckReport> {
   const blobs = changes
-    .filter(({ previousPath }) => previousPath?.startsWith(`${botsFolder}/`))
+    .filter(({ previousPath: path }) => path === settingsName || path?.startsWith(`${botsFolder}/`))
     .flatMap(({ previousBlob }) => previousBlob ?? []);
-  const former = formerMainPages(changes, await readObjects(root, blobs, maxFileSize));
+  const formerFiles = await readObjects(root, blobs, maxFileSize);
+  const former = formerMainPages(changes, formerFiles);
   const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
   const changed = new Set(paths);
-  const own = scopeOf(paths.filter((path) => path.startsWith(`${botsFolder}/`)));
-  // Other settings may refuse what no bot of the change has.
-  const bots = changed.has(settingsName) ? 'everything' : own;
   const seen = new Set<string>();
   const newcomers: Newcomer[] = [];
-  const source = after === null ? folderSource(root) : await openCommitSource(root, after, bots);
-  const settings = await readSettings(source.readFile);
-  const decides = [settingsName, settings.logoPath].some((path) => path !== null && changed.has(path));
-  const report = await checkCatalogue(source, bots, {
+  const { source, scope, settings, changesSettings } = await openChangedCatalogue(
+    root,
+    after,
+    changes,
+    paths,
+    formerFiles,
+  );
+  const report = await checkCatalogue(source, scope, {
     settings,
     rulesOfBot: (id, files) => {
       seen.add(id);
@@ -121,13 +121,14 @@ async function checkBots(
   const isOfChange = ({ path, rule }: Finding): boolean => {
     if (path === settingsName) return false;
     const id = placeAt(path)?.id;
-    return rulesOfSettings.has(rule) || isInScope(own, path) || (id !== undefined && ids.has(id));
+    const isChanged = paths.some((own) => own === path || own.startsWith(`${path}/`));
+    return isChanged || rulesOfSettings.has(rule) || (id !== undefined && ids.has(id));
   };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
-    ...(decides ? settings.faults.map(asError) : []),
-    ...(bots === own ? report.findings : report.findings.filter(isOfChange)),
+    ...(changesSettings ? settings.faults.map(asError) : []),
+    ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),
     ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
     ...(await findingsOfDuplicates(root, after, newcomers)),
   ];

@@ -4,45 +4,53 @@ import { join } from 'node:path';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ids = ['190519304972663312', '190519304972663313', '7', '8', '9'];
 const invite = (id: string): string => `https://example.org/${id}`;
+const pageOf = (id: string): string => mainPage({ name: `Bot ${id}`, invite: invite(id) });
 
 describe('botshelf check in a partial clone without a work tree, as pipelines have it', () => {
   let origin: TestRepository;
   let clone: TestRepository;
   /** Has a line for each time that the clone connects to the origin. */
   const connections = join(tempFolder(), 'connections');
+  const uploadPack = join(tempFolder(), 'upload-pack');
 
   before('make a catalogue, and a clone of it', () => {
-    origin = testRepository(
-      Object.fromEntries(
-        ids.map((id) => [pagePath(id), mainPage({ name: `Bot ${id}`, invite: invite(id) })]),
-      ),
-    );
-    origin.git('config', 'uploadpack.allowFilter', 'true');
-    const folder = join(tempFolder(), 'clone');
-    const uploadPack = join(tempFolder(), 'upload-pack');
     writeFileSync(uploadPack, `#!/bin/sh\necho >>'${connections}'\nexec git upload-pack "$@"\n`);
     chmodSync(uploadPack, 0o755);
-    const partial = ['--filter=blob:none', '--no-checkout', '--single-branch', '--no-tags', '--branch=main'];
-    origin.git('clone', '-q', ...partial, `file://${origin.folder}`, folder);
-    clone = repositoryIn(folder);
-    clone.git('config', 'remote.origin.uploadpack', uploadPack);
+    origin = originOf(Object.fromEntries(ids.map((id) => [pagePath(id), pageOf(id)])));
+    clone = cloneOf(origin);
   });
 
+  function originOf(files: Readonly<Record<string, string | Buffer>>): TestRepository {
+    const repo = testRepository(files);
+    repo.git('config', 'uploadpack.allowFilter', 'true');
+    return repo;
+  }
+
+  function cloneOf(repo: TestRepository): TestRepository {
+    const folder = join(tempFolder(), 'clone');
+    const partial = ['--filter=blob:none', '--no-checkout', '--single-branch', '--no-tags', '--branch=main'];
+    repo.git('clone', '-q', ...partial, `file://${repo.folder}`, folder);
+    const made = repositoryIn(folder);
+    made.git('config', 'remote.origin.uploadpack', uploadPack);
+    return made;
+  }
+
   /** Makes a pull request of these files and returns its commit. */
-  function pullRequest(files: Readonly<Record<string, string>>): string {
-    origin.git('switch', '-q', '--detach', 'main');
-    const head = origin.commit(files, 'Change');
-    origin.git('switch', '-q', 'main');
+  function pullRequest(files: Readonly<Record<string, string>>, repo = origin): string {
+    repo.git('switch', '-q', '--detach', 'main');
+    const head = repo.commit(files, 'Change');
+    repo.git('switch', '-q', 'main');
     return head;
   }
 
-  async function check(head: string): Promise<Run & { readonly connections: number }> {
+  async function check(head: string, { folder } = clone): Promise<Run & { readonly connections: number }> {
     rmSync(connections, { force: true });
-    const run = await botshelf(clone.folder, ['check', '--base=HEAD', `--head=${head}`, '--fetch=origin']);
+    const run = await botshelf(folder, ['check', '--base=HEAD', `--head=${head}`, '--fetch=origin']);
     const count = existsSync(connections) ? readFileSync(connections, 'utf8').length : 0;
     return { ...run, connections: count };
   }
@@ -73,6 +81,59 @@ describe('botshelf check in a partial clone without a work tree, as pipelines ha
     strictEqual(connections, 3);
     ok(missing() <= 1);
     strictEqual((await check(head)).connections, 0, 'nothing is fetched twice');
+  });
+
+  describe('of 300 bots connects at most three times where the settings change', () => {
+    const many = Array.from({ length: 300 }, (_, index) => String(1000 + index));
+    const settings = { name: 'Ours', logo: 'logo.png', languages: ['en', 'fr'] };
+    const now = (change: object): string => JSON.stringify({ ...settings, ...change });
+    let large: TestRepository;
+
+    before('make a large catalogue', async () => {
+      const pages = Object.fromEntries(many.map((id) => [pagePath(id), pageOf(id)]));
+      large = originOf({
+        ...pages,
+        'botshelf.json': now({}),
+        'logo.png': await samplePicture({ width: 64, height: 64 }),
+      });
+    });
+
+    for (const [what, files, fetched, code, found] of [
+      [
+        'a notice, of which no bot is read',
+        { 'botshelf.json': now({ notice: 'Hello' }) },
+        3,
+        0,
+        /^0 files, /m,
+      ],
+      [
+        'a language that is no longer allowed, and all bots are read',
+        { 'botshelf.json': now({ languages: ['fr'] }) },
+        3,
+        1,
+        /^301 files, 300 faults, /m,
+      ],
+      [
+        'a notice beside a new bot, whose name is compared with all',
+        { 'botshelf.json': now({ notice: 'Hello' }), [pagePath('5')]: pageOf('1007') },
+        3,
+        0,
+        /^bots\/005\/5\.en\.md:\d+:\d+ name-taken warning: .+ bots\/007\/1007\.en\.md already/m,
+      ],
+      [
+        'and none for the logo, of a bot only',
+        { [pagePath('1007')]: pageOf('1007').replace('fun', 'music') },
+        2,
+        0,
+        /^/,
+      ],
+    ] as const)
+      it(what, async () => {
+        const clone = cloneOf(large);
+        const run = await check(pullRequest(files, large), clone);
+        deepStrictEqual([run.code, run.stderr, run.connections], [code, '', fetched]);
+        match(run.stdout, found);
+      });
   });
 
   it('says what is wrong with a commit that cannot be fetched', async () => {
