@@ -10,6 +10,8 @@ import { counted } from '../spelling/counted.ts';
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
+  /** Removes what killed and failed gits have left beside the packs, on each run. */
+  readonly removePartialPacks: (repository: Repository) => Promise<void>;
   /** Removes commits that are no longer needed, once a day. Returns how many. */
   readonly prune: (repository: Repository) => Promise<number>;
 }
@@ -72,6 +74,7 @@ export class Maintenance {
     const { gitDir, commonDir } = repository;
     // A person's gc does the same work, and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
+    await this.#options.removePartialPacks(repository);
     const packs = join(commonDir, 'objects/pack');
     if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);

@@ -7,6 +7,7 @@ import { removeUnfinishedWrites } from '../disk/atomic-write.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
 import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
+import { removePartialPacks } from '../git/locks/partial-packs.ts';
 import { Maintenance } from '../git/maintenance.ts';
 import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
@@ -136,6 +137,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
+    removePartialPacks,
     prune: async (repository) => {
       const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
       return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));

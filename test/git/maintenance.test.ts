@@ -4,6 +4,7 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { CommitEvents } from '../../src/git/commit-events.ts';
+import { removePartialPacks } from '../../src/git/locks/partial-packs.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
@@ -23,7 +24,7 @@ describe('maintenance', () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
     const commits = new CommitEvents(silentLog);
     commits.subscribe(() => maintenance.committed());
     const committer = new Committer({
@@ -59,7 +60,7 @@ describe('maintenance', () => {
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
@@ -73,6 +74,19 @@ describe('maintenance', () => {
     repositoryOpener.close();
   });
 
+  it('removes what a killed repack has left, without a restart', async () => {
+    const repository = testRepository({ [path]: 'name: One\n' });
+    const left = join(repository.folder, '.git/objects/pack/.tmp-1-pack-0a.pack');
+    writeFileSync(left, '');
+    utimesSync(left, 0, 0);
+    const repositoryOpener = new RepositoryOpener(repository.folder);
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+    await maintenance.run();
+    await maintenance.close();
+    repositoryOpener.close();
+    strictEqual(existsSync(left), false);
+  });
+
   it('deletes what was pruned from the state, but nothing that was reached yesterday', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const old = [1, 2, 3].map((hour) => commitState(repository, hour, `${hour}`));
@@ -84,7 +98,7 @@ describe('maintenance', () => {
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
     await maintenance.run();
     await maintenance.close();
     repositoryOpener.close();

@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/system-error.ts';
@@ -115,6 +115,14 @@ describe('while nothing can be written', () => {
       isSaved = answer.status === 200;
     }
     refused(await post({ category: 'games' }), /disk is full/);
+    await eventually(() => {
+      const left = readdirSync(join(inside, '.git'), { recursive: true, encoding: 'utf8' });
+      strictEqual(
+        left.filter((name) => /tmp_pack|crash/.test(name)).join(),
+        '',
+        'nothing is left of what failed',
+      );
+    });
     strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
     strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
     strictEqual((await request('/api/v2/bots/1')).json.category, 'music');

@@ -33,6 +33,15 @@ export async function gitProcessesIn(
   };
 }
 
+/** Returns the git command that a process runs, such as fetch. */
+export function commandOf({ args }: GitProcess): string {
+  const [, own] = /(?:^|\/)git-([a-z-]+)$/.exec(args[0] ?? '') ?? [];
+  if (own !== undefined) return own;
+  let i = 1;
+  while (args[i]?.startsWith('-')) i += args[i] === '-c' || args[i] === '-C' ? 2 : 1;
+  return args[i] ?? '';
+}
+
 /** Returns whether /proc has the processes of every user and every container. */
 async function allAreShown(): Promise<boolean> {
   try {

@@ -1,35 +1,49 @@
-import { lstat, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import { removeStaleIndexLock } from './index-lock.ts';
 import { gitSettings } from '../process/settings.ts';
 import { GitError } from '../process/git-error.ts';
-import { type GitProcess, gitProcessesIn } from './git-processes.ts';
+import { commandOf, type GitProcess, gitProcessesIn } from './git-processes.ts';
+import {
+  importMark,
+  keepFilesOfPartialPacks,
+  removeNamedFiles,
+  removePartialPacks,
+} from './partial-packs.ts';
 import type { Repository } from '../repository.ts';
 
 /**
  * Returns whether a git command that failed can be retried: git was killed, or it met stale locks, which are removed
- * now.
+ * now, with what git has left.
  * @throws a system error
  */
 export async function canRetry(repository: Repository, error: unknown, log: Log): Promise<boolean> {
   if (!(error instanceof GitError) || error.notStarted) return false;
+  await removeNamedFiles(repository, error);
   return (await removeStaleLocks(repository, log)) > 0 || error.status === null;
 }
 
 /**
- * Removes the locks that killed git processes left, and returns how many. A lock that a running git may hold stays,
- * also that of another program.
+ * Removes the locks that killed git processes left, and returns how many; partial packs as well. A lock that a running
+ * git may hold stays, also that of another program.
  * @throws a system error
  */
 export async function removeStaleLocks(repository: Repository, log: Log): Promise<number> {
+  const removed = await removeLocks(repository, log);
+  await removePartialPacks(repository);
+  return removed;
+}
+
+async function removeLocks(repository: Repository, log: Log): Promise<number> {
   for (let waited = 0; waited < patience; waited += pause) {
     const first = await locksIn(repository);
     if (first.size === 0) return 0;
     const { seen, othersHidden } = await gitProcessesIn(repository);
-    await sleep(othersHidden ? hiddenPause : pause);
-    if (seen.some(mayLock)) continue;
+    const isBusy = seen.some(mayLock);
+    await sleep(othersHidden && !isBusy ? hiddenPause : pause);
+    if (isBusy) continue;
     const second = await locksIn(repository);
     if ((await gitProcessesIn(repository)).seen.some(mayLock)) continue;
     const stale = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
@@ -63,14 +77,7 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
     log.warn({}, 'removed the stale index lock of a killed service');
   await removeStaleLocks(repository, log);
   await rm(repository.staging, { recursive: true, force: true });
-  const { seen, othersHidden } = await gitProcessesIn(repository);
-  if (seen.some((git) => commandOf(git) !== 'cat-file')) return;
-  const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
-  await removePartialPacks(join(repository.commonDir, 'objects/pack'), before);
 }
-
-/** Milliseconds after which a partial pack is removed where a hidden git may still write it. It blocks nothing. */
-const hiddenPackAge = 600_000;
 
 /** Returns the paths of all locks that block the service or a person's fetch in the clone, held or stale. */
 export async function lockFiles(repository: Repository): Promise<string[]> {
@@ -139,53 +146,10 @@ function mayLock(process: GitProcess): boolean {
   return !lockless.has(commandOf(process));
 }
 
-function commandOf({ args }: GitProcess): string {
-  const [, own] = /(?:^|\/)git-([a-z-]+)$/.exec(args[0] ?? '') ?? [];
-  if (own !== undefined) return own;
-  let i = 1;
-  while (args[i]?.startsWith('-')) i += args[i] === '-c' || args[i] === '-C' ? 2 : 1;
-  return args[i] ?? '';
-}
-
 /** Returns the git processes that an earlier service started and that may still move a ref. */
 async function orphans(repository: Repository): Promise<GitProcess[]> {
   const { seen } = await gitProcessesIn(repository);
   return seen.filter(
     (git) => !repository.isOwn(git.parent) && git.args.includes(gitSettings[0] ?? '') && mayLock(git),
   );
-}
-
-/** @param before milliseconds since the epoch: files written later stay */
-async function removePartialPacks(folder: string, before: number): Promise<void> {
-  const temporary = (await namesIn(folder)).filter((name) => /^tmp_(pack|idx|rev)_/.test(name));
-  const marks = await keepFilesOfPartialPacks(folder, importMark, fetchMark);
-  for (const path of [...temporary.map((name) => join(folder, name)), ...marks]) {
-    const stat = await lstat(path).catch(() => undefined);
-    if (stat && stat.mtimeMs < before) await rm(path, { force: true });
-  }
-}
-
-/**
- * Returns the `.keep` files by which fast-import and fetch protect a pack that they write from a repack. fast-import
- * refuses to write a pack that has one, such as the pack that it was writing when it was killed.
- */
-async function keepFilesOfPartialPacks(folder: string, ...texts: readonly RegExp[]): Promise<string[]> {
-  const names = new Set(await namesIn(folder));
-  const marks: string[] = [];
-  for (const name of names) {
-    const [, pack] = /^(.+)\.keep$/.exec(name) ?? [];
-    if (pack === undefined) continue;
-    const path = join(folder, name);
-    const text = await readFile(path, 'utf8').catch(() => '');
-    const isPartial = text === '' && !names.has(`${pack}.idx`);
-    if (isPartial || texts.some((mark) => mark.test(text))) marks.push(path);
-  }
-  return marks;
-}
-
-const importMark = /^fast-import$/;
-const fetchMark = /^fetch-pack \d+ on /;
-
-async function namesIn(folder: string): Promise<string[]> {
-  return await readdir(folder).catch(() => []);
 }

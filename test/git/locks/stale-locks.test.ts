@@ -1,8 +1,12 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { removeStaleLocks } from '../../../src/git/locks/stale-locks.ts';
+import { openRepository } from '../../../src/git/repository.ts';
+import { silentLog } from '../../../src/log.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 
 const source = (name: string): string =>
@@ -45,5 +49,86 @@ describe('removing stale locks after a crash, in a container', () => {
     await recoverInContainer(repository);
     strictEqual(existsSync(pack('tmp_pack_live')), true);
     strictEqual(existsSync(pack('tmp_pack_dead')), false);
+  });
+});
+
+describe('removing what a git has left', () => {
+  const started: ChildProcessWithoutNullStreams[] = [];
+  afterEach(() => {
+    for (const git of started.splice(0)) git.kill('SIGKILL');
+  });
+  const start = ({ folder }: TestRepository, ...args: string[]): ChildProcessWithoutNullStreams => {
+    const git = spawn('git', args, { cwd: folder });
+    started.push(git);
+    return git;
+  };
+  const run = async ({ folder }: TestRepository): Promise<number> => {
+    const repository = await openRepository(folder);
+    return await removeStaleLocks(repository, silentLog).finally(() => repository.objects.close());
+  };
+  const pack = ({ folder }: TestRepository, name: string): string => join(folder, '.git/objects/pack', name);
+  const leave = (repository: TestRepository, name: string, text = '', mode = 0o644): string => {
+    writeFileSync(pack(repository, name), text, { mode });
+    // Where gits of other containers may be hidden, only what is old counts as left.
+    utimesSync(pack(repository, name), 0, 0);
+    return pack(repository, name);
+  };
+
+  it('leaves the lock of a branch while the git that holds it lives, and removes it when that is killed', async () => {
+    const repository = testRepository({ 'a.txt': 'A' });
+    const lock = join(repository.folder, '.git/refs/heads/main.lock');
+    const commit = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Next');
+    const hold = async (): Promise<ChildProcessWithoutNullStreams> => {
+      const git = start(repository, 'update-ref', '--stdin');
+      git.stdin.write(`start\nupdate refs/heads/main ${commit}\nprepare\n`);
+      await eventually(() => strictEqual(existsSync(lock), true));
+      return git;
+    };
+    const first = await hold();
+    strictEqual(await run(repository), 0);
+    strictEqual(existsSync(lock), true);
+    first.stdin.end('commit\n');
+    deepStrictEqual(await once(first, 'exit'), [0, null]);
+    strictEqual(repository.git('rev-parse', 'main'), commit);
+    const second = await hold();
+    second.kill('SIGKILL');
+    await once(second, 'exit');
+    notStrictEqual(await run(repository), 0);
+    strictEqual(existsSync(lock), false);
+  });
+
+  it('leaves the half-written packs while a git lives, and removes them when that is killed', async () => {
+    const repository = testRepository({ 'a.txt': 'A' });
+    const git = start(repository, 'fast-import', '--quiet');
+    git.stdin.write('blob\ndata 1\na\nprogress written\n');
+    await once(git.stdout, 'data');
+    const names = (): string[] => readdirSync(pack(repository, ''));
+    const [own = ''] = names().filter((name) => name.startsWith('tmp_pack_'));
+    utimesSync(pack(repository, own), 0, 0);
+    const repacked = leave(repository, '.tmp-1-pack-0a.idx');
+    await run(repository);
+    deepStrictEqual(
+      [own, repacked].map((name) => names().includes(basename(name))),
+      [true, true],
+    );
+    git.kill('SIGKILL');
+    await once(git, 'exit');
+    await run(repository);
+    deepStrictEqual(names(), []);
+  });
+
+  it('removes the mark of a pack that a power loss has emptied, so that the pack is merged again', async () => {
+    const repository = testRepository({ 'a.txt': 'A' });
+    repository.git('repack', '-q', '-d');
+    const [name = ''] = readdirSync(pack(repository, '')).filter((each) => each.endsWith('.idx'));
+    const keep = name.replace('.idx', '.keep');
+    for (const text of ['', '\0'.repeat(11)]) {
+      const mark = leave(repository, keep, text, 0o600);
+      await run(repository);
+      strictEqual(existsSync(mark), false);
+    }
+    const ofPerson = leave(repository, keep);
+    await run(repository);
+    strictEqual(existsSync(ofPerson), true);
   });
 });
