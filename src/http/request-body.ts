@@ -37,34 +37,67 @@ function isUtf8Text(ctx: Context, mediaType: string): boolean {
   return ctx.is(mediaType) !== false && ['', 'utf-8', 'utf8'].includes(ctx.request.charset.toLowerCase());
 }
 
+/** Bytes of all bodies that are being read at a time (docs/decisions/024-the-oldest-body-gives-way.md). */
+export const maxBodyBytesInTotal = 64 * 1024 * 1024;
+
 /**
- * Reads the body of a request, of any type.
+ * Reads the body of a request, of any type. Where all bodies that are being read exceed `maxBodyBytesInTotal`, the one that
+ * began first is refused.
  * @param limit in bytes
  * @param whenTooLarge the fix for a body that is too large, for messages
- * @throws {ProblemError} too-large or bad-request
+ * @throws {ProblemError} too-large, bad-request or busy
  */
 export function readBytes(ctx: Context, limit: number, whenTooLarge: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { req } = ctx;
-    const endedEarly = (): void =>
-      reject(new ProblemError('bad-request', 'the body ended too early: send it again'));
-    const tooLarge = (): void => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const release = (): void => {
+      bodies.delete(refuse);
+      bytesInTotal -= length + chunks.length * bytesOfChunk;
+      chunks.length = length = 0;
+    };
+    const refuse = (problem: ProblemError): void => {
+      release();
       req.pause();
+      reject(problem);
+    };
+    const endedEarly = (): void =>
+      refuse(new ProblemError('bad-request', 'the body ended too early: send it again'));
+    const tooLarge = (): void => {
       const detail = `the body is larger than ${limit} bytes: ${whenTooLarge}`;
-      reject(new ProblemError('too-large', detail, { headers: { Connection: 'close' } }));
+      refuse(new ProblemError('too-large', detail, { headers: { Connection: 'close' } }));
     };
     if (!req.readable) endedEarly();
-    if (Number(req.headers['content-length']) > limit) tooLarge();
+    else if (Number(req.headers['content-length']) > limit) tooLarge();
     else {
-      const chunks: Buffer[] = [];
-      let length = 0;
+      bodies.add(refuse);
       req.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
         length += chunk.length;
+        bytesInTotal += chunk.length + bytesOfChunk;
         if (length > limit) tooLarge();
-        else chunks.push(chunk);
+        else if (bytesInTotal > maxBodyBytesInTotal) refuseOldest();
       });
-      req.on('end', () => resolve(Buffer.concat(chunks)));
+      req.on('end', () => {
+        resolve(Buffer.concat(chunks));
+        release();
+      });
       req.on('error', endedEarly);
     }
   });
+}
+
+/** How to refuse each body that is being read, in the order in which they began. */
+const bodies = new Set<(problem: ProblemError) => void>();
+
+let bytesInTotal = 0;
+
+/** What a piece of a body takes in memory besides its bytes: a client may send each byte as a chunk. */
+const bytesOfChunk = 512;
+
+function refuseOldest(): void {
+  const [refuse] = bodies;
+  const detail = 'the service reads too many bodies now, and this one arrived too slowly: send it again';
+  refuse?.(new ProblemError('busy', detail, { headers: { 'Retry-After': '2', Connection: 'close' } }));
 }

@@ -1,9 +1,9 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import Koa from 'koa';
-import { problemOf } from '../../src/http/problem-response.ts';
-import { readBytes } from '../../src/http/request-body.ts';
+import { createReportError, handleErrors, problemOf } from '../../src/http/problem-response.ts';
+import { maxBodyBytesInTotal, readBytes } from '../../src/http/request-body.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/log.ts';
 import { eventually } from '../support/eventually.ts';
@@ -59,5 +59,62 @@ describe('the body of a request', () => {
   it('is refused when the client leaves before its end', async () => {
     await post(`${head}Content-Length: 10\r\n\r\n01234`);
     deepStrictEqual(read, ['400 the body ended too early: send it again']);
+  });
+});
+
+describe('all bodies that are being read', () => {
+  let server: ListeningServer;
+  const sockets: Socket[] = [];
+  before(async () => {
+    const app = new Koa();
+    app.use(handleErrors(createReportError(silentLog)));
+    app.use(async (ctx) => (ctx.body = `${(await readBytes(ctx, megabyte, 'send less')).length} bytes`));
+    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  after(async () => await server.close());
+
+  /** Sends the beginning of a body; returns the connection and what it has received. */
+  const begin = (headers: string, body: string): { socket: Socket; received: () => string } => {
+    const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+    let text = '';
+    socket.on('data', (part: string) => (text += part)).on('error', () => {});
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`);
+    sockets.push(socket);
+    return { socket, received: () => text };
+  };
+  const megabyte = 1024 * 1024;
+  const allButOne = 'x'.repeat(megabyte - 1);
+
+  it('are bounded together: the one that began first is refused, and the others arrive', async () => {
+    const held: ReturnType<typeof begin>[] = [];
+    for (let i = 0; i < maxBodyBytesInTotal / megabyte + 2; i++)
+      held.push(begin(`Content-Length: ${megabyte}`, allButOne));
+    await eventually(() => held.some(({ received }) => received() !== ''));
+    const refused = held.find(({ received }) => received() !== '');
+    match(refused?.received() ?? '', /^HTTP\/1\.1 503 [^]*retry-after: 2\r\n[^]*problem:busy/i);
+    const quick = begin('Content-Length: 3', 'abc');
+    await eventually(() => match(quick.received(), /^HTTP\/1\.1 200 [^]*3 bytes$/));
+    for (const { socket } of held) socket.write('x');
+    await eventually(() => strictEqual(held.filter(({ received }) => received() === '').length, 0));
+    const last = held.at(-1)?.received() ?? '';
+    match(last, /^HTTP\/1\.1 200 [^]*1048576 bytes$/);
+  });
+
+  it('count what their pieces take in memory', async () => {
+    const bytes = begin('Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(200_000));
+    await eventually(() => match(bytes.received(), /^HTTP\/1\.1 503 /));
+  });
+
+  it('leave no part of the bound taken', async () => {
+    for (let i = 0; i < maxBodyBytesInTotal / megabyte + 2; i++) {
+      const left = begin(`Content-Length: ${megabyte}`, allButOne);
+      left.socket.end();
+      await once(left.socket, 'close');
+    }
+    const whole = begin(`Content-Length: ${megabyte}`, `${allButOne}x`);
+    await eventually(() => match(whole.received(), /1048576 bytes$/));
   });
 });

@@ -24,10 +24,14 @@ export interface HookRouteOptions {
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
-    const body = await readBytes(ctx, maxBody, 'the next regular fetch finds the push');
-    const proof = proofOf(ctx, secret, body);
+    const refusal = [ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server'] as const;
+    refused.check(...refusal);
+    const isSigned = proofHeaders.some((name) => ctx.get(name) !== '');
+    const proof = isSigned
+      ? proofOf(ctx, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
+      : null;
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
-      refused.count(ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server');
+      refused.count(...refusal);
       throw new ProblemError('bad-signature', advice, {
         headers: { 'WWW-Authenticate': 'Signature realm="hooks"' },
       });
@@ -45,6 +49,15 @@ const maxBody = 2 * 1024 * 1024;
 
 const advice =
   'the call is not signed with the secret, or is a repetition: set the secret of the webhook to that of BOTSHELF_WEBHOOK_SECRET';
+
+/** A call with none of them is refused before its body is read. */
+const proofHeaders = [
+  'webhook-signature',
+  'X-Gitlab-Token',
+  'X-Hub-Signature-256',
+  'X-Forgejo-Signature',
+  'X-Gitea-Signature',
+];
 
 /** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
 function proofOf(ctx: Context, secret: string, body: Buffer): string | null {

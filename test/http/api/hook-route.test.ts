@@ -1,5 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { addHookRoute } from '../../../src/http/api/hook-route.ts';
@@ -18,19 +20,15 @@ const secret = `whsec_${signingKey.toString('base64')}`;
 describe('POST /hooks/push', () => {
   let server: ListeningServer;
   let calls = 0;
-  before(async () => {
+  const serveHook = async (limit: number): Promise<ListeningServer> => {
     const router = new Router();
-    addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', 0) });
+    addHookRoute(router, { secret, pushed: () => calls++, refused: new RateLimit('refused-tokens', limit) });
     const app = new Koa();
     app.use(handleErrors(createReportError(silentLog)));
     app.use(router.routes());
-    server = await listen(app, {
-      host: '127.0.0.1',
-      port: 0,
-      maxConnections: 100,
-      log: silentLog,
-    });
-  });
+    return await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+  };
+  before(async () => (server = await serveHook(0)));
   after(async () => await server.close());
   beforeEach(() => {
     calls = 0;
@@ -117,6 +115,21 @@ describe('POST /hooks/push', () => {
       strictEqual(await call('{}', headers), 401, JSON.stringify(headers));
     }
     strictEqual(calls, 0);
+  });
+
+  it('refuses a call without a signature, and one of an address over its limit, before the body comes', async () => {
+    const limited = await serveHook(2);
+    const begin = async (signature: string): Promise<string> => {
+      const socket = connect(limited.port, '127.0.0.1').setEncoding('utf8');
+      socket.write(`POST /hooks/push HTTP/1.1\r\nHost: x\r\n${signature}Content-Length: 9\r\n\r\n`);
+      const [text] = (await once(socket, 'data')) as [string];
+      socket.destroy();
+      return text.slice(0, 12);
+    };
+    strictEqual(await begin(''), 'HTTP/1.1 401');
+    strictEqual(await begin('X-Hub-Signature-256: \r\n'), 'HTTP/1.1 401');
+    strictEqual(await begin(`X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n`), 'HTTP/1.1 429');
+    await limited.close();
   });
 
   it('reads no more of a body than a push can have', async () => {
