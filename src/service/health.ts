@@ -48,7 +48,10 @@ export function healthOf({
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer, uncommitted) },
-        state: { ready: true, faults: state.failures().map(({ message }) => message) },
+        state: {
+          ready: true,
+          faults: [...state.failures().map(({ message }) => message), ...state.clockFaults()],
+        },
         ...(sync && {
           remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
         }),

@@ -6,7 +6,7 @@ import type { Failure } from '../failure-log.ts';
 import type { Log } from '../log.ts';
 import { messageOf } from '../system-error.ts';
 import { CommittedState } from './ref/committed-state.ts';
-import { type Count, timeAfter } from './ref/bot-state.ts';
+import { clockTime, type Count, countTimeAfter } from './ref/bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/journal-line.ts';
@@ -88,11 +88,12 @@ export class StateStore implements CurrentCounts {
 
   /** A bot's latest count, with the time it was written; undefined when it never had one. */
   latest(id: BotId): Count | undefined {
-    return this.#state.count(id);
+    const count = this.#state.count(id);
+    return count && { value: count.value, at: clockTime(count.at) };
   }
 
   reportedAt(id: BotId): number | undefined {
-    const written = this.#state.count(id)?.at;
+    const written = this.latest(id)?.at;
     return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);
   }
 
@@ -101,7 +102,7 @@ export class StateStore implements CurrentCounts {
     await this.#follow();
     const token = this.#state.token(id);
     if (token === undefined || token.digest === null) return { issuedAt: undefined, lastUsed: undefined };
-    const uses = [this.#lastUsed.get(id), this.#state.count(id)?.at].filter((at) => at !== undefined);
+    const uses = [this.#lastUsed.get(id), this.latest(id)?.at].filter((at) => at !== undefined);
     const lastUsed = Math.max(...uses);
     return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
@@ -120,18 +121,29 @@ export class StateStore implements CurrentCounts {
     return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
   }
 
+  /** Returns that a merged count is from a clock that is ahead of this machine's; nothing where none is. */
+  clockFaults(): string[] {
+    const id = this.#state.findAhead();
+    const count = id && this.latest(id);
+    if (!count) return [];
+    const time = new Date(count.at).toISOString();
+    return [
+      `the count of the bot ${id} has the time ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines`,
+    ];
+  }
+
   /** A count that has not changed is not written again, unless it is older than `repeatSeconds` or an hour. */
   async setCount(id: BotId, count: number): Promise<void> {
     if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
-    const isKnown = known?.value === count && Date.now() - known.at <= this.#repeatAfter;
+    const isKnown = known?.value === count && Math.abs(Date.now() - clockTime(known.at)) <= this.#repeatAfter;
     if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
       return;
     }
-    const countedAt = timeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
+    const countedAt = countTimeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
     const entry: JournalEntry = { id, count, countedAt };
     this.#pending.set(id, entry);
     try {

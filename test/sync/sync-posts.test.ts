@@ -119,6 +119,27 @@ describe('a service with a remote that owners post to', () => {
     match(shared.git('log', '--format=%H', 'refs/botshelf/state'), new RegExp(theirs));
   });
 
+  it('says that a merged count is ahead of its clock, until the next count of the bot', async () => {
+    const { shared, service, tokens } = await startReplica({ BOTSHELF_SYNC_SECONDS: '1' });
+    await eventually(() => void stateOf(shared, id));
+    const other = shared.clone();
+    other.git('fetch', '-q', 'origin', 'refs/botshelf/state');
+    other.git('checkout', '-q', 'FETCH_HEAD');
+    const counted = `"${id}":{"count":7,"countedAt":${Date.now() + 2 * 86_400_000},`;
+    other.write('03/12.json', other.read('03/12.json').replace(/"312":\{(?:"count.*?(?="token))?/, counted));
+    other.commit({}, 'Count 1 bot');
+    other.git('push', '-q', 'origin', 'HEAD:refs/botshelf/state');
+    const stateFaults = async (): Promise<string[]> =>
+      (await service.request('/readyz')).json.parts.state.faults;
+    await eventually(async () =>
+      match((await stateFaults()).join(), /^the count of the bot 312 has the time .* ahead of this machine/),
+    );
+    strictEqual((await service.request('/readyz')).status, 200);
+    strictEqual((await post(service, id, tokens.get(id) ?? '', { count: 8 })).status, 200);
+    deepStrictEqual(await stateFaults(), []);
+    await eventually(() => match(stateOf(shared, id), /"count":8\b/));
+  });
+
   it('says for as long as the remote refuses the push that it does, since when and in its words, and logs it once', async () => {
     const { shared, service, tokens } = await startReplica({ BOTSHELF_PUSH_SECONDS: '2' });
     const token = tokens.get(id) ?? '';

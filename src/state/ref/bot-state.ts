@@ -9,7 +9,7 @@ export interface BotState {
 /** The number of servers a bot is in, as its owner posted it. */
 export interface Count {
   readonly value: number;
-  /** When it was posted: milliseconds since the epoch, later than any count it replaces. */
+  /** When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `clockTime` is that of a clock. */
   readonly at: number;
 }
 
@@ -36,6 +36,32 @@ export const latestTime = 8_640_000_000_000_000;
 export function timeAfter(previous: number | undefined, now: number = Date.now()): number {
   return Math.min(previous === undefined || previous < now ? now : previous + 1, latestTime);
 }
+
+/**
+ * Returns the time for a count that replaces one from `previous`. Where that is ahead of the clock, the count is of the
+ * next era: it is later all the same, and the clock decides again between it and other counts that replace `previous`.
+ */
+export function countTimeAfter(previous = 0, now: number = Date.now()): number {
+  const time = previous - clockTime(previous) + now;
+  const ofNextEra = time + eraMs;
+  return timeAfter(previous, isAhead(previous, now) && ofNextEra <= latestTime ? ofNextEra : time);
+}
+
+/** Returns what the clock said when a count was posted: milliseconds since the epoch. */
+export function clockTime(at: number): number {
+  return at % eraMs;
+}
+
+/** Returns whether the clock of the machine that took a count was ahead of this one. */
+export function isAhead(at: number, now: number = Date.now()): boolean {
+  return clockTime(at) > now + maxLeadMs;
+}
+
+/** A time in a state is this, once for each era, and the clock's. No clock reaches it: it is in the year 2286. */
+export const eraMs = 10_000_000_000_000;
+
+/** The difference between the clocks of two machines that is taken for none. */
+export const maxLeadMs = 5 * 60 * 1000;
 
 /**
  * Merges two states of a bot: the later count and the token of the higher generation. Merging is commutative,

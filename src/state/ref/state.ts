@@ -4,6 +4,7 @@ import {
   type BotState,
   botStateOf,
   type Count,
+  isAhead,
   type TokenState,
   laterCount,
   mergeTokens,
@@ -15,6 +16,8 @@ export class State {
   readonly #bots = new Map<BotId, BotState>();
   readonly #holders = new Map<TokenDigest, BotId>();
   readonly #shards = new Map<number, Shard>();
+  /** The bots whose count was ahead of the clock when it was merged. */
+  readonly #ahead = new Set<BotId>();
   #version = 0;
 
   /** Grows with each change of a count. */
@@ -52,8 +55,18 @@ export class State {
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
+    if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
     this.#bots.set(id, botStateOf(count, token));
     return true;
+  }
+
+  /** Returns a bot whose count is from a clock that is ahead of this machine's; undefined where there is none. */
+  findAhead(): BotId | undefined {
+    for (const id of this.#ahead) {
+      if (isAhead(this.count(id)?.at ?? 0)) return id;
+      this.#ahead.delete(id);
+    }
+    return undefined;
   }
 
   /** Returns the bots of one file of the state ref, in numeric order. */

@@ -1,6 +1,16 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latestTime, timeAfter, mergeBotStates } from '../../../src/state/ref/bot-state.ts';
+import {
+  type BotState,
+  clockTime,
+  countTimeAfter,
+  eraMs,
+  isAhead,
+  latestTime,
+  maxLeadMs,
+  mergeBotStates,
+  timeAfter,
+} from '../../../src/state/ref/bot-state.ts';
 import { someBotState } from '../../support/arbitrary.ts';
 import type { TokenDigest } from '../../../src/bot/token.ts';
 
@@ -106,5 +116,62 @@ describe('the time of a new fact', () => {
 
   it('is never past the last one that can be read back', () => {
     strictEqual(timeAfter(latestTime, 50), latestTime);
+  });
+});
+
+describe('the time of a count', () => {
+  const now = 1_800_000_000_000;
+
+  it('is that of the clock, and later than that of the count it replaces', () => {
+    const time = fc.integer({ min: 0, max: latestTime - 1 });
+    fc.assert(
+      fc.property(time, (previous) => {
+        const at = countTimeAfter(previous, now);
+        ok(at > previous && at <= latestTime);
+        if (at < latestTime - eraMs) ok(!isAhead(at, now));
+      }),
+    );
+    strictEqual(countTimeAfter(undefined, now), now);
+    strictEqual(countTimeAfter(now + maxLeadMs, now), now + maxLeadMs + 1);
+    strictEqual(clockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
+  });
+
+  it('lets the later of two counts win that replace one from a clock that was two days ahead', () => {
+    const ahead = countTimeAfter(now, now + 2 * 86_400_000);
+    const twice = countTimeAfter(countTimeAfter(ahead, now + 1), now + 2);
+    const later = countTimeAfter(ahead, now + 3);
+    ok(later > twice && twice > ahead);
+  });
+
+  it('makes a count win on every machine over those that its machine knew, whatever the clocks say', () => {
+    const machine = fc.nat(2);
+    const step = fc.oneof(
+      fc.record({ post: machine, wait: fc.nat(2 * maxLeadMs) }),
+      fc.record({ from: machine, to: machine }),
+    );
+    const lead = fc.integer({ min: -3 * 86_400_000, max: 3 * 86_400_000 });
+    fc.assert(
+      fc.property(fc.tuple(lead, lead, lead), fc.array(step), machine, (leads, steps, last) => {
+        const machines: BotState[] = [{}, {}, {}];
+        let clock = now;
+        const post = (on: number): void => {
+          const at = countTimeAfter(machines[on]?.count?.at, clock + (leads[on] ?? 0));
+          machines[on] = mergeBotStates(machines[on] ?? {}, { count: { value: clock, at } });
+        };
+        const merge = (from: number, to: number): void =>
+          void (machines[to] = mergeBotStates(machines[to] ?? {}, machines[from] ?? {}));
+        for (const step of steps) {
+          if ('from' in step) merge(step.from, step.to);
+          else post(step.post);
+          clock += 'wait' in step ? step.wait + 1 : 0;
+        }
+        for (const from of [0, 1, 2]) merge(from, last);
+        post(last);
+        for (const to of [0, 1, 2]) {
+          merge(last, to);
+          strictEqual(machines[to]?.count?.value, clock);
+        }
+      }),
+    );
   });
 });
