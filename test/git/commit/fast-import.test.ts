@@ -1,8 +1,11 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { importCommit, type NewFile, writeCommit } from '../../../src/git/commit/fast-import.ts';
 import { RefConflictError } from '../../../src/git/refs.ts';
 import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a commit by fast-import', () => {
   let clone: TestRepository;
@@ -41,6 +44,26 @@ describe('a commit by fast-import', () => {
       ['x/y', null],
     ]);
     strictEqual(clone.git('show', `${commit}:x`), 'a file');
+  });
+
+  it('puts a folder where a file was, whatever the order of its files', async () => {
+    const below: [string, NewFile] = ['a/b', { mode: '100644', content: Buffer.from('in a folder') }];
+    const gone: [string, NewFile] = ['a', null];
+    for (const files of [
+      [below, gone],
+      [gone, below],
+    ]) {
+      const commit = await importFiles(files);
+      strictEqual(clone.git('show', `${commit}:a/b`), 'in a folder');
+      clone.git('update-ref', 'refs/heads/main', tip);
+    }
+  });
+
+  it('takes a commit for made, and not for a conflict, where git is killed after it has moved the ref', async () => {
+    const restore = killedAtTheEnd();
+    const commit = await importFiles([['a', null]]).finally(restore);
+    strictEqual(clone.git('rev-parse', 'main'), commit);
+    strictEqual(clone.git('rev-parse', 'main^'), tip);
   });
 
   it('makes the first commit of a ref', async () => {
@@ -87,3 +110,19 @@ describe('a commit by fast-import', () => {
     });
   }
 });
+
+/** Has each fast-import be killed once it has done its work. Returns what takes it back. */
+function killedAtTheEnd(): () => void {
+  const bin = tempFolder();
+  const found = process.env['PATH'] ?? '';
+  const script = `#!/bin/sh
+PATH='${found}'
+case "$*" in *fast-import*) git "$@"; kill -9 $$ ;; esac
+exec git "$@"
+`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  process.env['PATH'] = [bin, found].join(delimiter);
+  return () => {
+    process.env['PATH'] = found;
+  };
+}

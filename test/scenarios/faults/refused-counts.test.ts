@@ -1,0 +1,43 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { testRepository } from '../../support/repository.ts';
+import { mainPage, pagePath } from '../../support/sample.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { issueTestToken } from '../../support/token.ts';
+import { updateRequest } from '../../support/update-request.ts';
+import { faultInjector } from './fault-injector.ts';
+
+describe('a count that the disk refuses', () => {
+  it('is cut off before the next one is written, which is refused too while that fails', async () => {
+    const repository = testRepository({ [pagePath('312')]: mainPage() });
+    const token = await issueTestToken(repository.folder, '312');
+    const journal = join(repository.folder, 'var/journal');
+    const injector = faultInjector(journal);
+    const start = async (): Promise<TestService> => {
+      const service = await startTestService({}, { root: repository.folder, env: injector.env });
+      service.allowLog(/counts cannot be saved|requests are refused/);
+      return service;
+    };
+    let service = await start();
+    const post = async (count: number): Promise<number> =>
+      (await service.request('/api/v2/bots/312', updateRequest(token, { count }))).status;
+    const postFailing = async (count: number, call: RegExp): Promise<void> => {
+      injector.arm(1, 0);
+      strictEqual(await post(count), 503);
+      match(injector.disarm().failed ?? '', call);
+    };
+    strictEqual(await post(1), 200);
+    // The first count is committed at once, the next ones a minute later.
+    await eventually(() => deepStrictEqual(readdirSync(journal), []));
+    strictEqual(await post(2), 200);
+    await postFailing(3, /^write of .*, ENOSPC$/);
+    await postFailing(4, /^truncate of .*, ENOSPC$/);
+    strictEqual(await post(5), 200);
+    await service.end('SIGKILL');
+    service = await start();
+    const { json } = await service.request('/api/v2/bots/312/counts');
+    strictEqual(json.at(-1).count, 5);
+  });
+});
