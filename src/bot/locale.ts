@@ -32,6 +32,12 @@ export function canonicalLocale(text: string): Locale | undefined {
   return canonical;
 }
 
+/** Returns the language of a locale without region and script: `pt` for `pt-BR`. */
+export function toLanguage(locale: Locale): string {
+  const end = locale.indexOf('-');
+  return end === -1 ? locale : locale.slice(0, end);
+}
+
 /** Intl takes microseconds, and a catalogue has the same few tags in every file. */
 const canonicalForms = new Map<string, Locale>();
 

@@ -33,13 +33,13 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), undefined);
-    if (isFront(query))
-      await pages.respond(ctx, await frontRecipe(ctx, lists, query, site.languages.of(ctx)));
-    else await pages.respond(ctx, await listRecipe(ctx, lists, query));
+    const language = site.languages.of(ctx);
+    if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, language));
+    else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
   });
   router.get('/categories/:category', async (ctx) => {
     const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
-    await pages.respond(ctx, await listRecipe(ctx, lists, query));
+    await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
   });
   const docs = { request: { page: 'docs' }, read: () => ({}), render: renderDocs };
   router.get('/docs', async (ctx) => await pages.respond(ctx, docs));

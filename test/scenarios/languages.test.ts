@@ -15,6 +15,11 @@ const files: Record<string, string> = {
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions sur les beignets.', 'Bonjour.'),
   [pagePath('8', 'ar')]: mainPage({ name: 'قيثارة', description: 'بوت', category: 'music' }, 'مرحبا'),
 };
+for (let i = 20; i < 24; i++)
+  files[pagePath(String(i), 'ar')] = mainPage(
+    { name: `بوت ${i}`, description: 'بوت', category: 'music' },
+    'مرحبا',
+  );
 files[pagePath('9')] = mainPage({ name: 'Pager', category: 'notifications' });
 for (let i = 100; i < 130; i++)
   files[pagePath(String(i))] = mainPage({ name: `Filler ${i}`, category: 'games' });
@@ -73,6 +78,38 @@ describe('the pages in the language of their reader', function () {
     strictEqual(await page.getByRole('link', { name: 'إضافة إلى الخادم' }).count(), 1);
     await page.goto('/bots/8');
     strictEqual(await page.locator('.prose').getAttribute('dir'), 'rtl');
+  });
+
+  it('the front page shows bots in the languages of its reader, and one other with its language', async () => {
+    const shelvesFor = async (accepted: string, query = ''): Promise<string[][]> => {
+      const response = await fetch(`${service.address}/${query}`, {
+        headers: { 'Accept-Language': accepted },
+      });
+      const shelves = (await response.text()).split('<section class="shelf"').slice(1);
+      return shelves.map((shelf) =>
+        shelf
+          .split('<article')
+          .slice(1)
+          .map((card) => `${/<h3><a [^>]*lang="(\w+)"/.exec(card)?.[1]}${/الإنجليزية/.exec(card)?.[0] ?? ''}`),
+      );
+    };
+    const arabic = [['ar', 'ar', 'ar', 'ar', 'ar', 'enالإنجليزية']];
+    deepStrictEqual(await shelvesFor('ar-EG,ar;q=0.9'), arabic);
+    deepStrictEqual(await shelvesFor('en-US', '?locale=ar'), arabic);
+    const english = ['en', 'en', 'en', 'en', 'en', 'en'];
+    deepStrictEqual(await shelvesFor('en-GB,ar;q=0'), [english, english]);
+  });
+
+  it('a page in another language than that of its reader leads to its translation', async () => {
+    const page = await open({ locale: 'ar' });
+    await page.goto(`/bots/${homer}`);
+    match((await page.locator('.bot > p').textContent()) ?? '', /^لغة هذه الصفحة: الإنجليزية\./);
+    await page.getByRole('link', { name: 'ترجمها إلى العربية' }).click();
+    strictEqual(new URL(page.url()).pathname, `/bots/${homer}/translate`);
+    for (const path of ['/bots/8', `/bots/${homer}?locale=fr`]) {
+      await page.goto(path);
+      strictEqual(await page.locator('.bot > p').count(), 0, path);
+    }
   });
 
   it('every page in Arabic fits a phone, and axe finds nothing', async () => {

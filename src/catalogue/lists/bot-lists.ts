@@ -1,4 +1,4 @@
-import type { Locale } from '../../bot/locale.ts';
+import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
 import { type BotIndex, elementOf, type IndexedBot } from '../index/bot-index.ts';
 import { folderOf } from '../page/layout.ts';
@@ -7,7 +7,15 @@ import type { BotSearch } from '../search/bot-search.ts';
 import { elementForm, fileForm, type List, listOf } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
 import { isByCount, type SortedIndexes } from './sorted-indexes.ts';
-import { FirstBots, select, selectFirst, type PageOfBots, type Selection, type Sort } from './selection.ts';
+import {
+  FirstBots,
+  mergeFirst,
+  select,
+  selectFirst,
+  type PageOfBots,
+  type Selection,
+  type Sort,
+} from './selection.ts';
 import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
@@ -129,23 +137,30 @@ export class BotLists {
   }
 
   /**
-   * Returns the first bots that are not for adults, by each of these keys from the highest value down. Those by a key
-   * that no count changes are kept until a bot changes.
+   * Returns the bots that are not for adults and among the first `count` with a page in some language, by each of these
+   * keys from the highest value down. Those by a key that no count changes are kept until a bot changes.
    */
   async highest(keys: readonly Sort['key'][], count: number): Promise<(readonly IndexedBot[])[]> {
     const version = `${this.#bots.version} ${count}`;
     const found = new Map<Sort['key'], readonly IndexedBot[]>();
-    const fresh = new Map<Sort['key'], FirstBots>();
     for (const key of keys) {
       const kept = this.#highest.get(key);
       if (kept?.version === version) found.set(key, kept.bots);
-      else fresh.set(key, new FirstBots(this.#sortedIndexes.valueOf(key), true, count));
     }
-    const lists = [...fresh.values()];
-    await forEachInSlices(lists.length > 0 ? (await this.#bots.sorted()).toReversed() : [], (bot) => {
-      if (!bot.facts.nsfw) for (const list of lists) list.add(bot);
+    const fresh = keys.filter((key) => !found.has(key));
+    const valuesOf = fresh.map((key) => this.#sortedIndexes.valueOf(key));
+    const byLanguage = new Map<string, FirstBots[]>();
+    await forEachInSlices(fresh.length > 0 ? (await this.#bots.sorted()).toReversed() : [], (bot) => {
+      if (bot.facts.nsfw) return;
+      for (const language of new Set(bot.facts.locales.map(toLanguage))) {
+        const lists =
+          byLanguage.get(language) ?? valuesOf.map((valueOf) => new FirstBots(valueOf, true, count));
+        byLanguage.set(language, lists);
+        for (const list of lists) list.add(bot);
+      }
     });
-    for (const [key, { bots }] of fresh) {
+    for (const [i, key] of fresh.entries()) {
+      const bots = mergeFirst([...byLanguage.values()].flatMap((lists) => lists[i] ?? []));
       found.set(key, bots);
       if (!isByCount(key)) this.#highest.set(key, { version, bots });
     }

@@ -129,7 +129,11 @@ export class FirstBots {
   }
 
   get bots(): IndexedBot[] {
-    return this.#first.map(({ bot }) => bot);
+    return this.sorted.map(({ bot }) => bot);
+  }
+
+  get sorted(): readonly SortedBot[] {
+    return this.#first;
   }
 
   /** Adds a bot; of two with the same value, the one that is added first comes first. */
@@ -146,6 +150,12 @@ export class FirstBots {
   #isBefore(value: SortValue, other: SortValue): boolean {
     return this.#descending ? value > other : value < other;
   }
+}
+
+/** Returns the bots of lists in the same order, each once, from the highest value down. */
+export function mergeFirst(lists: readonly FirstBots[]): IndexedBot[] {
+  const sorted = lists.flatMap((list) => list.sorted).toSorted((a, b) => compareSorted(b, a));
+  return [...new Set(sorted.map(({ bot }) => bot))];
 }
 
 /** A bot and what it is sorted by. */

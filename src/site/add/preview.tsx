@@ -72,7 +72,7 @@ export function Preview({
     <>
       <ul class="cards" inert>
         <Card
-          {...{ bot, locale, count: undefined, growth: undefined, lazy: false }}
+          {...{ bot, locale, namesLanguage: false, count: undefined, growth: undefined, lazy: false }}
           heading="h3"
           today={undefined}
         />

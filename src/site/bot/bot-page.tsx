@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
+import { defaultLocale } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
@@ -10,6 +12,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { translatePath } from '../page/edit-paths.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';
@@ -22,6 +25,8 @@ export interface BotPageProps extends PageProps {
   readonly bot: BotRecord;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
+  /** Whether that is not the language of the reader, in which the bot has no page. */
+  readonly isForeign: boolean;
   readonly count: number | undefined;
   /** By how much of itself the count has grown in 30 days. */
   readonly growth: number | undefined;
@@ -45,7 +50,7 @@ export interface BotPageProps extends PageProps {
 }
 
 export function BotPage(props: BotPageProps): VNode {
-  const { site, viewer, bot, locale, veiled, faults } = props;
+  const { site, viewer, bot, locale, isForeign, veiled, faults } = props;
   const { text, categoryName } = useLanguage();
   const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
@@ -59,6 +64,7 @@ export function BotPage(props: BotPageProps): VNode {
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
         <BotHead {...props} {...shown} />
         <BotFacts {...props} name={shown.name} />
+        {isForeign && <OtherLanguage {...props} />}
         {veiled && <Veil bot={bot} locale={locale} />}
         <div class="bot-body">
           <Screenshots pictures={bot.cachedImages.preview} veiled={veiled} name={shown.name} />
@@ -85,6 +91,22 @@ function Breadcrumb({ bot }: Pick<BotPageProps, 'bot'>): VNode {
         </li>
       </ol>
     </nav>
+  );
+}
+
+/** Says which language the page is in, with a link to translate it into that of the reader, if a page may be in that. */
+function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
+  const { t, href, languageName, locale: own } = useLanguage();
+  const { languages } = site.settings;
+  return (
+    <p class="muted">
+      {t('bot.pageLanguage', { language: languageName(locale) })}{' '}
+      {(languages === null || languages.includes(own)) && (
+        <a href={href(translatePath(bot.id as BotId, locale === defaultLocale(bot) ? undefined : locale))}>
+          {t('bot.translateInto', { language: languageName(own) })}
+        </a>
+      )}
+    </p>
   );
 }
 

@@ -13,7 +13,7 @@ import { queryOf } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy, type MarkdownPictures } from '../markdown/markdown-pictures.ts';
 import type { Site } from '../page/layout.tsx';
-import { chooseLocale, wantedRanges } from '../language/locales.ts';
+import { chooseLocale, findLanguages, wantedRanges } from '../language/locales.ts';
 import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
 import { type BotGroups, botsOfSameAuthor, type RelatedBots, similarBots } from './related-bots.ts';
@@ -33,6 +33,8 @@ export interface BotRecipeOptions {
 interface BotRequest {
   readonly id: BotId;
   readonly locale: Locale;
+  /** Whether that is not the language of the reader, in which the bot has no page. */
+  readonly isForeign: boolean;
   readonly veiled: boolean;
 }
 
@@ -66,9 +68,11 @@ export async function botRecipe(
   const params = queryOf(ctx);
   const wanted = wantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
+  const own = [...wanted.slice(0, 1), options.site.languages.of(ctx).locale];
+  const isForeign = findLanguages(own, facts.locales).length === 0;
   const veiled = facts.nsfw && params.get('pictures') !== 'shown';
   return {
-    request: { id, locale, veiled },
+    request: { id, locale, isForeign, veiled },
     read: () => ({
       indexed: bots.get(id),
       count: counts.count(id),
@@ -103,7 +107,7 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, indexed, pictures: json, markdown, counts, timeline, groups } = inputs;
+  const { id, locale, isForeign, indexed, pictures: json, markdown, counts, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = recordOf(indexed);
   const { name = '', page = '' } = bot.contents[locale] ?? {};
@@ -114,7 +118,8 @@ async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<V
   const series = isRead ? timeline.counts(id, 'day', present - chartDays + 1, present) : [];
   const sameAuthor = botsOfSameAuthor(groups, bot);
   const similar = similarBots(groups, bot, locale).map(({ bot: other, count }) => {
-    return { bot: elementOf(other), locale, count, growth: counts.growth(other.id) };
+    const growth = counts.growth(other.id);
+    return { bot: elementOf(other), locale, namesLanguage: isForeign, count, growth };
   });
   return <BotPage {...inputs} {...{ bot, html, headings, counts: series, sameAuthor, similar }} />;
 }

@@ -11,6 +11,8 @@ export interface CardProps {
   readonly bot: BotListElement;
   /** The language to show it in, one of the bot's. */
   readonly locale: Locale;
+  /** Whether to name that language, because the reader may not know it. */
+  readonly namesLanguage: boolean;
   readonly count: number | undefined;
   /** By how much of itself the count has grown in 30 days. */
   readonly growth: number | undefined;
@@ -67,7 +69,7 @@ export function Card(props: CardProps): VNode {
           {withoutBidiControls(description)}
         </p>
         <div class="foot">
-          <Tags bot={bot} />
+          <Tags {...props} />
           {today !== undefined && (
             <time dateTime={new Date(bot.edited).toISOString()} title={day(bot.edited)}>
               {t('card.updated', { ago: daysAgo(bot.edited, today) })}
@@ -105,15 +107,16 @@ function Growth({ growth }: { readonly growth: number }): VNode | null {
   );
 }
 
-/** The first few of: whether the bot asks for everything, how it is used, whether its source is open, in how many languages it is. */
-function Tags({ bot }: { readonly bot: BotListElement }): VNode | null {
-  const { t } = useLanguage();
+/** The first few of: whether the bot asks for everything, its language, how it is used, whether its source is open, how many languages it has. */
+function Tags({ bot, locale, namesLanguage }: CardProps): VNode | null {
+  const { t, languageName } = useLanguage();
   const { owner, repo } = bot.codehost;
   const { fullControl = false, commands = false } = readInvite(bot.invite) ?? {};
   const [prefix] = bot.trigger.prefix;
   const languages = Object.keys(bot.contents).length;
   const tags = [
     fullControl && <li class="tag warning">{t('card.fullControl')}</li>,
+    namesLanguage && <li class="tag">{languageName(locale)}</li>,
     prefix !== undefined && (
       <li class="tag">{t('card.prefix', { prefix: withoutBidiControls(prefix.trim()) })}</li>
     ),

@@ -42,6 +42,7 @@ export interface FrontEntry {
 export interface Front {
   /** Bots that are not for adults. */
   readonly sizes: CatalogueSizes;
+  /** With more bots than they show: `chooseShelves` chooses those for a reader. */
   readonly shelves: readonly Shelf[];
 }
 
@@ -77,11 +78,7 @@ export class FrontLists {
     ({ entries, suggestions }) => sizeOf(entries) + sizeOf(suggestions),
     share,
   );
-  readonly #front = new CurrentCache<Front>(
-    1024 * 1024,
-    ({ shelves }) => shelves.reduce((sum, { entries }) => sum + sizeOf(entries), 0),
-    share,
-  );
+  readonly #front = new CurrentCache<Front>(1024, () => 0, share);
   readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, shareOfExamples);
 
   /** @param settings returns those in force */
@@ -101,7 +98,7 @@ export class FrontLists {
     return await this.#kept.get(key, this.#versions, async () => await this.#select(query));
   }
 
-  /** Returns what the front page shows: a few shelves, or all bots where there are few. */
+  /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
   async front(): Promise<Front & Current> {
     return await this.#front.get('', this.#versions, async () => {
       const sizes = await this.#lists.sizes(false);
@@ -190,27 +187,23 @@ export class FrontLists {
     return bots.length === 0 ? [] : [{ sort: 'popular', entries: bots.map((bot) => this.#entry(bot)) }];
   }
 
-  /** Selects bots for each shelf, none of them twice. A shelf with fewer than three is left out. */
+  /** Selects bots for each shelf: in every language as many as fill all shelves. */
   async #shelves(): Promise<Shelf[]> {
     const keys = shelfSorts.map((sort) => sortKeyOf[sort]);
-    const lists = await this.#lists.highest(keys, mostOnShelf * keys.length);
-    const shelves: Shelf[] = [];
-    const shown = new Set<IndexedBot>();
-    for (const [i, sort] of shelfSorts.entries()) {
-      const fresh = (lists[i] ?? []).filter((bot) => !shown.has(bot)).map((bot) => this.#entry(bot));
-      const grown = fresh.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0);
-      const entries = grown.slice(0, mostOnShelf);
-      if (entries.length < fewestOnShelf) continue;
-      for (const { bot } of entries) shown.add(bot);
-      shelves.push({ sort, entries });
-    }
-    return shelves;
+    const lists = await this.#lists.highest(keys, maxOnShelf * keys.length);
+    return shelfSorts.map((sort, i) => {
+      const entries = (lists[i] ?? []).map((bot) => this.#entry(bot));
+      return { sort, entries: entries.filter(({ growth = 0 }) => sort !== 'growing' || growth > 0) };
+    });
   }
 
   #entry(bot: IndexedBot, matched: readonly Locale[] = []): FrontEntry {
     return { bot, count: this.#counts.count(bot.id), growth: this.#counts.growth(bot.id), matched };
   }
 }
+
+/** How many bots a shelf shows. */
+export const maxOnShelf = 6;
 
 /** Making a list takes at most one part in this number of the time. */
 const share = 20;
@@ -252,5 +245,3 @@ const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
 const sortKeyOf = { growing: 'growth', newest: 'created', edited: 'edited' } as const;
-const fewestOnShelf = 3;
-const mostOnShelf = 6;

@@ -1,26 +1,35 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { elementOf } from '../../catalogue/index/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { chooseLocale, wantedRanges } from '../language/locales.ts';
+import { chooseLocale, findLanguages, isIn, wantedRanges } from '../language/locales.ts';
 import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
+import { chooseShelves } from './choose-shelves.ts';
 import type { MessageKey } from '../language/message-file.ts';
-import type { Messages } from '../language/messages.tsx';
-import type { Examples, Front, FrontEntry, FrontList, FrontLists } from './front-list.ts';
+import type { PageLanguage } from '../language/page-language.tsx';
+import type { Examples, Front, FrontEntry, FrontList, FrontLists, ShelfName } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
 import { counted } from '../../spelling/counted.ts';
 
+interface FrontRequest {
+  readonly query: FrontQuery;
+  readonly shelves: readonly { readonly sort: ShelfName; readonly shown: readonly ShownBot[] }[];
+}
+
 interface ListRequest {
   readonly query: FrontQuery;
-  /**
-   * The language to show each bot in, suggestions last. The page depends on these, not on the many ways to ask for
-   * them.
-   */
-  readonly locales: readonly Locale[];
+  /** The bots of the list, then the suggestions. */
+  readonly shown: readonly ShownBot[];
+}
+
+/** A bot as a reader sees it. A page depends on this, not on the many ways to ask for languages. */
+interface ShownBot extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
+  readonly id: BotId;
 }
 
 interface FrontInputs {
@@ -34,22 +43,21 @@ interface ListInputs extends Pick<FrontInputs, 'today'> {
   readonly list: FrontList;
 }
 
-/** Returns how the front page is made, with examples of searches in the language of `messages`. */
+/** Returns how the front page is made for a reader of a language. */
 export async function frontRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
-  { text }: Messages,
-): Promise<PageRecipe<ListRequest, FrontInputs>> {
+  language: PageLanguage,
+): Promise<PageRecipe<FrontRequest, FrontInputs>> {
   const front = await lists.front();
-  const examples = await lists.examples(exampleKeys.map((key) => text(key)));
-  const locales = localesFor(
-    ctx,
-    query,
-    front.shelves.flatMap(({ entries }) => entries),
-  );
+  const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
+  const languages = readerLanguages(ctx, language, [...front.sizes.locales.keys()]);
+  const shelves = chooseShelves(front.shelves, languages.known).map(({ sort, entries }) => {
+    return { sort, shown: showIn(languages, entries) };
+  });
   return {
-    request: { query, locales },
+    request: { query, shelves },
     read: () => ({ front, examples, today: startOfDay() }),
     render: renderFront,
   };
@@ -64,6 +72,7 @@ export async function listRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
+  language: PageLanguage,
 ): Promise<PageRecipe<ListRequest, ListInputs>> {
   const list = await lists.get(query);
   const { entries, suggestions, pages } = list;
@@ -72,9 +81,9 @@ export async function listRecipe(
       'not-found',
       `the list has ${counted(pages, 'page')}, there is no page ${query.page}`,
     );
-  const locales = localesFor(ctx, query, [...entries, ...suggestions]);
+  const languages = readerLanguages(ctx, language, list.languages);
   return {
-    request: { query, locales },
+    request: { query, shown: showIn(languages, [...entries, ...suggestions]) },
     read: () => ({ list, today: startOfDay() }),
     render: renderList,
   };
@@ -94,35 +103,56 @@ const exampleKeys = [
   'example.10',
 ] as const satisfies readonly MessageKey[];
 
-async function renderFront(inputs: ListRequest & PageInputs & FrontInputs): Promise<VNode> {
-  const { front, examples, locales, ...others } = inputs;
-  const { sizes, shelves } = front;
-  let start = 0;
-  const shown = shelves.map(({ sort, entries }) => {
-    return { sort, bots: botsOf(entries, locales.slice(start, (start += entries.length))) };
-  });
-  return <FrontPage {...others} {...sizes} shelves={shown} examples={examples.queries} />;
+async function renderFront(inputs: FrontRequest & PageInputs & FrontInputs): Promise<VNode> {
+  const { front, examples, shelves, ...others } = inputs;
+  const entries = front.shelves.flatMap((shelf) => shelf.entries);
+  const listed = shelves.map(({ sort, shown }) => ({ sort, bots: toListed(shown, entries) }));
+  return <FrontPage {...others} {...front.sizes} shelves={listed} examples={examples.queries} />;
 }
 
 async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promise<VNode> {
-  const { list, locales, ...others } = inputs;
-  const { entries, ...numbers } = list;
-  const bots = botsOf(entries, locales);
-  const suggestions = botsOf(list.suggestions, locales.slice(entries.length));
-  return <ListPage {...others} {...numbers} bots={bots} suggestions={suggestions} />;
+  const { list, shown, ...others } = inputs;
+  const { entries, suggestions, ...numbers } = list;
+  const bots = toListed(shown, entries);
+  return <ListPage {...others} {...numbers} bots={bots} suggestions={toListed(shown, suggestions)} />;
 }
 
-function botsOf(entries: readonly FrontEntry[], locales: readonly Locale[]): ListedBot[] {
-  return entries.map(({ bot, count, growth }, i) => {
-    return { bot: elementOf(bot), locale: locales[i] as Locale, count, growth };
+function toListed(shown: readonly ShownBot[], entries: readonly FrontEntry[]): ListedBot[] {
+  const byId = new Map(entries.map((entry) => [entry.bot.id, entry]));
+  return shown.flatMap(({ id, locale, namesLanguage }) => {
+    const entry = byId.get(id);
+    if (entry === undefined) return [];
+    const { bot, count, growth } = entry;
+    return [{ bot: elementOf(bot), locale, namesLanguage, count, growth }];
   });
 }
 
-/** Returns the reader's language, unless a search matches the bot in another one. */
-function localesFor(ctx: Context, { locale }: FrontQuery, entries: readonly FrontEntry[]): Locale[] {
-  const wanted = wantedRanges(locale, ctx.get('Accept-Language'));
+/** The languages of a reader, as those of the catalogue. */
+interface ReaderLanguages {
+  /** What to show bots in, best first. */
+  readonly wanted: readonly Locale[];
+  /** What the reader has chosen in the address, or else in the browser; and that of the interface. */
+  readonly known: readonly Locale[];
+}
+
+function readerLanguages(
+  ctx: Context,
+  { requested, locale }: PageLanguage,
+  locales: readonly Locale[],
+): ReaderLanguages {
+  const accepted = wantedRanges(undefined, ctx.get('Accept-Language'));
+  const chosen = requested === undefined ? accepted : [requested];
+  return {
+    wanted: findLanguages([...chosen, ...accepted, locale], locales),
+    known: findLanguages([...chosen, locale], locales),
+  };
+}
+
+/** Shows each bot in the reader's language, unless a search matches it in another one. */
+function showIn({ wanted, known }: ReaderLanguages, entries: readonly FrontEntry[]): ShownBot[] {
   return entries.map(({ bot, matched }) => {
     const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
-    return matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
+    const locale = matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
+    return { id: bot.id, locale, namesLanguage: !isIn(known, [locale]) };
   });
 }

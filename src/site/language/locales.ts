@@ -1,4 +1,4 @@
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { canonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
  * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
@@ -21,6 +21,16 @@ export function chooseLocale(available: readonly Locale[], wanted: readonly stri
     if (found !== undefined) return found;
   }
   return available[0];
+}
+
+/** Returns the languages of a catalogue or a bot that are nearest to ranges, each once and best first. */
+export function findLanguages(ranges: readonly string[], known: readonly Locale[]): Locale[] {
+  return [...new Set(ranges.flatMap((range) => lookUp(known, range) ?? []))];
+}
+
+/** Whether one of the locales is in one of the languages, whatever the region. */
+export function isIn(languages: readonly Locale[], locales: readonly Locale[]): boolean {
+  return locales.some((locale) => languages.some((language) => toLanguage(language) === toLanguage(locale)));
 }
 
 /** Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0. */

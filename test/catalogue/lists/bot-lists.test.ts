@@ -82,6 +82,21 @@ describe('lists that many ask for at once', () => {
 });
 
 describe('the bots with the highest values', () => {
+  it('are the first of each language, each bot once and in one order', async () => {
+    const bots = new MutableBotIndex();
+    const text = ['Bot', 'Counts things.'] as const;
+    for (let id = 1; id <= 9; id++)
+      bots.set(sampleBot(String(id), id === 2 ? { ar: text } : { en: text, 'en-GB': text, de: text }));
+    const counts = { ...noCounts, count: Number };
+    const search = new BotSearch(bots, console.error, defaultWords);
+    const lists = new BotLists(bots, search, new SortedIndexes(bots, counts));
+    const [highest = []] = await lists.highest(['count'], 3);
+    deepStrictEqual(
+      highest.map(({ id }) => id),
+      ['9', '8', '7', '2'],
+    );
+  });
+
   it('follow each count and each change of a bot', async () => {
     const bots = new MutableBotIndex();
     for (const id of ['1', '2', '3']) bots.set(sampleBot(id, { en: ['Bot', 'Counts things.'] }));

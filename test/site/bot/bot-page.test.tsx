@@ -30,6 +30,7 @@ const props: BotPageProps = {
   viewer: null,
   bot: { ...record, cachedImages: pictures },
   locale: 'en' as Locale,
+  isForeign: false,
   count: 1234,
   html: '<p>Text.</p>',
   growth: 0.04,
@@ -144,7 +145,9 @@ describe("a bot's page", () => {
   it('warns of full control beside the button that adds the bot, and on its card', () => {
     const invite = 'https://discord.com/oauth2/authorize?client_id=42&scope=bot&permissions=';
     const warned = { ...props.bot, invite: `${invite}8` };
-    const similar = [{ bot: warned, locale: props.locale, count: undefined, growth: undefined }];
+    const similar = [
+      { bot: warned, locale: props.locale, namesLanguage: false, count: undefined, growth: undefined },
+    ];
     const html = render({ bot: warned, similar });
     match(
       html,
@@ -152,6 +155,19 @@ describe("a bot's page", () => {
     );
     match(html, /<li class="tag warning">Full control<\/li>/);
     doesNotMatch(render({ bot: { ...props.bot, invite: `${invite}16` } }), /full-control|Full control/);
+  });
+
+  it('says that it is not in the language of the reader, and invites to translate it where that may be added', () => {
+    const locale = 'fr' as Locale;
+    match(
+      render({ locale, isForeign: true }),
+      /This page is in <bdi>French<\/bdi>\. <a href="\/bots\/42\/translate\?from=fr">Translate it into <bdi>English<\/bdi><\/a>/,
+    );
+    const site = { ...props.site, settings: settingsOf({ languages: ['fr'] }) };
+    const html = render({ site, locale, isForeign: true });
+    match(html, /This page is in <bdi>French<\/bdi>/);
+    doesNotMatch(html, /Translate it into/);
+    doesNotMatch(render({ locale }), /This page is in/);
   });
 
   it('says when the count was reported and the listing updated', () => {

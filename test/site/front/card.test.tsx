@@ -14,6 +14,7 @@ function tagsOf(keys: Partial<FilledMainPage>): string[] {
   const props = {
     bot: elementOf(sampleBot('42', undefined, keys)),
     locale: 'en' as Locale,
+    namesLanguage: false,
     count: undefined,
     growth: undefined,
     today: undefined,

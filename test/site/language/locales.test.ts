@@ -3,6 +3,7 @@ import type { Locale } from '../../../src/bot/locale.ts';
 import {
   chooseLocale,
   directionOf,
+  findLanguages,
   languageRanges,
   nameOfLocale,
   wantedRanges,
@@ -30,6 +31,15 @@ describe('the language of a page', () => {
   }
   it('keeps the order of ranges of one weight', () =>
     deepStrictEqual(languageRanges('de, fr ;q=0.5, en'), ['de', 'en', 'fr']));
+  it('is one of the catalogue, however many ways there are to ask for it', () => {
+    const known = ['en', 'en-GB', 'fr', 'de', 'ja', 'ko', 'pt-BR'] as Locale[];
+    const find = (accepted: string): string =>
+      findLanguages(wantedRanges(undefined, accepted), known).join(' ');
+    for (const accepted of ['en', 'en-US,en;q=0.9', 'EN-ca, sv, *', 'sw,en-US;q=0.7,en;q=0.3'])
+      strictEqual(find(accepted), 'en', accepted);
+    strictEqual(find('pt-PT,en-GB;q=0.8'), 'pt-BR en-GB');
+    strictEqual(find('sw, *'), '');
+  });
   it('has a direction', () => {
     deepStrictEqual(['ar', 'he', 'fa-IR', 'ur', 'dv', 'en', 'az', 'az-Arab', 'zh-CN'].map(directionOf), [
       'rtl',

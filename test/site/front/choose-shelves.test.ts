@@ -1,0 +1,47 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import type { Locale } from '../../../src/bot/locale.ts';
+import { chooseShelves } from '../../../src/site/front/choose-shelves.ts';
+import type { FrontEntry, Shelf, ShelfName } from '../../../src/site/front/front-list.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+const entries = ['en', 'fr', 'en fr', 'ar', 'de', 'pt-BR', 'en-GB', 'ar', 'en', 'fr', 'en', 'en'].map(
+  (locales, i): FrontEntry => {
+    const contents = locales.split(' ').map((locale) => [locale, ['Bot', 'Answers.']] as const);
+    return {
+      bot: sampleBot(String(i), Object.fromEntries(contents)),
+      count: undefined,
+      growth: undefined,
+      matched: [],
+    };
+  },
+);
+const shelf = (sort: ShelfName, ids: readonly number[] = [...entries.keys()]): Shelf => {
+  return { sort, entries: entries.filter((_, i) => ids.includes(i)) };
+};
+const choose = (shelves: readonly Shelf[], ...languages: string[]): string[] =>
+  chooseShelves(shelves, languages as Locale[]).map(
+    ({ sort, entries: chosen }) => `${sort}: ${chosen.map(({ bot }) => bot.id).join(' ')}`,
+  );
+
+describe('the shelves of the front page', () => {
+  it('begin with bots in the languages of the reader, and have one other at most', () => {
+    deepStrictEqual(choose([shelf('newest')], 'ar', 'de'), ['newest: 3 4 7 0']);
+    deepStrictEqual(choose([shelf('newest')], 'en'), ['newest: 0 2 6 8 10 11']);
+    deepStrictEqual(choose([shelf('newest')], 'pt', 'ar'), ['newest: 3 5 7 0']);
+  });
+
+  it('have no bot twice, and three at least', () => {
+    const shelves = [shelf('growing', [1, 3, 7]), shelf('newest'), shelf('edited')];
+    deepStrictEqual(choose(shelves, 'ar', 'fr'), ['growing: 1 3 7', 'newest: 2 9 0']);
+  });
+
+  it('are filled with others where the reader could read too few for any shelf', () => {
+    deepStrictEqual(choose([shelf('newest')], 'de'), ['newest: 4 0 1 2 3 5']);
+    deepStrictEqual(choose([shelf('newest')]), ['newest: 0 1 2 3 4 5']);
+  });
+
+  it('have all bots where there is one shelf for them, those in the languages of the reader first', () => {
+    deepStrictEqual(choose([shelf('popular', [0, 1, 3])], 'ar'), ['popular: 3 0 1']);
+    deepStrictEqual(choose([shelf('popular', [0])], 'ar'), ['popular: 0']);
+  });
+});
