@@ -26,6 +26,17 @@ const postForm = (body: string, path = '/add'): HostileRequest => ({
 });
 const page = { Accept: 'text/html' };
 
+/** Returns the `i`th of 6,000 words that one bot each has. */
+function rareWord(i: number): string {
+  const syllables = (((i % 6000) * 7919 + 1) % 46_656).toString(36).padStart(3, '0').split('');
+  return syllables.map((letter) => `${letter}${'aeiou'[letter.charCodeAt(0) % 5]}`).join('');
+}
+
+/** Returns the words of the `i`th of 300 bots. */
+function rareWords(i: number): string {
+  return Array.from({ length: 20 }, (_, n) => rareWord(i * 20 + n)).join(' ');
+}
+
 /** Requests that are as bad as a stranger can make them, by what is bad about them. */
 const requests: Readonly<Record<string, (i: number, token: string) => HostileRequest>> = {
   'a thousand headers': () => ({
@@ -101,6 +112,9 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   }),
   'a search in a script without spaces': (i) => ({
     path: `/api/v2/bots?q=${encodeURIComponent('天気予報知'.repeat(39))}${i}`,
+  }),
+  'a search of 24 misspelt words': (i) => ({
+    path: `/api/v2/bots?q=${Array.from({ length: 24 }, (_, n) => `${rareWord(i * 24 + n)}x`).join('+')}`,
   }),
   'a search on the front page': (i) => ({ path: `/?q=bot+${i}`, headers: page }),
   'a cursor of 15 KB': () => ({ path: `/api/v2/bots?after=${header('WyJh')}` }),
@@ -195,8 +209,8 @@ describe('a hostile request costs less than twenty plain ones:', () => {
 
   before(async () => {
     const files = Array.from(
-      { length: 200 },
-      (_, i) => [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}` })] as const,
+      { length: 300 },
+      (_, i) => [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}`, description: rareWords(i) })] as const,
     );
     const { folder } = testRepository(Object.fromEntries(files));
     token = await issueTestToken(folder, '7');

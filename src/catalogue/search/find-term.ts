@@ -16,12 +16,13 @@ export interface SearchPart {
  * Finds a term in every part; where hardly any bot has it, also what is spelled nearly like it.
  * @param relaxed whether to find the nearest there is
  * @param isOnly whether the query has no other term: then nothing else would be found
+ * @param spelled the terms of the query that other spellings were looked for of, `maxSpelledTerms` at most
  * @returns that spelling, where no bot has the term
  */
 export async function findTerm(
   term: Term,
   parts: readonly SearchPart[],
-  { relaxed, isOnly }: { readonly relaxed: boolean; readonly isOnly: boolean },
+  { relaxed, isOnly, spelled }: FindOptions,
   slice: TimeSlice,
   words: CategoryWords,
 ): Promise<string | undefined> {
@@ -31,6 +32,8 @@ export async function findTerm(
   };
   const least = relaxed ? 0 : mostPairs;
   if ((await match(term, { within: false, pairs: least })) >= enough) return undefined;
+  if (spelled.size === maxSpelledTerms) return undefined;
+  spelled.add(term);
   const tolerance = { within: true, pairs: least };
   const count = await match(term, tolerance);
   if (count >= enough) return undefined;
@@ -50,6 +53,12 @@ export async function findTerm(
   const category = term.category ?? (known ? undefined : words.of(best.word));
   await match({ ...term, others: [...term.others, ...others], category }, tolerance);
   return known || count > 0 ? undefined : best.word.replace(/^=/, '');
+}
+
+interface FindOptions {
+  readonly relaxed: boolean;
+  readonly isOnly: boolean;
+  readonly spelled: Set<Term>;
 }
 
 /** Returns how many spelling errors a word may have: one in five letters, two in eight; and at most. */
@@ -95,6 +104,8 @@ export function countTerm(parts: readonly SearchPart[]): number {
 
 /** A term that fewer bots have is searched for with other spellings, too. */
 const enough = 3;
+/** For each, every word of the catalogue is looked at. */
+const maxSpelledTerms = 6;
 /** The share of a term's pairs of letters that a bot must have. */
 const mostPairs = 0.6;
 /** What another spelling counts where some bot has the term as it is spelled. */

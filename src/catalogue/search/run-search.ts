@@ -29,9 +29,9 @@ export async function runSearch(
     let corrected = normalise(text.trim());
     let weight = 0;
     let before: Term | undefined;
-    const isOnly = query.terms.length === 1;
+    const options = { relaxed, isOnly: query.terms.length === 1, spelled: new Set<Term>() };
     for (const term of query.terms) {
-      const spelling = await findTerm(term, parts, { relaxed, isOnly }, slice, words);
+      const spelling = await findTerm(term, parts, options, slice, words);
       if (spelling !== undefined) corrected = corrected.replace(term.text, spelling);
       weight += addTerm(parts, before === undefined ? undefined : term.place - before.place);
       before = term;

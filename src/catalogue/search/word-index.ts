@@ -1,5 +1,5 @@
 import type { PackedPostings } from './postings.ts';
-import { Stems } from './text/stems.ts';
+import { shortestBeginning, Stems } from './text/stems.ts';
 import { Vocabulary, type WordRange } from './vocabulary.ts';
 
 /** Words that are found for a word of the query, and how well they fit: 1 for the word itself. */
@@ -49,9 +49,13 @@ export class WordIndex {
     const { vocabulary } = this;
     const own = vocabulary.find(word);
     const expansions: Expansion[] = own.from < own.to ? [{ ...own, fit }] : [];
-    if (word.length < shortestWithForms) return expansions;
+    if (word.length < shortestBeginning) return expansions;
+    const similar = vocabulary.beginningWith(word.slice(0, shortestBeginning));
+    let used = 0;
+    for (let place = similar.from; place < similar.to; place++) used |= this.#languages[place] ?? 0;
+    if (used === 0) return expansions;
     const stems = new Stems(word);
-    const { from, to } = vocabulary.beginningWith(stems.beginning);
+    const { from, to } = vocabulary.beginningWith(stems.beginning(used));
     for (let place = from; place < to; place++) {
       const languages = this.#languages[place] ?? 0;
       if (languages === 0 || (place >= own.from && place < own.to)) continue;
@@ -74,5 +78,4 @@ export class WordIndex {
   }
 }
 
-const shortestWithForms = 3;
 const formFit = 0.9;

@@ -55,6 +55,13 @@ describe('a search', () => {
     strictEqual(await found('voice channel'), '2 1');
   });
 
+  it('looks for other spellings of six words of a query, and for no others', async () => {
+    const words = ['abacus', 'biscuit', 'camera', 'donkey', 'elephant', 'falcon', 'garden', 'hammer'];
+    add('1', 'One', words.join(' '));
+    const { corrected } = await search.search(words.map((word) => `${word}x`).join(' '), new TimeSlice());
+    strictEqual(corrected, [...words.slice(0, 6), 'gardenx', 'hammerx'].join(' '));
+  });
+
   it('finds a bot by its id first', async () => {
     add('190519304972664832', 'Homer', 'Answers.');
     add('2', 'Nine', 'Counts to 190519304972664832.');

@@ -1,6 +1,6 @@
 import type { Category } from '../../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../settings/settings.ts';
-import { Stems } from './stems.ts';
+import { shortestBeginning, Stems } from './stems.ts';
 import { withoutStopWords } from './stop-words.ts';
 import { typedWords } from './typed-words.ts';
 
@@ -36,7 +36,7 @@ export class CategoryWords {
     const known = this.names.get(word);
     if (known !== undefined || word.length < shortestWithForms) return known;
     const stems = new Stems(word);
-    const { beginning } = stems;
+    const beginning = word.slice(0, shortestBeginning);
     for (const [name, category] of this.names)
       if (name.startsWith(beginning) && stems.areSharedBy(name, everyLanguage)) return category;
     return undefined;

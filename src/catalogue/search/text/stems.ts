@@ -59,11 +59,12 @@ export class Stems {
     });
   }
 
-  /** What every word of the same stem begins with. */
-  get beginning(): string {
+  /** Returns what every word that has the same stem in one of these languages begins with. */
+  beginning(languages: number): string {
     let length = this.#word.length;
     for (const [place, [, stem]] of stemmers.entries())
-      length = Math.min(length, sharedLength(this.#word, this.#stem(place, stem)));
+      if ((languages & (1 << place)) !== 0)
+        length = Math.min(length, sharedLength(this.#word, this.#stem(place, stem)));
     return this.#word.slice(0, Math.max(shortestBeginning, length));
   }
 
@@ -72,8 +73,8 @@ export class Stems {
   }
 }
 
-/** Words shorter than this have no other forms worth finding. */
-const shortestBeginning = 3;
+/** Letters that all forms of a word have in common; shorter words have no other forms worth finding. */
+export const shortestBeginning = 3;
 
 function sharedLength(word: string, stem: string): number {
   let length = 0;
