@@ -13,7 +13,6 @@ import { newPageLanguage, settingsOf } from '../catalogue/settings/settings.ts';
 import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
 import { readConfig } from '../config.ts';
 import { UserError } from '../user-error.ts';
-import { codeOf } from '../system-error.ts';
 
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */
 export async function createPage(
@@ -28,17 +27,15 @@ export async function createPage(
   }
   // There may be no catalogue yet.
   const places = existsSync(join(root, botsFolder)) ? listPages(root, id) : [];
+  const existing = places.find((place) => tag === undefined || place.locale === locale);
+  if (existing) {
+    const path = pathOf(id, existing.locale);
+    throw new UserError(`${path} exists already: edit it, or choose another language with --locale`);
+  }
   const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));
   const path = join(root, pathOf(id, locale));
   mkdirSync(dirname(path), { recursive: true });
-  try {
-    writeFileSync(path, text, { flag: 'wx' });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    throw new UserError(
-      `${pathOf(id, locale)} exists already: edit it, or choose another language with --locale`,
-    );
-  }
+  writeFileSync(path, text, { flag: 'wx' });
   process.stdout.write(`${relative(process.cwd(), path)}\n`);
 }
 

@@ -87,9 +87,16 @@ describe('botshelf new', () => {
 
   it('ends with 2 and one line that says what to do, and makes nothing', async () => {
     const root = tempFolder();
-    writeFiles(root, { [pagePath(homer)]: mainPage(), 'bots/009/9.en.md': 'no page' });
+    writeFiles(root, {
+      [pagePath(homer)]: mainPage(),
+      'bots/009/9.en.md': 'no page',
+      'bots/008/8.fr.md': mainPage(),
+    });
     const cases: [string[], RegExp][] = [
       [[homer], /^bots\/312\/190519304972663312\.en\.md exists already: /],
+      // Whatever is in its pages.
+      [['9'], /^bots\/009\/9\.en\.md exists already: edit it, or choose another language with --locale\n$/],
+      [['8'], /^bots\/008\/8\.fr\.md exists already: /],
       [['12x'], /^"12x" is not a bot id: /],
       [['../../etc'], /^"\.\.\/\.\.\/etc" is not a bot id: /],
       [['123456789012345678901'], /is not a bot id: /],
