@@ -6,16 +6,30 @@ import type { GitHost } from './commands/init.ts';
 export function addCommands(program: Command): void {
   program
     .command('serve')
-    .description('run the service; its settings are environment variables, see docs/configuration.md')
+    .description('run the service; its settings are environment variables')
+    .addHelpText(
+      'after',
+      `
+The most used settings, which botshelf settings lists with all others:
+  HOST, PORT           where to listen
+  BOTSHELF_BASE_URL    the public address
+  BOTSHELF_CATALOGUE   the folder that holds bots/
+  BOTSHELF_REMOTE      the Git repository to keep in step with
+Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
+    )
     .action(async () => await (await import('./commands/serve.ts')).serve());
   program
     .command('demo')
     .description('serve a catalogue of invented bots in a temporary folder, which is deleted at the end')
     .addHelpText(
       'after',
-      '\nNeeds no network. Listens on PORT, on a free port where that is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
+      '\nNeeds no network. Its settings are HOST and PORT; on a free port where PORT is not set.\nExit code: 0 ended by a signal, 2 the demo could not run.',
     )
     .action(async () => await (await import('./commands/demo/demo.ts')).demo());
+  program
+    .command('settings')
+    .description('list all settings of the service: environment variables, with their defaults')
+    .action(async () => (await import('./commands/settings.ts')).listSettings());
   addCheck(program);
   program
     .command('format')

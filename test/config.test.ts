@@ -175,6 +175,26 @@ describe('the contact for security', () => {
   });
 });
 
+describe('botshelf settings', () => {
+  it('lists every setting that the configuration reads, with its default, and no other', async () => {
+    const read: string[] = [];
+    readConfig(new Proxy({}, { get: (_, name) => void read.push(String(name)) }));
+    const { stdout } = await botshelf(tempFolder(), ['settings']);
+    const listed = stdout.match(/^[A-Z_]+$/gm) ?? [];
+    const others = new Set(['CREDENTIALS_DIRECTORY', 'NODE_ENV', 'NOTIFY_SOCKET']);
+    deepStrictEqual(listed.toSorted(), [...new Set(read)].filter((name) => !others.has(name)).toSorted());
+    match(stdout, /^PORT\n {2}8080: the port to listen on/m);
+  });
+
+  it('is named by the help of serve with the most used ones', async () => {
+    const { stdout } = await botshelf(tempFolder(), ['serve', '--help']);
+    match(stdout, /botshelf settings lists/);
+    for (const [name] of stdout.matchAll(/\bBOTSHELF_[A-Z_]+/g))
+      ok(new Set<string>(documented).has(name), name);
+    match((await botshelf(tempFolder(), ['demo', '--help'])).stdout, /settings are HOST and PORT/);
+  });
+});
+
 describe('a variable of the environment that means nothing', () => {
   it('is reported with the nearest known name; a documented one is not', () => {
     ok(documented.length > 20);

@@ -15,6 +15,7 @@ describe('botshelf', () => {
     for (const args of [
       [],
       ['serve'],
+      ['settings'],
       ['check'],
       ['format'],
       ['new'],

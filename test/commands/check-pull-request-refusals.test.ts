@@ -98,31 +98,6 @@ describe('a pull request is refused by name', () => {
     match(messages.join('\n'), /^the file has more than 262144 bytes: shorten the page$/m);
   });
 
-  it('with a page of one byte more than 256 KiB, as in the folder; one of 256 KiB is read, and its text is too long', async () => {
-    const repo = catalogueOfTwo();
-    const keys = { name: 'Lenny', invite: 'https://example.org/lenny' };
-    const propose = async (bytes: number, more = {}): Promise<string[]> => {
-      repo.git('branch', '-q', '-f', 'before');
-      pullRequest(repo, () =>
-        repo.write(pagePath(lenny), mainPage({ ...keys, ...more }).padEnd(bytes, 'x ')),
-      );
-      const { found } = await check(repo);
-      repo.git('merge', '-q', 'pull');
-      repo.git('branch', '-q', '-D', 'pull');
-      return found.map((finding) => finding.split(' ')[1] ?? '').toSorted();
-    };
-    const inFolder = async (...args: string[]): Promise<string | undefined> =>
-      (await botshelf(repo.folder, ['check', ...args])).stdout.split(' ')[1];
-
-    deepStrictEqual(await propose(256 * 1024), ['maxLength']);
-    strictEqual(await inFolder(), 'maxLength');
-    strictEqual(await inFolder('--base=before'), 'maxLength');
-    deepStrictEqual(await propose(256 * 1024, { created: 5 }), ['created-stays', 'maxLength']);
-    deepStrictEqual(await propose(256 * 1024 + 1), ['file-size']);
-    strictEqual(await inFolder(), 'file-size');
-    strictEqual(await inFolder('--base=before'), 'file-size');
-  });
-
   it('with a path that has a newline or control characters', async () => {
     const repo = catalogueOfTwo();
     pullRequest(repo, () => {

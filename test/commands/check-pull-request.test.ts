@@ -51,6 +51,31 @@ describe('a pull request is checked without being checked out', () => {
     ok(!existsSync(join(repo.folder, 'botshelf.json')));
   });
 
+  it('and as in the folder, a page of 256 KiB is read, and found too long; one byte more is refused unread', async () => {
+    const repo = catalogueOfTwo();
+    const keys = { name: 'Lenny', invite: 'https://example.org/lenny' };
+    const propose = async (bytes: number, more = {}): Promise<string[]> => {
+      repo.git('branch', '-q', '-f', 'before');
+      pullRequest(repo, () =>
+        repo.write(pagePath(lenny), mainPage({ ...keys, ...more }).padEnd(bytes, 'x ')),
+      );
+      const { found } = await check(repo);
+      repo.git('merge', '-q', 'pull');
+      repo.git('branch', '-q', '-D', 'pull');
+      return found.map((finding) => finding.split(' ')[1] ?? '').toSorted();
+    };
+    const inFolder = async (...args: string[]): Promise<string | undefined> =>
+      (await botshelf(repo.folder, ['check', ...args])).stdout.split(' ')[1];
+
+    deepStrictEqual(await propose(256 * 1024), ['maxLength']);
+    strictEqual(await inFolder(), 'maxLength');
+    strictEqual(await inFolder('--base=before'), 'maxLength');
+    deepStrictEqual(await propose(256 * 1024, { created: 5 }), ['created-stays', 'maxLength']);
+    deepStrictEqual(await propose(256 * 1024 + 1), ['file-size']);
+    strictEqual(await inFolder(), 'file-size');
+    strictEqual(await inFolder('--base=before'), 'file-size');
+  });
+
   it('--head without --base is wrong use, a head that is not there a sentence', async () => {
     const repo = catalogueOfTwo();
     const alone = await botshelf(repo.folder, ['check', '--head=main']);

@@ -6,6 +6,8 @@ export interface DemoProcess {
   readonly address: string;
   /** The catalogue. */
   readonly folder: string;
+  /** What it has written to standard output so far. */
+  stdout(): string;
   /** What it has written to standard error so far. */
   stderr(): string;
   /** Sends a signal and resolves with the exit code, null when the signal ended it, once it has gone. */
@@ -37,7 +39,7 @@ export async function startDemo(env: Readonly<Record<string, string>> = {}): Pro
     });
     child.once('close', (code) => reject(new Error(`the demo ended (${code}): ${stdout}${stderr}`)));
   });
-  return { address, folder, stderr: () => stderr, end };
+  return { address, folder, stdout: () => stdout, stderr: () => stderr, end };
 }
 
 const running = new Set<() => Promise<unknown>>();

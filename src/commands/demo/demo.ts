@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { BotId } from '../../bot/id.ts';
+import type { Token } from '../../bot/token.ts';
 import { readDemoConfig } from '../../config.ts';
 import { commitAll, copyTemplate } from '../init.ts';
 
@@ -15,7 +17,7 @@ export async function demo(): Promise<void> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   const config = readDemoConfig(folder, await findFreePort());
   // Loaded while the demo is made.
-  const [{ createLog, silentLog }, { startService }, bots] = await Promise.all([
+  const [{ createLog, silentLog }, { startService }, { bots, id, token }] = await Promise.all([
     import('../../log.ts'),
     import('../../service/service.ts'),
     makeDemo(folder),
@@ -30,20 +32,29 @@ export async function demo(): Promise<void> {
 
 Its catalogue is a Git repository: ${folder}
 Edit a file in its bots/ and reload the page. Press Ctrl-C to end the demo and delete the folder.
+
+Post a count:
+curl ${service.address}/api/v2/bots/${id} -H 'Authorization: ${token}' -H 'Content-Type: application/json' -d '{"bot": {"count": 156}}'
+Nobody can log in to a demo; docs/login.md says how authors log in to a service of your own.
 `);
   await ended;
   await service.close();
 }
 
-/** Makes the catalogue, its counts and its pictures. Returns the number of bots. */
-async function makeDemo(folder: string): Promise<number> {
+/** Makes the catalogue, its counts and its pictures. Returns the number of bots, and one of them with its token. */
+async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
   const [
-    { filesOf, readDemoBots },
+    { filesOf, idOf, readDemoBots },
     { fillImageCache },
     { stateHistory },
     fastImport,
     refs,
-    { openRepository },
+    { RepositoryOpener },
+    { createStateRef },
+    { CommittedState },
+    { State },
+    { issueToken },
+    { silentLog },
   ] = await Promise.all([
     import('./demo-bots.ts'),
     import('./demo-pictures.ts'),
@@ -51,6 +62,11 @@ async function makeDemo(folder: string): Promise<number> {
     import('../../git/commit/fast-import.ts'),
     import('../../git/refs.ts'),
     import('../../git/repository.ts'),
+    import('../../state/ref/git-state-ref.ts'),
+    import('../../state/ref/committed-state.ts'),
+    import('../../state/ref/state.ts'),
+    import('../../state/token-changes.ts'),
+    import('../../log.ts'),
   ]);
   const now = Date.now();
   const bots = readDemoBots();
@@ -61,11 +77,14 @@ async function makeDemo(folder: string): Promise<number> {
     writeFileSync(join(folder, path), text);
   }
   await commitAll(folder, 'main');
-  const repository = await openRepository(folder);
-  await fastImport.importHistory(repository, refs.stateRef, stateHistory(bots, now));
-  repository.objects.close();
+  const opener = new RepositoryOpener(folder);
+  await fastImport.importHistory(await opener.open(), refs.stateRef, stateHistory(bots, now));
+  const [id] = bots.map(idOf) as [BotId];
+  const state = new CommittedState(createStateRef(opener, silentLog), new State(), silentLog);
+  const token = await issueToken(state, id, 'the demo');
+  opener.close();
   await filling;
-  return bots.length;
+  return { bots: bots.length, id, token };
 }
 
 /** Returns a port on the loopback address that nothing listens on. */

@@ -1,11 +1,12 @@
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { basePathOf } from '../../base-url.ts';
 import { documentOf, send } from '../representation.ts';
 import { paths } from './openapi-paths.ts';
 import { componentsOf, ref } from './openapi-schemas.ts';
 
 /**
- * Adds the OpenAPI document.
+ * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
  * @param baseUrl the public address, without a slash at its end
  * @param settings returns those in force
  */
@@ -15,6 +16,11 @@ export function addOpenApiRoute(router: Router, baseUrl: string, settings: () =>
     const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce)));
     const current = (): boolean => settings() === inForce;
     await send(ctx, { ...documentOf('application/json', body), current });
+  });
+  const basePath = basePathOf(baseUrl);
+  router.get(['/api', '/api/v2', '/openapi.json'], (ctx) => {
+    ctx.set('Link', `<${basePath}/api/openapi.json>; rel="service-desc"`);
+    ctx.redirect(basePath + (ctx.path.endsWith('.json') ? '/api/openapi.json' : '/docs'));
   });
 }
 

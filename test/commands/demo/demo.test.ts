@@ -5,12 +5,11 @@ import { createServer } from 'node:net';
 import type { BotListElement, BotRecord } from '../../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../../src/check/check.ts';
 import { folderSource } from '../../../src/check/source.ts';
-import { botshelf, mainFile } from '../../support/command-line.ts';
+import { mainFile } from '../../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../../support/demo.ts';
 import { eventually } from '../../support/eventually.ts';
 import { repositoryIn } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { updateRequest } from '../../support/update-request.ts';
 
 describe('botshelf demo', function () {
   this.timeout(60_000);
@@ -94,14 +93,16 @@ describe('botshelf demo', function () {
     );
   });
 
-  it('takes counts, as every service does', async () => {
-    const [bot] = bots;
-    const { stdout } = await botshelf(demo.folder, ['token', bot?.id ?? '']);
-    const answer = await fetch(
-      `${demo.address}/api/v2/bots/${bot?.id}`,
-      updateRequest(stdout.trim(), { count: 7 }),
-    );
+  it('prints a command that posts a count, and how authors log in', async () => {
+    await eventually(() => match(demo.stdout(), /^Nobody can log in to a demo; docs\/login\.md says how /m));
+    const [, url = '', token = '', body = ''] =
+      /^curl (\S+) -H 'Authorization: (\S+)' -H 'Content-Type: application\/json' -d '(.+)'$/m.exec(
+        demo.stdout(),
+      ) ?? [];
+    const headers = { authorization: token, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
     strictEqual(answer.status, 200, await answer.text());
+    match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
   });
 
   it('is gone with its folder when it is interrupted', async () => {

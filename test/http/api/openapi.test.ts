@@ -1,5 +1,5 @@
 import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
-import { deepStrictEqual, ok } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApi } from '../../../src/http/api/openapi.ts';
@@ -35,6 +35,19 @@ describe('the OpenAPI document', () => {
     );
     for (const path of Object.keys(json.paths as object)) {
       deepStrictEqual((await request(path.replace('{id}', '7'))).status, 200);
+    }
+  });
+
+  it('is where /api, /api/v2 and /openapi.json lead', async () => {
+    for (const [path, target] of [
+      ['/api', '/docs'],
+      ['/api/v2', '/docs'],
+      ['/openapi.json', '/api/openapi.json'],
+    ] as const) {
+      const { status, headers } = await fetch(service.address + path, { redirect: 'manual' });
+      deepStrictEqual([status, headers.get('location')], [302, target]);
+      strictEqual(headers.get('link'), '</api/openapi.json>; rel="service-desc"');
+      strictEqual((await fetch(service.address + target)).status, 200);
     }
   });
 
