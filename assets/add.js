@@ -39,10 +39,10 @@ async function check() {
   const done = page.getElementById('progress').textContent;
   if (said !== done && progress.textContent !== done) progress.textContent = done;
   said = done;
-  const isOpen = document.querySelector('#outcome details').open;
+  const isOpen = document.querySelector('#outcome > details')?.open ?? false;
   for (const id of ['outcome', 'next'])
     document.getElementById(id).replaceChildren(...page.getElementById(id).childNodes);
-  document.querySelector('#outcome details').open = isOpen;
+  document.querySelector('#outcome > details').open = isOpen;
   showCopy();
 }
 

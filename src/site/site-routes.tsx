@@ -10,7 +10,7 @@ import { addAddRoutes, type AddOptions } from './add/add-routes.tsx';
 import { type ApiDocument, DocsPage } from './docs-page.tsx';
 import { FaultyBotPage } from './page/faults.tsx';
 import { FrontLists } from './front/front-list.ts';
-import { isFront, knownCategory, readFrontQuery } from './front/front-query.ts';
+import { frontPath, isFront, knownCategory, readFrontQuery } from './front/front-query.ts';
 import { frontRecipe, listRecipe } from './front/front-recipe.tsx';
 import { addBadgeRoute } from './bot/badge.ts';
 import { botRecipe, type BotRecipeOptions } from './bot/bot-recipe.tsx';
@@ -32,9 +32,12 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   const pages = new PageCache(options);
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
-    const query = readFrontQuery(queryOf(ctx), undefined);
+    const params = queryOf(ctx);
+    const query = readFrontQuery(params, undefined);
     const language = site.languages.of(ctx);
-    if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, language));
+    const category = site.settings.categories.find((id) => id === params.get('category'));
+    if (category !== undefined) ctx.redirect(language.publicPath(frontPath({ ...query, category })));
+    else if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, language));
     else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
   });
   router.get('/categories/:category', async (ctx) => {

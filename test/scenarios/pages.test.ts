@@ -148,7 +148,10 @@ describe('pages', () => {
     });
 
     it('counts the bots of each category that fit the words', async () => {
-      match(await html('/?q=filler'), /href="\/categories\/games\?q=filler"[^>]*>Games <small>30<\/small>/);
+      match(
+        await html('/?q=homer+filler'),
+        /href="\/categories\/games\?q=homer\+filler"[^>]*>Games <small>30<\/small>/,
+      );
     });
 
     it('narrows a list by source, verification, activity and language, with links that turn each on and off', async () => {
@@ -157,10 +160,10 @@ describe('pages', () => {
       match(text, /href="\/\?sort=popular" aria-current="true">Open source</);
       match(text, /href="\/\?source=open&amp;verified=true">Verified</);
       deepStrictEqual(names(await html('/?language=ar')), ['قيثارة']);
-      match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”</);
+      match(await html('/?q=homer&language=ar'), /<h1>0 bots for “homer”, in Arabic</);
       for (const filter of ['verified=true', 'active=30d'])
         deepStrictEqual(names(await html(`/?${filter}`)), []);
-      match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters</);
+      match(await html('/?q=homer&verified=true'), /href="\/\?q=homer">Search without filters \(31 bots\)</);
     });
 
     it('says what it searched for instead of a word that no bot has, and how many 18+ bots it hides', async () => {

@@ -3,7 +3,7 @@ import { readInvite } from '../../bot/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { Avatar, tintOf } from '../picture/avatar.tsx';
+import { Avatar } from '../picture/avatar.tsx';
 import type { BotPageProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 
@@ -19,11 +19,11 @@ export function BotHead({ bot, locale, veiled, name, description }: BotHeadProps
   const { avatar, cover } = bot.cachedImages;
   return (
     <header class="bot-head">
-      <div class={cover === null ? `cover ${tintOf(bot.id)}` : 'cover'}>
-        {cover !== null && (
+      {cover !== null && (
+        <div class="cover">
           <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
-        )}
-      </div>
+        </div>
+      )}
       <Avatar id={bot.id} name={name} picture={avatar} size={104} veiled={veiled} />
       <div class="title">
         <h1>

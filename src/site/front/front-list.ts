@@ -7,7 +7,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
-import { frontPath, type FrontQuery, sortOf, sorts } from './front-query.ts';
+import { frontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
 export interface FrontList {
@@ -23,6 +23,8 @@ export interface FrontList {
   readonly languages: readonly Locale[];
   /** How many more match that are for adults, where those are left out. */
   readonly hidden: number;
+  /** How many bots there are without its filters, where they leave none. */
+  readonly withoutFilters: number;
   /** What was searched for instead of what no bot has. */
   readonly corrected: string | undefined;
   /** What is nearest to the search, where nothing was found. */
@@ -95,7 +97,15 @@ export class FrontLists {
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
     const key = frontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, this.#versions, async () => await this.#select(query));
+    return await this.#kept.get(key, this.#versions, async () => {
+      const list = await this.#select(query);
+      const { q } = query;
+      if (list.total > 0 || !isNarrowed(query)) return { ...list, withoutFilters: 0 };
+      const { total } = await (q === ''
+        ? this.#lists.sizes(false)
+        : this.#lists.search({ q, nsfw: false, limit: 1 }));
+      return { ...list, withoutFilters: total };
+    });
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
@@ -133,7 +143,7 @@ export class FrontLists {
     return { queries };
   }
 
-  async #select(query: FrontQuery): Promise<FrontList> {
+  async #select(query: FrontQuery): Promise<Omit<FrontList, 'withoutFilters'>> {
     const { q, category, page } = query;
     const sizes = await this.#lists.sizes(query.filters.includes('adult'));
     const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
@@ -141,7 +151,10 @@ export class FrontLists {
     const list = { allCategories, languages, hidden: 0, corrected: undefined, suggestions: [] };
     const selection = selectionOf(query, this.#settings());
     if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
-    const isUnfiltered = query.language === undefined && query.filters.every((name) => name === 'adult');
+    const isUnfiltered =
+      query.author === undefined &&
+      query.language === undefined &&
+      query.filters.every((name) => name === 'adult');
     if (isUnfiltered && page <= fewPages) {
       const { categories } = sizes;
       const total = category === undefined ? sizes.total : (categories.get(category) ?? 0);
@@ -161,7 +174,7 @@ export class FrontLists {
   async #search(
     { q, page }: FrontQuery,
     selection: Selection,
-  ): Promise<Omit<FrontList, 'languages' | 'allCategories'>> {
+  ): Promise<Omit<FrontList, 'languages' | 'allCategories' | 'withoutFilters'>> {
     const isBest = selection.sort === undefined;
     const found = await this.#lists.search({ ...selection, q, limit: isBest ? page * pageSize : 1 });
     const { bots } = isBest ? found : await this.#lists.select({ ...selection, q });
@@ -218,11 +231,12 @@ function sizeOf(entries: readonly FrontEntry[]): number {
 }
 
 function selectionOf(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {
-  const { category, language, filters } = query;
+  const { category, author, language, filters } = query;
   const sort = sorts[sortOf(query)];
   return {
     ...(sort && { sort }),
     ...(category && { categories: [category] }),
+    ...(author !== undefined && { author }),
     ...(language !== undefined && { locale: language }),
     ...(filters.includes('openSource') && { openSource: true }),
     ...(filters.includes('verified') && { verified: true }),

@@ -11,6 +11,8 @@ export interface FrontQuery {
   /** The chosen order; undefined for the usual one. */
   readonly sort: SortName | undefined;
   readonly category: Category | undefined;
+  /** The account's ID of one of the bots' authors. */
+  readonly author: string | undefined;
   /** A language that the bots have a page in. */
   readonly language: Locale | undefined;
   /** The filters that are on. */
@@ -48,6 +50,7 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     q,
     sort: isKnown ? (sort as SortName) : undefined,
     category,
+    author: /^\d{1,20}$/.exec(params.get('author') ?? '')?.[0],
     language: canonicalLocale(params.get('language') ?? ''),
     filters: filterNames.filter((name) => {
       const [parameter, value] = parameters[name];
@@ -71,9 +74,13 @@ export function knownCategory(text: string, { categories }: Pick<CatalogueSettin
 }
 
 /** Whether a query is that of the front page: nothing is searched for, chosen or sorted. */
-export function isFront({ q, sort, category, language, filters, page }: FrontQuery): boolean {
-  const isBare = q === '' && category === undefined && language === undefined && filters.length === 0;
-  return isBare && sort === undefined && page === 1;
+export function isFront(query: FrontQuery): boolean {
+  return query.q === '' && !isNarrowed(query) && query.sort === undefined && query.page === 1;
+}
+
+/** Whether a query leaves out bots that its words alone find. */
+export function isNarrowed({ category, author, language, filters }: FrontQuery): boolean {
+  return filters.length > 0 || [category, author, language].some((value) => value !== undefined);
 }
 
 /** Returns the order of a list: the chosen one, else the best match first for a search and most servers first for others. */
@@ -83,12 +90,13 @@ export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
 
 /** Returns the address of the front page or of a list, without parameters that have their default. */
 export function frontPath(query: FrontQuery): string {
-  const { q, sort, category, language, filters, page, locale } = query;
+  const { q, sort, category, author, language, filters, page, locale } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   // The list of all bots names its order, as the path alone is the front page.
   const isUsual = sort === sortOf({ q, sort: undefined }) && !isFront({ ...query, sort: undefined });
   if (sort !== undefined && !isUsual) params.set('sort', sort);
+  if (author !== undefined) params.set('author', author);
   if (language !== undefined) params.set('language', language);
   for (const name of filters) params.set(...parameters[name]);
   if (page > 1) params.set('page', String(page));
@@ -98,8 +106,8 @@ export function frontPath(query: FrontQuery): string {
 }
 
 /** Returns the query that search engines list for a page: without the language of the interface, order and filters. */
-export function preferredQuery({ q, category, page }: FrontQuery): FrontQuery {
-  return { ...noQuery, q, category, page };
+export function preferredQuery({ q, category, author, page }: FrontQuery): FrontQuery {
+  return { ...noQuery, q, category, author, page };
 }
 
 /** The query of the front page. */
@@ -107,6 +115,7 @@ export const noQuery: FrontQuery = {
   q: '',
   sort: undefined,
   category: undefined,
+  author: undefined,
   language: undefined,
   filters: [],
   page: 1,

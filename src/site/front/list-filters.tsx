@@ -8,12 +8,20 @@ export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'langua
   readonly query: FrontQuery;
 }
 
-/** Narrows and orders a list. All of them are links. */
+/** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
 export function ListFilters(props: ListFiltersProps): VNode {
+  const { t } = useLanguage();
+  const { filters, category, language } = props.query;
+  const on = filters.length + [category, language].filter((value) => value !== undefined).length;
   return (
     <div class="list-filters">
-      {props.categories.size > 0 && <CategoryChips {...props} current={props.query.category} />}
-      <FilterChips {...props} />
+      <details>
+        <summary class={on > 0 ? 'chip on' : 'chip'}>
+          {t('list.filters')} {on > 0 && <Number of={on} />}
+        </summary>
+        <CategoryChips {...props} current={category} />
+        <FilterChips {...props} />
+      </details>
       <SortLinks {...props} />
     </div>
   );
@@ -24,11 +32,12 @@ interface CategoryChipsProps extends Pick<ListFiltersProps, 'query' | 'categorie
   readonly current: Category | undefined | null;
 }
 
-/** Leads to the same list in each category. */
-export function CategoryChips({ query, categories, current }: CategoryChipsProps): VNode {
+/** Leads to the same list in each category, where it has several. */
+export function CategoryChips({ query, categories, current }: CategoryChipsProps): VNode | null {
   const { t, text, categories: known, categoryName } = useLanguage();
   const all = [...categories.values()].reduce((sum, bots) => sum + bots, 0);
   const shown = known.filter((name) => categories.has(name) || name === current);
+  if (shown.length < 2) return null;
   return (
     <nav aria-label={text('list.categories')}>
       <ul class="chips row">

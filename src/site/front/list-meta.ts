@@ -27,7 +27,7 @@ export function metaOf(options: {
   const { site, query, title, description } = options;
   const { baseUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
-  const { q, category, filters } = query;
+  const { q, category, author, filters } = query;
   const preferred = preferredQuery(query);
   const pathIn = (tag: Locale): string => frontPath({ ...preferred, locale: tag });
   return listMeta({
@@ -41,7 +41,7 @@ export function metaOf(options: {
             id: category,
             name: text('list.category', { category: categoryName(category) }),
           },
-    isSearch: q !== '',
+    isSearch: q !== '' || author !== undefined,
     isAdult: filters.includes('adult'),
     baseUrl,
     product: settings.name,

@@ -4,7 +4,7 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, frontPath, sortOf } from './front-query.ts';
+import { type FrontQuery, frontPath, isNarrowed, sortOf } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';
 import { metaOf } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
@@ -26,8 +26,7 @@ export function ListPage(props: ListPageProps): VNode {
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
-  const isNarrowed = filters.length > 0 || query.language !== undefined || query.category !== undefined;
-  const title = headingOf(query, total, language);
+  const title = headingOf(props, language);
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
   const meta = metaOf({ site, query, title, description, language });
@@ -38,7 +37,7 @@ export function ListPage(props: ListPageProps): VNode {
       <div class="list-head">
         <h1>{title}</h1>
         {q === '' && <p class="muted">{found}</p>}
-        {corrected !== undefined && <p>{t('list.corrected', { query: corrected })}</p>}
+        {corrected !== undefined && <p>{t('list.corrected', { corrected, query: q })}</p>}
         {hidden > 0 && (
           <p>
             <a href={publicPath(frontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>
@@ -47,7 +46,7 @@ export function ListPage(props: ListPageProps): VNode {
           </p>
         )}
       </div>
-      {(bots.length > 0 || isNarrowed) && <ListFilters {...props} />}
+      {(bots.length > 0 || isNarrowed(query)) && <ListFilters {...props} />}
       {bots.length === 0 ? (
         <NothingFound {...props} />
       ) : (
@@ -61,13 +60,27 @@ export function ListPage(props: ListPageProps): VNode {
 /** The cards that a large screen shows without scrolling. */
 const cardsAtOnce = 8;
 
-function headingOf(
-  { q, category, sort }: FrontQuery,
-  total: number,
+/** Returns what a list shows: the order or the words, then the filters that are on. */
+function headingOf({ query, total, corrected }: ListPageProps, language: PageLanguage): string {
+  const { text, languageName } = language;
+  const filters = query.filters.map((name) => text(`heading.${name}`));
+  if (query.language !== undefined)
+    filters.push(text('heading.language', { language: languageName(query.language) }));
+  return filters.reduce(
+    (heading, filter) => text('heading.filtered', { heading, filter }),
+    unfilteredHeading(query, total, corrected, language),
+  );
+}
+
+function unfilteredHeading(
+  { q, category, author, sort }: FrontQuery,
+  count: number,
+  corrected: string | undefined,
   { text, categoryName }: PageLanguage,
 ): string {
-  if (q !== '') return text('list.foundFor', { count: total, query: q });
+  if (q !== '') return text('list.foundFor', { count, query: corrected ?? q });
   if (category !== undefined) return text('list.category', { category: categoryName(category) });
+  if (author !== undefined) return text('feed.byAuthor', { author });
   return text(
     sort === 'growing' || sort === 'newest' || sort === 'edited' ? `shelf.${sort}` : 'shelf.popular',
   );

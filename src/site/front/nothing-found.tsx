@@ -5,7 +5,7 @@ import type { FrontList } from './front-list.ts';
 import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
 
-export interface NothingFoundProps extends Pick<FrontList, 'allCategories'> {
+export interface NothingFoundProps extends Pick<FrontList, 'allCategories' | 'withoutFilters'> {
   readonly query: FrontQuery;
   /** What is nearest to the search. */
   readonly suggestions: readonly ListedBot[];
@@ -14,12 +14,11 @@ export interface NothingFoundProps extends Pick<FrontList, 'allCategories'> {
 }
 
 /** What an empty list shows: what to try, the same search without its filters, the categories, and the nearest bots. */
-export function NothingFound({ query, allCategories, suggestions, today }: NothingFoundProps): VNode {
-  const { t, publicPath } = useLanguage();
+export function NothingFound(props: NothingFoundProps): VNode {
+  const { query, allCategories, withoutFilters, suggestions, today } = props;
+  const { t, href, publicPath } = useLanguage();
   const { q, locale } = query;
   const all: FrontQuery = { ...noQuery, locale, q, sort: q === '' ? 'popular' : undefined };
-  const isNarrowed =
-    frontPath({ ...query, sort: undefined, page: 1 }) !== frontPath({ ...all, sort: undefined });
   return (
     <>
       <div class="empty">
@@ -27,11 +26,14 @@ export function NothingFound({ query, allCategories, suggestions, today }: Nothi
           <strong>{q === '' ? t('list.nothing') : t('list.nothingFor', { query: q })}</strong>{' '}
           {t('list.nothingAdvice')}
         </p>
-        {isNarrowed && (
+        {withoutFilters > 0 && (
           <a class="button quiet" href={publicPath(frontPath(all))}>
-            {t('list.withoutFilters')}
+            {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
           </a>
         )}
+        <a class="button quiet" href={href('/add')}>
+          {t('list.suggest')}
+        </a>
       </div>
       <CategoryChips query={{ ...noQuery, locale }} categories={allCategories} current={null} />
       {suggestions.length > 0 && (

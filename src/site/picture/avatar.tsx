@@ -39,7 +39,7 @@ export function Avatar({ id, name, picture, size, veiled, lazy = false }: Avatar
 }
 
 /** Returns the class of a bot's own colour. */
-export function tintOf(id: string): string {
+function tintOf(id: string): string {
   return `tint-${Number(id.slice(-4)) % tints}`;
 }
 

@@ -10,6 +10,7 @@ describe('the query of a list page', () => {
       q: '',
       sort: undefined,
       category: undefined,
+      author: undefined,
       language: undefined,
       filters: [],
       page: 1,

@@ -65,7 +65,7 @@ describe('the page of a stranger, in a browser', function () {
       await page.evaluate("document.getElementById('outcome').replaceChildren()");
       // The form waits for a pause in the typing.
       await page.clock.fastForward(1000);
-      await page.locator('#outcome pre').first().waitFor();
+      await page.locator('#outcome > details').waitFor();
       deepStrictEqual(wrongs, [], name);
     }
   });

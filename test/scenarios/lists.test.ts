@@ -1,0 +1,139 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { openBrowserPage } from '../support/browser.ts';
+import { checkAtWidths, excessWidth } from '../support/page-checks.ts';
+import { mainPage, pagePath, translation } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
+const files = {
+  [pagePath('1')]: mainPage({ name: 'Showcase', description: 'Plays music.', category: 'fun', invite }),
+  [pagePath('2')]: mainPage({ name: 'Bridgekeeper', verified: true, category: 'notifications' }),
+  [pagePath('3')]: mainPage({
+    name: 'Nota',
+    description: 'Music. '.repeat(20),
+    category: 'music',
+    authors: ['852'],
+  }),
+  [pagePath('3', 'fr')]: translation('Note', 'De la musique.', ''),
+  [pagePath('4')]: mainPage({ name: 'Velvet Room', verified: true, codehost: { owner: 'a', repo: 'b' } }),
+};
+
+/** Run in the page: the words that are broken in two, but for long ones. */
+const brokenWords = `(() => {
+  const broken = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: node } = texts;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest('.out-of-sight')) continue;
+    for (const { 0: word, index } of node.data.matchAll(/\\p{L}{2,13}/gu)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})()`;
+
+describe('lists of bots', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(files);
+  });
+
+  async function open(path: string, width: number, locale = 'en-US'): Promise<Page> {
+    const viewport = { width, height: 800 };
+    const page = await openBrowserPage({ baseURL: service.address, locale, viewport });
+    await page.goto(path);
+    return page;
+  }
+
+  const read = async (path: string): Promise<string> =>
+    await (await fetch(service.address + path, { headers: { Accept: 'text/html' } })).text();
+  const headingOf = async (path: string): Promise<string> =>
+    /<h1>([^<]*)<\/h1>/.exec(await read(path))?.[1] ?? '';
+
+  it('have one row above their first card on a phone, with the filters folded away', async () => {
+    for (const locale of ['en', 'de', 'ru', 'ar']) {
+      for (const path of ['/?sort=popular', '/?q=music', '/categories/fun?source=open&verified=true']) {
+        const page = await open(`${path}&locale=${locale}`, 360);
+        const row = await page.locator('.list-filters').boundingBox();
+        ok(row && row.height < 50, `${path} ${locale} ${JSON.stringify(row)}`);
+        const first = await page.locator('.card, .empty').first().boundingBox();
+        ok(first && first.y < 400, `${path} ${locale} ${JSON.stringify(first)}`);
+        strictEqual(await page.locator('.chips').first().isVisible(), false);
+        strictEqual(await excessWidth(page), 0);
+        await page.close();
+      }
+    }
+  });
+
+  it('unfold their filters on a phone without JavaScript, and show them on a wide screen', async () => {
+    const page = await open('/?sort=popular&locale=en', 360);
+    await page.locator('summary', { hasText: 'Filters' }).click();
+    await checkAtWidths(page, 'unfolded', [360]);
+    await page.getByRole('link', { name: 'Verified' }).click();
+    await page.getByRole('heading', { name: 'All bots, verified' }).waitFor();
+    strictEqual(await page.locator('summary', { hasText: 'Filters' }).textContent(), 'Filters 1');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('link', { name: 'Open source' }).click();
+    await page.getByRole('heading', { name: 'All bots, open source, verified' }).waitFor();
+  });
+
+  it('have cards of one height', async () => {
+    for (const width of [360, 1280]) {
+      const page = await open('/?sort=popular', width);
+      const heights = "[...document.querySelectorAll('.card')].map((card) => card.offsetHeight)";
+      strictEqual(new Set(await page.evaluate<number[]>(heights)).size, 1);
+    }
+  });
+
+  it('leave out the categories where there is one', async () => {
+    const categories = 'aria-label="Categories"';
+    ok((await read('/?q=music')).includes(categories));
+    ok(!(await read('/?q=bridgekeeper')).includes(categories));
+  });
+
+  it('name their filters in the heading and the title', async () => {
+    strictEqual(await headingOf('/?sort=growing&verified=true'), 'Growing this month, verified');
+    strictEqual(await headingOf('/?q=music&language=fr'), '1 bot for “music”, in French');
+    strictEqual(await headingOf('/categories/fun?active=true&nsfw=true'), 'Fun bots, active, with 18+');
+    match(await read('/?sort=newest&source=open'), /<title>New on the shelf, open source · /);
+  });
+
+  it('are found by a category and by an author in the address of the front page', async () => {
+    const response = await fetch(`${service.address}/?category=fun&q=music&locale=de`, {
+      redirect: 'manual',
+    });
+    strictEqual(response.status, 302);
+    strictEqual(response.headers.get('location'), '/categories/fun?q=music&locale=de');
+    strictEqual(await headingOf('/?category=none'), await headingOf('/'));
+    strictEqual(await headingOf('/?author=852'), 'Bots by 852');
+    const names = [...(await read('/?author=852')).matchAll(/<h2><a [^>]*>([^<]*)/g)].map(([, name]) => name);
+    deepStrictEqual(names, ['Nota']);
+    ok((await read('/?author=852')).includes('?author=852&amp;verified=true'));
+  });
+
+  it('break no word in text of twice the size, and neither does the page of a bot', async () => {
+    for (const width of [360, 1280]) {
+      for (const path of ['/', '/?sort=popular', '/bots/1', '/bots/2']) {
+        const page = await open(path, width);
+        await page.evaluate("document.documentElement.style.fontSize = '200%'");
+        deepStrictEqual(await page.evaluate(brokenWords), [], `${path} ${width}`);
+        strictEqual(await excessWidth(page), 0);
+      }
+    }
+  });
+
+  it('lead to pages that begin with the bot where it has no cover', async () => {
+    for (const width of [360, 1280]) {
+      const page = await open('/bots/1', width);
+      const way = await page.locator('.breadcrumb').boundingBox();
+      const heading = await page.getByRole('heading', { level: 1 }).boundingBox();
+      ok(way && heading && heading.y - way.y - way.height < 40, JSON.stringify([way, heading]));
+    }
+  });
+});
