@@ -10,10 +10,8 @@ export function loginErrorOf(error: unknown, name: string): LoginError {
 
 function kindOf(error: unknown): LoginErrorKind {
   if (error instanceof oauth.AuthorizationResponseError) return byRedirect[error.error] ?? 'misconfigured';
-  if (error instanceof oauth.ResponseBodyError) {
-    if (error.status >= 500) return 'away';
+  if (error instanceof oauth.ResponseBodyError)
     return error.error === 'invalid_grant' ? 'stale' : 'misconfigured';
-  }
   if (error instanceof oauth.WWWAuthenticateChallengeError) return 'misconfigured';
   if (error instanceof oauth.ClientError) return byCode[error.code ?? ''] ?? 'away';
   return 'away';

@@ -48,7 +48,13 @@ describe('Provider', () => {
   });
 
   describe('that does not respond correctly', () => {
-    for (const mood of ['not at all', 'without end', 'with status 500', 'with HTML'] satisfies Mood[]) {
+    for (const mood of [
+      'not at all',
+      'without end',
+      'with status 500',
+      'with status 500 and JSON',
+      'with HTML',
+    ] satisfies Mood[]) {
       it(`is away when it answers ${mood}, until it does`, async () => {
         const real = await startProvider(baseUrl);
         const provider = new Provider(real.settings, redirectUri, tight);
@@ -106,6 +112,15 @@ describe('Provider', () => {
       await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'away' });
       discord.user = { id: 42 };
       await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'no-account' });
+    });
+
+    it('that answers with status 500 and JSON is away, whatever is in it', async () => {
+      const discord = await startDiscord(baseUrl);
+      discord.userStatus = 500;
+      for (const user of [{ message: '500: Internal Server Error', code: 0 }, { id: '42' }]) {
+        discord.user = user;
+        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'away' });
+      }
     });
 
     it('that does not take the secret is the operator’s to mend', async () => {

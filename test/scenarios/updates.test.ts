@@ -25,6 +25,10 @@ for (const basePath of ['', '/shelf'])
         headers: { authorization: token, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
       });
+    const assertCount = async (count: number): Promise<void> =>
+      await eventually(async () =>
+        strictEqual((await service.request(`/api/v2/bots/${homer}/counts`)).json.at(-1).count, count),
+      );
     const pointersOf = ({ json }: Answer): string[] =>
       json.errors.map(({ pointer }: { pointer: string }) => pointer);
 
@@ -91,6 +95,7 @@ for (const basePath of ['', '/shelf'])
       it('takes a count, in either form, and returns what was stored', async () => {
         deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
         deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
+        await assertCount(157);
         strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
       });
 
@@ -184,6 +189,7 @@ for (const basePath of ['', '/shelf'])
         strictEqual(changed.length, 6, changed.join('\n'));
         const record = (await service.request(`/api/v2/bots/${homer}`)).json;
         strictEqual(record.category, 'music');
+        await assertCount(9);
         ok(record.edited >= started);
         strictEqual(readFileSync(file, 'utf8').split('---\n').at(-1), before.split('---\n').at(-1));
       });

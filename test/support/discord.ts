@@ -13,8 +13,9 @@ export interface TestDiscord {
   readonly settings: LoginSettings;
   /** The queries of the requests to authorise. */
   readonly asked: URLSearchParams[];
-  /** What `/users/@me` says from now on. */
+  /** What `/users/@me` says from now on, and with which status. */
   user: unknown;
+  userStatus: number;
 }
 
 /** Starts it for a service at `baseUrl`, with one user, who consents to everything. It ends when the tests of the file are over. */
@@ -82,7 +83,7 @@ export async function startDiscord(baseUrl: string): Promise<TestDiscord> {
     },
     'GET /api/users/@me': (_url, request, response) => {
       if (tokens.has(request.headers.authorization?.replace('Bearer ', '') ?? ''))
-        send(response, 200, discord.user);
+        send(response, discord.userStatus, discord.user);
       else send(response, 401, { message: '401: Unauthorized', code: 0 });
     },
   };
@@ -99,6 +100,7 @@ export async function startDiscord(baseUrl: string): Promise<TestDiscord> {
     settings: { kind: 'discord', issuer, clientId, clientSecret, idClaim: 'id' },
     asked: [],
     user: { id: '80351110224678912', username: 'nelly', discriminator: '0', global_name: 'Nelly' },
+    userStatus: 200,
   };
   return discord;
 }

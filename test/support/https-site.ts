@@ -47,16 +47,17 @@ export async function startSite(answers: Record<string, Answer> = {}, host = '12
   return site;
 }
 
-/** A connector that can reach the sites at 127.0.0.1, and nothing else that is not public. */
+/** A connector that can reach the sites at 127.0.0.1, and nothing else that is not public or in `allowed`. */
 export async function testConnector(
-  options: { names?: Record<string, Lookup>; timeLimit?: number } = {},
+  options: { names?: Record<string, Lookup>; allowed?: readonly string[]; timeLimit?: number } = {},
 ): Promise<ImageConnector> {
   const nameServer = await startNameServer({
     ...options.names,
     'images.test': () => ['127.0.0.1'],
   });
   const connector = new ImageConnector({
-    allow: (address) => address === '127.0.0.1' || isPublicAddress(address),
+    allow: (address) =>
+      ['127.0.0.1', ...(options.allowed ?? [])].includes(address) || isPublicAddress(address),
     nameServers: [nameServer],
     ca: certificate.cert,
     site: 'https://bots.example.org',

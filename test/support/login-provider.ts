@@ -4,7 +4,13 @@ import type { LoginSettings } from '../../src/login/settings.ts';
 import { listenOnLoopback } from './loopback.ts';
 
 /** How the provider answers requests for a path. */
-export type Mood = 'well' | 'not at all' | 'without end' | 'with status 500' | 'with HTML';
+export type Mood =
+  | 'well'
+  | 'not at all'
+  | 'without end'
+  | 'with status 500'
+  | 'with status 500 and JSON'
+  | 'with HTML';
 
 /** A real authorisation server, where every login name is an account and every password right. */
 export interface TestProvider {
@@ -109,6 +115,10 @@ const inMood: Readonly<
     more();
   },
   'with status 500': (_request, response) => void response.writeHead(500).end('{}'),
+  'with status 500 and JSON': (_request, response) =>
+    void response
+      .writeHead(500, { 'Content-Type': 'application/json' })
+      .end('{"error":"server_error","error_description":"internal"}'),
   'with HTML': (_request, response) =>
     void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Welcome</h1>'),
 };

@@ -22,6 +22,14 @@ describe('the image connector', () => {
     deepEqual(await connector.fetch(`https://127.0.0.1:${site.port}/avatar.png#top`), picture);
   });
 
+  it('fetches from the third address of a host where nothing listens at the first two', async () => {
+    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const dead = ['127.0.0.2', '127.0.0.3'];
+    const names = { 'several.images.test': () => [...dead, '127.0.0.1'] };
+    const connector = await testConnector({ names, allowed: dead });
+    deepEqual(await connector.fetch(`https://several.images.test:${site.port}/avatar.png`), picture);
+  });
+
   it('names itself, and sends no cookie and no referrer, even after a redirect that sets one', async () => {
     const site = await startSite({ '/avatar.png': bytes(picture) });
     site.answers['/begin'] = (response) => {
