@@ -187,6 +187,21 @@ describe('in a browser', function () {
     }
   });
 
+  it('the warning of full control has its sign and its edge in forced colours too', async () => {
+    const { page } = await open({ forcedColors: 'active' });
+    await page.goto('/bots/8');
+    const style = `(({ borderInlineStartStyle, borderInlineStartWidth }) =>
+      borderInlineStartStyle + ' ' + borderInlineStartWidth)(getComputedStyle(document.querySelector('.notice.warn')))`;
+    strictEqual(await page.evaluate(style), 'solid 6px');
+    const sign =
+      "[...document.querySelectorAll('.warning')].map((node) => getComputedStyle(node, '::before').content)";
+    const signs = await page.evaluate<string[]>(sign);
+    deepStrictEqual(
+      signs.map((content) => content.includes('⚠')),
+      [true, true],
+    );
+  });
+
   it('an avatar that is not square is cut to a square, not squeezed into one', async () => {
     const { page } = await open();
     for (const width of [390, 1280]) {
