@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Log } from '../log.ts';
+import type { StartProgress } from '../service/service.ts';
 import { messageOf } from '../system-error.ts';
 
 /**
@@ -8,13 +9,39 @@ import { messageOf } from '../system-error.ts';
  * program systemd-notify does it: the unit needs `NotifyAccess=all`. Never throws: systemd then ends the service after
  * `TimeoutStartSec`, and the log says why.
  */
-export async function notifySystemd(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
-  try {
-    await promisify(execFile)('systemd-notify', [state], { timeout: 10_000 });
-  } catch (error) {
-    log.error(
-      { err: error },
-      `could not notify systemd of ${state}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
-    );
+export class SystemdNotifier {
+  readonly #log: Log;
+  #last: Promise<void> = Promise.resolve();
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(log: Log) {
+    this.#log = log;
   }
+
+  /** Sends variables such as `READY=1`, after those of earlier calls. */
+  async notify(...variables: readonly [string, ...string[]]): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      try {
+        await promisify(execFile)('systemd-notify', variables, { timeout: 10_000 });
+      } catch (error) {
+        this.#log.error(
+          { err: error },
+          `could not notify systemd of ${variables[0]}: ${messageOf(error)}; install systemd-notify, or set Type=exec in the unit`,
+        );
+      }
+    });
+    await this.#last;
+  }
+
+  /** Shows the progress of the start in the unit's status, and asks systemd to wait a minute longer. */
+  readonly progress: StartProgress = {
+    show: (text) => {
+      if (performance.now() - this.#shownAt < statusIntervalMs) return;
+      this.#shownAt = performance.now();
+      void this.notify(`STATUS=${text}`, 'EXTEND_TIMEOUT_USEC=60000000');
+    },
+    end: () => {},
+  };
 }
+
+const statusIntervalMs = 10_000;

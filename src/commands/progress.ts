@@ -17,7 +17,7 @@ export async function showFiles<T>(
 }
 
 /**
- * Returns a progress line on `stream`, which is overwritten, and removed at the end. Nothing is written when that is not a
+ * Returns a progress line on `stream`, which is overwritten, also by a line of the log, and removed at the end. Nothing is written when that is not a
  * terminal.
  */
 export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): {
@@ -31,10 +31,10 @@ export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: bo
       const now = performance.now();
       if (now - shown < interval) return;
       shown = now;
-      stream.write(`\r${text}${clearRest}`);
+      stream.write(`${text}${clearRest}\r`);
     },
     end: () => {
-      if (shown !== Number.NEGATIVE_INFINITY) stream.write(`\r${clearRest}`);
+      if (shown !== Number.NEGATIVE_INFINITY) stream.write(clearRest);
     },
   };
 }

@@ -10,10 +10,11 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
-  const [{ createLog }, { startService }, { notifySystemd }] = await Promise.all([
+  const [{ createLog }, { startService }, { SystemdNotifier }, { progressOn }] = await Promise.all([
     import('../log.ts'),
     import('../service/service.ts'),
     import('./notify-systemd.ts'),
+    import('./progress.ts'),
   ]);
   const log = await createLog(config.log);
   for (const sentence of config.unknown) log.warn({}, sentence);
@@ -24,10 +25,11 @@ export async function serve(): Promise<void> {
       stop.abort();
     });
   }
-  const service = await startService(config, log);
-  if (config.notifiesSystemd) await notifySystemd('READY=1', log);
+  const systemd = config.notifiesSystemd ? new SystemdNotifier(log) : null;
+  const service = await startService(config, log, systemd?.progress ?? progressOn(process.stderr));
+  await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
   await aborted(stop.signal);
-  if (config.notifiesSystemd) await notifySystemd('STOPPING=1', log);
+  await systemd?.notify('STOPPING=1', 'STATUS=stopping');
   try {
     await service.close();
     log.info({}, 'stopped');

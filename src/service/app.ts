@@ -61,6 +61,8 @@ export interface AppOptions {
   readonly pictures: Pick<ImageCache, 'read' | 'copyOf'> | null;
   /** As `RemovedBots.removedAt`. */
   readonly removedAt: RemovedBotOptions['removedAt'];
+  /** Whether bots and their counts and tokens are in memory. */
+  readonly isLoaded: () => boolean;
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
@@ -167,7 +169,7 @@ export function createApp(options: AppOptions): Application {
   app.use(handleErrors(report));
   app.use(protect);
   app.use(showErrorPages({ site, viewerOf }, report));
-  app.use(waitFor(catalogue, [probes, assets]));
+  app.use(waitFor(options.isLoaded, [probes, assets]));
   app.use(posted.routes());
   app.use(storeResponses(options.responses));
   app.use(programs.routes());
@@ -213,16 +215,13 @@ function protect(ctx: Context, next: Next): Promise<void> {
 /** Characters. Parsing these headers takes time that grows with the square of their length. */
 const longestAccept = 2000;
 
-/** Responds 503 to all but `exempt` until the catalogue is loaded. */
+/** Responds 503 to all but `exempt` until the service is loaded. */
 function waitFor(
-  catalogue: Catalogue,
+  isLoaded: () => boolean,
   exempt: readonly Router[],
 ): (ctx: Context, next: Next) => Promise<void> {
   return (ctx, next) => {
-    if (
-      !catalogue.status.ready &&
-      !exempt.some((router) => router.match(ctx.path, ctx.method).path.length > 0)
-    ) {
+    if (!isLoaded() && !exempt.some((router) => router.match(ctx.path, ctx.method).path.length > 0)) {
       throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
         headers: { 'Retry-After': '2' },
       });

@@ -49,7 +49,7 @@ export function healthOf({
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
         repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer, uncommitted) },
         state: {
-          ready: true,
+          ready: state.isLoaded,
           faults: [...state.failures().map(({ message }) => message), ...state.clockFaults()],
         },
         ...(sync && {

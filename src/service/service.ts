@@ -25,6 +25,7 @@ import { pruneHistory } from '../state/ref/prune-history.ts';
 import { SharedTokens } from '../state/shared-tokens.ts';
 import { StateStore } from '../state/state-store.ts';
 import { Sync } from '../sync/sync.ts';
+import { counted } from '../spelling/counted.ts';
 import { messageOf } from '../system-error.ts';
 import { readVersion } from '../version.ts';
 import { createApp } from './app.ts';
@@ -52,16 +53,26 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Shows how far a start is. */
+export interface StartProgress {
+  show(text: string): void;
+  end(): void;
+}
+
 /**
- * Starts the service: finishes what a crash left, listens, so that probes get a response, and reads the catalogue.
- * Resolves when everything is ready.
+ * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
+ * catalogue and the state. Resolves when everything is ready.
  * @throws {UserError} when the address, the catalogue or the `var` folder cannot be used
  */
-export async function startService(config: Config, log: Log): Promise<Service> {
+export async function startService(
+  config: Config,
+  log: Log,
+  progress: StartProgress = { show() {}, end() {} },
+): Promise<Service> {
   const started = performance.now();
   const closers = new Closers();
   try {
-    const serving = await start(config, log, closers);
+    const serving = await start(config, log, closers, progress).finally(() => progress.end());
     logStart(log, config, { ...serving, ms: Math.round(performance.now() - started) });
     return { address: serving.address, close: async () => await closers.close() };
   } catch (error) {
@@ -76,7 +87,12 @@ export async function startService(config: Config, log: Log): Promise<Service> {
  * Constructs the parts in dependency order and starts them.
  * @param closers gets what closes each part
  */
-async function start(config: Config, log: Log, closers: Closers): Promise<Omit<Started, 'ms'>> {
+async function start(
+  config: Config,
+  log: Log,
+  closers: Closers,
+  progress: StartProgress,
+): Promise<Omit<Started, 'ms'>> {
   const { remote } = config;
   const build = readVersion();
   // First, so that a mistyped name makes no folder.
@@ -97,7 +113,6 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   const commits = new CommitEvents(log);
   const committer = new Committer({ repositoryOpener, var: config.var, log, commits });
   closers.add(async () => await committer.close());
-  await committer.recover();
   const opened = config.images ? await openPictures(config, log) : null;
   closers.add(async () => await opened?.close());
   const pictures = opened?.cache ?? null;
@@ -114,10 +129,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   closers.add(async () => await removedBots.close());
   const search = searchOf(catalogue, log);
   closers.add(() => search.close());
-  // Read while git reads the state: each waits for the disk half of the time.
-  const loading = catalogue.load();
-  loading.catch(() => {});
-  const state = await StateStore.open({
+  const state = new StateStore({
     folder: join(config.var, 'journal'),
     ref: createStateRef(repositoryOpener, log, commits),
     stateSeconds: config.stateSeconds,
@@ -197,6 +209,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
     committedAuthors: async (id) => await committedAuthors(repositoryOpener, id),
     pictures,
     removedAt: (id) => removedBots.removedAt(id),
+    isLoaded: () => catalogue.status.ready && state.isLoaded,
     health,
     metrics,
     responses,
@@ -216,9 +229,17 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   const served = { ...application, health, metrics, responses };
   const address = await openServers(config, served, closers, log);
   closers.add(() => live?.close());
-  await loading.catch((error: unknown) => {
+  await committer.recover();
+  const showing = setInterval(
+    () => progress.show(`reading the catalogue: ${counted(catalogue.bots.size, 'bot')} so far`),
+    100,
+  );
+  // Git reads the state meanwhile: each waits for the disk half of the time.
+  const loading = catalogue.load().catch((error: unknown) => {
     throw catalogueError(error, config);
   });
+  await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
+  if (sync) progress.show('reading from the remote');
   await sync?.start();
   timeline.start();
   const prepared = keepSitePrepared(catalogue, timeline, application.prepareSite, log);
@@ -229,7 +250,7 @@ async function start(config: Config, log: Log, closers: Closers): Promise<Omit<S
   void prepared.first.then(async () => await buildSearchIndex(catalogue, search, log));
   void removedBots.start();
   // Who edits the catalogue does so in the clone.
-  if (!config.dev) void uncommitted.start();
+  if (!config.dev && !config.demo) void uncommitted.start();
   if (pictures) closers.add(followPictures(catalogue, pictures));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }

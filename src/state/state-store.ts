@@ -51,19 +51,17 @@ export class StateStore implements CurrentCounts {
   #refusedAt = 0;
   /** Why every write is refused; undefined while writes are accepted. */
   #closed: string | undefined;
+  #isLoaded = false;
 
-  /**
-   * Opens the state: reads the ref, then the journal, and schedules a checkpoint of the journal. A ref that cannot be
-   * read is logged; each check of a token retries.
-   * @throws a system error when the journal cannot be read
-   */
+  /** Creates the state and loads it. @throws as `load` does */
   static async open(options: StateStoreOptions): Promise<StateStore> {
     const store = new StateStore(options);
-    if (options.ref !== null) await store.#load();
+    await store.load();
     return store;
   }
 
-  private constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
+  /** Call `load` before anything else. */
+  constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
     this.#log = log;
     this.#repeatAfter = Math.min(repeatSeconds ?? anHour, anHour) * 1000;
     if (ref === null) this.#closed = noRepository;
@@ -75,6 +73,27 @@ export class StateStore implements CurrentCounts {
       seconds: stateSeconds,
       log,
     });
+  }
+
+  /**
+   * Reads the ref, then the journal, and schedules a checkpoint of the journal. A ref that cannot be read is logged; each
+   * check of a token retries.
+   * @throws a system error when the journal cannot be read
+   */
+  async load(): Promise<void> {
+    // Without a repository nothing is kept.
+    if (this.#closed === undefined) {
+      await this.#follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+      await this.#journal.replay(({ id, count, countedAt }) => {
+        if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
+      });
+      if (this.#journal.hasSealed) this.#checkpointer.schedule();
+    }
+    this.#isLoaded = true;
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   get version(): number {
@@ -208,14 +227,6 @@ export class StateStore implements CurrentCounts {
     this.#checkpointer.stop();
     await this.#checkpointer.checkpoint().catch(() => {});
     await this.#journal.close();
-  }
-
-  async #load(): Promise<void> {
-    await this.#follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
-    await this.#journal.replay(({ id, count, countedAt }) => {
-      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
-    });
-    if (this.#journal.hasSealed) this.#checkpointer.schedule();
   }
 
   #apply(entries: readonly JournalEntry[]): void {

@@ -53,19 +53,6 @@ describe('botshelf serve', () => {
     ]);
   });
 
-  it('tells systemd when it is ready and when it stops, and stops cleanly where it cannot', async () => {
-    const bin = tempFolder();
-    const told = join(bin, 'told');
-    const program = `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >>'${told}'\ntest "$1" = READY=1\n`;
-    writeFileSync(join(bin, 'systemd-notify'), program, { mode: 0o755 });
-    const env = { PATH: `${bin}:${process.env['PATH']}`, NOTIFY_SOCKET: '/run/systemd/notify' };
-    const service = await startServiceProcess(catalogue(), env);
-    service.expectLog(/could not notify systemd of STOPPING=1: .+ set Type=exec/);
-    await eventually(() => strictEqual(readFileSync(told, 'utf8'), '/run/systemd/notify READY=1\n'));
-    strictEqual(await service.end('SIGTERM'), 0);
-    strictEqual(readFileSync(told, 'utf8').split('\n')[1], '/run/systemd/notify STOPPING=1');
-  });
-
   it('ends with 2 and one clear line when there is no catalogue', async () => {
     const empty = tempFolder();
     for (const root of [empty, join(empty, 'mistyped')]) {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/system-error.ts';
 import { eventually } from '../support/eventually.ts';
@@ -219,5 +219,28 @@ describe('while the catalogue is being read', () => {
     writeFileSync(snapshot, '');
     await started;
     strictEqual((await get('/')).status, 200);
+  });
+
+  it('probes respond and nothing is refused, also before the counts and tokens are read', async () => {
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const token = await issueTestToken(folder, '1');
+    const varFolder = tempFolder();
+    const segment = join(varFolder, 'journal/000000000001.ndjson');
+    execFileSync('mkdir', [dirname(segment)]);
+    execFileSync('mkfifo', [segment]);
+    const port = await freePort();
+    const started = startServiceProcess(folder, { BOTSHELF_VAR: varFolder, PORT: String(port) });
+    const status = async (path: string, init?: RequestInit): Promise<number | undefined> =>
+      await fetch(`http://127.0.0.1:${port}${path}`, init).then(
+        (response) => response.status,
+        () => undefined,
+      );
+    await eventually(async () => strictEqual(await status('/healthz'), 200));
+    const post = updateRequest(token, { count: 1 });
+    const statuses = [await status('/readyz'), await status('/'), await status('/api/v2/bots/1', post)];
+    deepStrictEqual(statuses, [503, 503, 503]);
+    writeFileSync(segment, '');
+    await started;
+    deepStrictEqual([await status('/readyz'), await status('/api/v2/bots/1', post)], [200, 200]);
   });
 });

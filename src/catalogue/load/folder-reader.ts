@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { BotId } from '../../bot/id.ts';
+import { forEachInSlices } from '../../concurrency/in-slices.ts';
 import { partsOf, WorkerPool } from '../../concurrency/worker-pool.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import { packBots, type PackedBots } from './packed-bots.ts';
@@ -23,8 +24,8 @@ export interface FolderReading {
 }
 
 /**
- * Reads everything in these folders of `bots/` for the first time, in a thread for each core, or here where they have few
- * files, and calls back with each as it comes. A folder that cannot be read is left out: the next scan of it reports why.
+ * Reads everything in these folders of `bots/` for the first time, in a thread for each core, or here, in slices of time,
+ * where they have few files, and calls back with each as it comes. A folder that cannot be read is left out: the next scan of it reports why.
  */
 export async function readFolders(
   root: string,
@@ -34,7 +35,9 @@ export async function readFolders(
   onReading: (reading: FolderReading) => void,
 ): Promise<void> {
   if (hasFewFiles(root, folders)) {
-    for (const reading of readTogether({ root, hash, folders, limits })) onReading(reading);
+    const read = (folder: string): void =>
+      readTogether({ root, hash, folders: [folder], limits }).forEach(onReading);
+    await forEachInSlices(folders, read, 'service');
     return;
   }
   const threads = Math.min(availableParallelism(), 4);

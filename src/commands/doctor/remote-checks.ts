@@ -11,7 +11,7 @@ export const checkRemote = inClone(async (repository, context) => {
   const { config, repositoryOpener } = context;
   if (config.remote === null) {
     const notice = remoteNotice(config, await readOrigin(repositoryOpener));
-    return notice === null ? fine(noRemote) : warning(...reasonAndFix(notice));
+    return notice === null ? fine('none is set') : warning(...reasonAndFix(notice));
   }
   const own = repository.branch().replace('refs/heads/', '');
   const { remote } = config.remote;
@@ -38,8 +38,6 @@ export const checkRemote = inClone(async (repository, context) => {
         `set BOTSHELF_BRANCH=${defaultBranch}`,
       );
 });
-
-const noRemote = 'none is set, and the clone has no origin';
 
 function reasonAndFix(notice: string): [string, string] {
   const [reason = '', fix = ''] = notice.split('; ');

@@ -1,9 +1,10 @@
 import { noLimits } from '../../../src/catalogue/page/rules.ts';
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FolderReading } from '../../../src/catalogue/load/folder-reader.ts';
 import { readFingerprints, readFolders } from '../../../src/catalogue/load/folder-reader.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('reading a catalogue of more than 10,000 files in threads', () => {
@@ -32,5 +33,20 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
     const fingerprints = await readFingerprints(root);
     deepStrictEqual([...fingerprints.keys()], folders);
     strictEqual(new Set(fingerprints.values()).size, folders.length);
+  });
+});
+
+describe('reading a catalogue of few files', () => {
+  it('lets the event loop go round between folders, so that requests get a response meanwhile', async () => {
+    const root = tempFolder();
+    const folders = Array.from({ length: 40 }, (_, i) => String(i).padStart(3, '0'));
+    const pages = folders.flatMap((folder) => [0, 1, 2, 3, 4].map((i) => pagePath(`${i}${folder}`)));
+    writeFiles(root, Object.fromEntries(pages.map((path) => [path, mainPage()])));
+    let readBefore = 0;
+    let read = 0;
+    setImmediate(() => (readBefore = read));
+    await readFolders(root, 'sha1', folders, noLimits, () => (read += 1));
+    strictEqual(read, folders.length);
+    ok(readBefore > 0 && readBefore < folders.length, `${readBefore}`);
   });
 });

@@ -83,7 +83,9 @@ describe('what botshelf doctor says of the remote', () => {
   });
 
   it('is that an origin is there and not used', async () => {
-    const { state, reason, fix } = await checkRemote(doctorContext(clone.folder));
+    const { state, reason, fix } = await checkRemote(
+      doctorContext(clone.folder, { BOTSHELF_BASE_URL: 'https://bots.example.org' }),
+    );
     strictEqual(state, 'warning');
     match(reason, /BOTSHELF_REMOTE is not set/);
     ok(fix?.startsWith('set BOTSHELF_REMOTE=origin'));
