@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { CheckFlags } from './commands/check.ts';
-import type { GitHost } from './commands/init.ts';
+import type { GitHost, InitOptions } from './commands/init.ts';
 
 /** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
@@ -68,8 +68,12 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
         .choices(['github', 'gitlab', 'forgejo'] satisfies GitHost[])
         .default('github'),
     )
+    .option(
+      '--checker <spec>',
+      'what the check installs: a version, the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this version)',
+    )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
-    .action(async (folder: string, options: { samples?: boolean; branch: string; host: GitHost }) => {
+    .action(async (folder: string, options: InitOptions) => {
       const { init } = await import('./commands/init.ts');
       await init(folder, options);
     });

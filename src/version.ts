@@ -23,11 +23,16 @@ export function nameOfVersion({ version, commit }: Version): string {
 }
 
 /**
- * Returns the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
+ * Returns the first 12 digits of the commit of the package in a folder: the one that is checked out where it is a clone, else the one that it was
  * packed from; null for neither. Reads Git's files itself, as git refuses a clone of another user: the code belongs to
  * root and the service does not run as root.
  */
 export function readCommit(folder: string): string | null {
+  return readCommitId(folder)?.slice(0, 12) ?? null;
+}
+
+/** As readCommit, but with all digits. */
+export function readCommitId(folder: string): string | null {
   const read = (name: string): string => {
     try {
       return readFileSync(join(folder, name), 'utf8').trim();
@@ -38,7 +43,7 @@ export function readCommit(folder: string): string | null {
   const head = read('.git/HEAD') || read('dist/commit');
   const ref = /^ref: (refs\/.+)$/.exec(head)?.[1];
   const id = ref === undefined ? head : read(`.git/${ref}`) || packedId(read('.git/packed-refs'), ref);
-  return /^[\da-f]{40,64}$/.test(id) ? id.slice(0, 12) : null;
+  return /^[\da-f]{40,64}$/.test(id) ? id : null;
 }
 
 function packedId(packedRefs: string, ref: string): string {

@@ -9,25 +9,30 @@ import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError } from '../user-error.ts';
 import { codeOf } from '../system-error.ts';
-import { readVersion } from '../version.ts';
+import { readCommitId, readVersion } from '../version.ts';
 
 /** The Git hosts that there is a check of pull requests for. The one of forgejo is for Gitea too. */
 export type GitHost = 'github' | 'gitlab' | 'forgejo';
 
-interface InitOptions {
+export interface InitOptions {
   readonly samples?: boolean;
   readonly branch: string;
   readonly host: GitHost;
+  readonly checker?: string;
 }
 
 /** Creates a repository with a catalogue in it. @throws {UserError} */
-export async function init(name: string, { samples = false, branch, host }: InitOptions): Promise<void> {
+export async function init(
+  name: string,
+  { samples = false, branch, host, checker }: InitOptions,
+): Promise<void> {
   if (!isBranchName(branch)) {
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
   }
+  const spec = checker === undefined ? await defaultChecker() : checkerOf(checker);
   const folder = resolve(name);
   makeRoom(folder, name);
-  copyTemplate(folder, samples, host);
+  copyTemplate(folder, samples, host, spec);
   writeFileSync(join(folder, settingsName), newSettings(basename(folder)));
   try {
     await commitAll(folder, branch);
@@ -35,8 +40,36 @@ export async function init(name: string, { samples = false, branch, host }: Init
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`git could not make the repository in ${folder}: ${error.reason}`);
   }
-  process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder));
+  process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder, spec));
 }
+
+/** Returns what npm is to install for a version, the address of a package file or a Git address. @throws {UserError} */
+function checkerOf(spec: string): string {
+  if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(spec)) return `botshelf@${spec}`;
+  // Without git+ npm takes an address for that of a package file.
+  if (/^https?:\/\/[\w.:/~-]+\.git(?:#[\w./-]+)?$/.test(spec)) return `git+${spec}`;
+  if (/^(?:git\+)?(?:https?|ssh|file):\/\/[\w.:/~@-]+(?:#[\w./-]+)?$/.test(spec)) return spec;
+  throw new UserError(
+    `${JSON.stringify(spec)} names no checker: pass a version, the address of a package file, or git+https://HOST/REPOSITORY.git#COMMIT`,
+  );
+}
+
+/** Returns the commit of this program at the address of its project; its version where the address is not known. */
+async function defaultChecker(): Promise<string> {
+  const commit = readCommitId(home);
+  const origin = await runCommandLineGit(home, [
+    'config',
+    '--file=.git/config',
+    '--get',
+    'remote.origin.url',
+  ]).catch(() => '');
+  const { host, pathname } = /^https:\/\/\S+$/.test(origin.trim()) ? new URL(origin.trim()) : {};
+  if (commit === null || host === undefined) return `botshelf@${readVersion().version}`;
+  return checkerOf(`git+https://${host}${pathname}#${commit}`);
+}
+
+/** The folder of the package. */
+const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
 
 /** Stricter than Git: letters and digits, with . _ - / between them. */
 function isBranchName(name: string): boolean {
@@ -55,21 +88,24 @@ function makeRoom(folder: string, name: string): void {
 }
 
 /** Fills a folder with what a new catalogue has on a Git host, with the sample bots or none. */
-export function copyTemplate(folder: string, samples: boolean, host: GitHost): void {
-  const home = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+export function copyTemplate(
+  folder: string,
+  samples: boolean,
+  host: GitHost,
+  checker = `botshelf@${readVersion().version}`,
+): void {
   for (const part of ['common', host])
     cpSync(join(home, 'catalogue-template', part), folder, { recursive: true });
   // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
   const workflow = join(folder, workflows[host]);
-  const { version } = readVersion();
-  writeFileSync(workflow, readFileSync(workflow, 'utf8').replace('botshelf@VERSION', `botshelf@${version}`));
+  writeFileSync(workflow, readFileSync(workflow, 'utf8').replace('botshelf@VERSION', checker));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
   else writeFileSync(join(folder, botsFolder, keeper), '');
 }
 
-/** The file that has the check; it names the version of the checker. */
+/** The file that has the check; it names the checker. */
 const workflows: Readonly<Record<GitHost, string>> = {
   github: '.github/workflows/catalogue.yml',
   gitlab: '.gitlab-ci.yml',
@@ -104,7 +140,7 @@ async function hasIdentity(folder: string): Promise<boolean> {
   }
 }
 
-function nextSteps(shown: string, folder: string): string {
+function nextSteps(shown: string, folder: string, checker: string): string {
   const launcher = fileURLToPath(new URL('bin/botshelf.js', import.meta.resolve('#package')));
   const botshelf = `BOTSHELF_CATALOGUE=${quoted(folder)} ${quoted(launcher)}`;
   return `${shown} is a catalogue now.
@@ -114,7 +150,8 @@ function nextSteps(shown: string, folder: string): string {
   share it    create an empty repository on a Git host, then in ${shown}:
               git remote add origin ADDRESS && git push --set-upstream origin HEAD
 
-Its README.md tells contributors what to do, its MAINTAINERS.md how to have pull requests checked.
+Its README.md tells contributors what to do, its MAINTAINERS.md how to have pull requests checked. The check installs
+${checker}; if npm cannot install that, name another in the line with BOTSHELF: (--checker).
 `;
 }
 

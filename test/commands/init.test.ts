@@ -1,11 +1,13 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { checkCatalogue } from '../../src/check/check.ts';
 import { folderSource } from '../../src/check/source.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { repositoryIn } from '../support/repository.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { startTestService } from '../support/service.ts';
@@ -55,7 +57,10 @@ describe('botshelf init', () => {
     const { code } = await botshelf(tempFolder(), ['init', folder, ...options]);
     strictEqual(code, 0);
     match(repositoryIn(folder).git('ls-files'), /^\.gitlab-ci\.yml\n\.gitlab\/CODEOWNERS$/m);
-    match(readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8'), /BOTSHELF: botshelf@\d+\.\d+\.\d+\n/);
+    match(
+      readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8'),
+      /BOTSHELF: (?:botshelf@\d+\.\d+\.\d+|git\+https:\/\/\S+#[0-9a-f]{40})\n/,
+    );
     ok(!existsSync(join(folder, '.github')));
     strictEqual(repositoryIn(folder).git('symbolic-ref', 'HEAD'), 'refs/heads/trunk/2');
     const bot = '190519304972663312';
@@ -64,6 +69,55 @@ describe('botshelf init', () => {
     const answer = await service.request(`/api/v2/bots/${bot}`, updateRequest(token, { nsfw: true }));
     strictEqual(answer.status, 200, answer.text);
     strictEqual(repositoryIn(folder).git('rev-list', '--count', 'HEAD'), '2');
+  });
+
+  for (const [checker, line] of [
+    ['1.2.3', 'botshelf@1.2.3'],
+    ['https://example.org/botshelf-1.2.3.tgz', 'https://example.org/botshelf-1.2.3.tgz'],
+    ['https://example.org/a/botshelf.git#0123abc', 'git+https://example.org/a/botshelf.git#0123abc'],
+    ['git+ssh://git@example.org/botshelf#v1', 'git+ssh://git@example.org/botshelf#v1'],
+  ] as const)
+    it(`has the check of each Git host install ${checker} where that is the checker`, async () => {
+      for (const [host, file] of [
+        ['github', '.github/workflows/catalogue.yml'],
+        ['gitlab', '.gitlab-ci.yml'],
+        ['forgejo', '.forgejo/workflows/catalogue.yml'],
+      ] as const) {
+        const folder = join(tempFolder(), 'shelf');
+        const { code, stdout } = await botshelf(tempFolder(), [
+          'init',
+          folder,
+          '--host',
+          host,
+          '--checker',
+          checker,
+        ]);
+        deepStrictEqual([code, stdout.includes(`${line};`)], [0, true]);
+        ok(readFileSync(join(folder, file), 'utf8').includes(` BOTSHELF: ${line}\n`));
+      }
+    });
+
+  it('has the check install the commit of this program from where its clone is from', () => {
+    const clone = testRepository();
+    const code = fileURLToPath(new URL('.', import.meta.resolve('#package')));
+    for (const name of ['package.json', 'dist', 'schemas', 'catalogue-template'])
+      cpSync(join(code, name), join(clone.folder, name), { recursive: true });
+    symlinkSync(join(code, 'node_modules'), join(clone.folder, 'node_modules'));
+    const checker = (...origin: string[]): string => {
+      clone.git('remote', ...origin);
+      const folder = join(tempFolder(), 'shelf');
+      execFileSync(process.execPath, [join(clone.folder, 'dist/src/main.js'), 'init', folder]);
+      return (
+        /BOTSHELF: (.*)/.exec(readFileSync(join(folder, '.github/workflows/catalogue.yml'), 'utf8'))?.[1] ??
+        ''
+      );
+    };
+    const head = clone.git('rev-parse', 'HEAD');
+    strictEqual(
+      checker('add', 'origin', 'https://me:secret@example.org/o/botshelf.git'),
+      `git+https://example.org/o/botshelf.git#${head}`,
+    );
+    match(checker('set-url', 'origin', '/srv/botshelf'), /^botshelf@\d/);
   });
 
   it('refuses what is no empty folder, and a name that is none for a branch, and leaves all as it was', async () => {
@@ -75,6 +129,8 @@ describe('botshelf init', () => {
       [['full/x'], /^"full\/x" is not a folder: .+\n$/],
       [['full/x/y'], /^"full\/x\/y" is not a folder: .+\n$/],
       [['new', '--branch=--orphan'], /^"--orphan" is not a branch name: .+\n$/],
+      [['new', '--checker=x y'], /^"x y" names no checker: pass a version, .+\n$/],
+      [['new', '--checker=https://a/$(id)'], /^"https:\/\/a\/\$\(id\)" names no checker: .+\n$/],
       [['new', '--branch=a..b'], /^"a\.\.b" is not a branch name: .+\n$/],
       [['new', '--branch=a.lock'], /^"a\.lock" is not a branch name: .+\n$/],
     ];
