@@ -70,6 +70,15 @@ describe('the package, packed and installed in an empty folder', function () {
     match(readFileSync(join(installed(), 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${version}$`, 'm'));
   });
 
+  it('has the files of the container, and can be packed again as they do', () => {
+    for (const name of ['Containerfile', 'compose.yaml']) ok(existsSync(join(installed(), name)), name);
+    const again = tempFolder();
+    npm(installed(), 'pack', '--silent', '--ignore-scripts', '--pack-destination', again);
+    const [tarball = ''] = readdirSync(again);
+    execFileSync('tar', ['-xzf', tarball], { cwd: again });
+    strictEqual(spawnSync('diff', ['-r', join(again, 'package'), installed()]).status, 0);
+  });
+
   it('has every file that its documents link to, and no source or test', () => {
     const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
     // The template's documents are complete once init has put them together.

@@ -1,9 +1,15 @@
-import { deepStrictEqual, match, ok } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, rejects } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { readConfig } from '../../src/config.ts';
 import { packageFolder } from '../support/clone.ts';
+import { freePort } from '../support/loopback.ts';
+import { testRepository } from '../support/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 
 const textOf = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
 
@@ -22,10 +28,10 @@ describe('the recipes for operators', () => {
 
   it('have a container of Node 26 that is not root and writes to its volumes only', () => {
     const container = textOf('Containerfile');
-    match(container, /^FROM docker\.io\/library\/node:26-/m);
+    match(container, /^ARG BASE=docker\.io\/library\/node:26\.\d+\.\d+-alpine(?:@sha256:[\da-f]{64})?$/m);
+    deepStrictEqual(container.match(/^FROM \S+/gm), ['FROM ${BASE}', 'FROM ${BASE}']);
     match(container, /^USER (?!0:|root)\d+:\d+$/m);
     match(container, /^VOLUME \["\/catalogue", "\/var\/lib\/botshelf"\]$/m);
-    match(container, /^HEALTHCHECK .*\/healthz"\]$/m);
     const { services } = parseYaml(textOf('compose.yaml')) as {
       services: { botshelf: Readonly<Record<string, unknown>> };
     };
@@ -34,6 +40,35 @@ describe('the recipes for operators', () => {
       [botshelf['read_only'], botshelf['volumes']],
       [true, ['./catalogue:/catalogue', 'var:/var/lib/botshelf']],
     );
+  });
+
+  it('have a container whose check asks the port that the probes are on', async () => {
+    const [, check = ''] = /^HEALTHCHECK .* CMD (wget .+)$/m.exec(textOf('Containerfile')) ?? [];
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const run = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
+      await promisify(execFile)('sh', ['-c', check], { env: { PATH: process.env['PATH'], ...env } });
+    const [PORT, probePort] = [String(await freePort()), String(await freePort())];
+    const probes = { PORT, BOTSHELF_PROBE_PORT: probePort };
+    const apart = await startServiceProcess(folder, probes);
+    await run(probes);
+    await rejects(run({ PORT }));
+    await apart.end('SIGTERM');
+    await startServiceProcess(folder, { PORT });
+    await run({ PORT });
+  });
+
+  it('have a compose file whose proxy reaches neither /metrics nor /readyz', async () => {
+    const { services } = parseYaml(textOf('compose.yaml')) as {
+      services: Record<string, { environment: Record<string, string>; command: string; ports?: string[] }>;
+    };
+    const { environment = {}, ports } = services['botshelf'] ?? {};
+    deepStrictEqual(ports, undefined);
+    match(services['proxy']?.command ?? '', / --to botshelf:8080$/);
+    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+    const env = { BOTSHELF_PROBE_PORT: environment['BOTSHELF_PROBE_PORT'] ? '0' : '' };
+    const { address } = await startServiceProcess(folder, env);
+    for (const path of ['/metrics', '/readyz'])
+      deepStrictEqual((await fetch(address + path)).status, 404, path);
   });
 
   it('have a unit that systemd does not start again where that cannot help', () => {
