@@ -7,6 +7,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
 const files = {
+  'botshelf.json': JSON.stringify({ links: { terms: 'https://example.org/terms' } }),
   [pagePath('1')]: mainPage({ name: 'Showcase', description: 'Plays music.', category: 'fun', invite }),
   [pagePath('2')]: mainPage({ name: 'Bridgekeeper', verified: true, category: 'notifications' }),
   [pagePath('3')]: mainPage({
@@ -102,6 +103,28 @@ describe('lists of bots', function () {
     strictEqual(await headingOf('/?q=music&language=fr'), '1 bot for “music”, in French');
     strictEqual(await headingOf('/categories/fun?active=true&nsfw=true'), 'Fun bots, active, with 18+');
     match(await read('/?sort=newest&source=open'), /<title>New on the shelf, open source · /);
+  });
+
+  it('have the corrected words in heading and title, and say what they stand for', async () => {
+    strictEqual(await headingOf('/?q=bridgekeper'), '1 bot for “bridgekeeper”');
+    const html = await read('/?q=bridgekeper');
+    match(html, /<title>1 bot for “bridgekeeper” · /);
+    match(html, /Showing results for “<bdi>bridgekeeper<\/bdi>” instead of “<bdi>bridgekeper<\/bdi>”\./);
+  });
+
+  it('ask for a bot where there is none, and say how many there are without the filters', async () => {
+    const html = await read('/categories/notifications?q=music');
+    match(html, /<a class="button quiet" href="\/\?q=music">Search without filters \(2 bots\)</);
+    match(html, /<a class="button quiet" href="\/add">Suggest a bot</);
+    ok(!(await read('/?q=zzzzqq')).includes('Search without filters'));
+  });
+
+  it('end in a footer without bullets', async () => {
+    const page = await open('/?sort=popular', 360);
+    await page.getByRole('link', { name: 'Terms' }).waitFor();
+    const styles =
+      "[...document.querySelectorAll('footer ul')].map((list) => getComputedStyle(list).listStyleType)";
+    deepStrictEqual(await page.evaluate(styles), ['none', 'none']);
   });
 
   it('are found by a category and by an author in the address of the front page', async () => {

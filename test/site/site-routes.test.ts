@@ -105,9 +105,12 @@ describe('the pages of the site', () => {
       const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'xx, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
       for (const language of french) strictEqual(await title(language), 'Sept');
       strictEqual(rendered, 1);
-      const english = ['en', 'en-GB, fr;q=0.5', 'xx', '*', `sv-x-${'a'.repeat(8)}`];
+      const english = ['en', 'en-US, fr;q=0.5', 'xx', '*', `sv-x-${'a'.repeat(8)}`];
       for (const language of english) strictEqual(await title(language), 'Seven');
       strictEqual(rendered, 2);
+      for (const language of ['en-GB', 'en-AU, en;q=0.5', 'en-NZ'])
+        strictEqual(await title(language), 'Seven');
+      strictEqual(rendered, 3);
     }
   });
 

@@ -32,8 +32,11 @@ export type TokenPageState =
       readonly done: DoneChange | null;
     };
 
-/** A token that was issued, or whether there was one to revoke. */
-export type DoneChange = ({ readonly issued: Token } | { readonly revoked: boolean }) & {
+/** A token that was issued and whether it replaced one, or whether there was one to revoke. */
+export type DoneChange = (
+  | { readonly issued: Token; readonly replaced: boolean }
+  | { readonly revoked: boolean }
+) & {
   /** Whether the change is pushed, so that other servers get it. */
   readonly shared: boolean;
 };
@@ -258,7 +261,9 @@ function Done({ done }: { readonly done: DoneChange }): VNode {
   return (
     <section class="notice stack" aria-labelledby="new-token">
       <h2 id="new-token">{t('token.new')}</h2>
-      <p>{t('token.newText')}</p>
+      <p>
+        {t('token.newText')} {done.replaced && t('token.replaced')}
+      </p>
       <label for="token">{t('token.field')}</label>
       <div class="copy">
         <input

@@ -8,7 +8,7 @@ import { knownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
 import type { TokenChanger } from '../../state/token-changes.ts';
-import type { Tokens } from '../../state/tokens.ts';
+import type { TokenInfo, Tokens } from '../../state/tokens.ts';
 import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
@@ -50,7 +50,10 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const page = <TokenPage site={site} bot={{ id, name }} provider={login?.provider ?? ''} state={state} />;
     sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
   };
-  const onPress = (path: string, act: (id: BotId, by: TokenChanger) => Promise<DoneChange>): void => {
+  const onPress = (
+    path: string,
+    act: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>,
+  ): void => {
     router.post(path, refuseCrossSite(site.baseUrl), async (ctx) => {
       const { id } = knownBot(bots, ctx.params['id'] ?? '');
       const state = await stateOf(ctx, id, true);
@@ -59,7 +62,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
         return;
       }
       presses.count(ctx, id, 'wait a minute before you press again');
-      const done = await act(id, `account ${state.session.id}`);
+      const done = await act(id, `account ${state.session.id}`, state.info);
       const info = await tokens.tokenInfo(id);
       send(ctx, id, { ...state, info, done });
     });
@@ -69,9 +72,9 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     const { id } = knownBot(bots, ctx.params['id'] ?? '');
     send(ctx, id, await stateOf(ctx, id, false));
   });
-  onPress('/bots/:id/token', async (id, by) => {
+  onPress('/bots/:id/token', async (id, by, { issuedAt }) => {
     const { result, shared } = await tokens.issueToken(id, by);
-    return { issued: result, shared };
+    return { issued: result, replaced: issuedAt !== undefined, shared };
   });
   onPress('/bots/:id/token/revoke', async (id, by) => {
     const { result, shared } = await tokens.revokeToken(id, by);

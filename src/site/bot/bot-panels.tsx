@@ -7,7 +7,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
-import { contactAddress } from '../page/operator.tsx';
+import { contactAddress, reportAddress } from '../page/operator.tsx';
 import { badgePath } from './badge.ts';
 import { Fact } from './bot-facts.tsx';
 import { verifiedId } from './bot-head.tsx';
@@ -95,8 +95,10 @@ function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode |
 
 /** What can be done with the listing, for visitors and owners. */
 function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
-  const { t, day, href, publicPath } = useLanguage();
+  const { t, text, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
+  const { name = '' } = bot.contents[locale] ?? {};
+  const subject = `${text('bot.report')}: ${withoutBidiControls(name)} (${id})`;
   const language = locale === defaultLocale(bot) ? undefined : locale;
   // A visitor may be an author who is not logged in.
   const mayManage = viewer === null || bot.authors.includes(viewer.id);
@@ -111,7 +113,9 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
         {site.repository && (
           <Item href={site.repository.history(pathOf(id, locale))}>{t('bot.history')}</Item>
         )}
-        {report !== undefined && <Item href={report}>{t('bot.report')}</Item>}
+        {report !== undefined && (
+          <Item href={reportAddress(report, subject, `${site.baseUrl}/bots/${id}`)}>{t('bot.report')}</Item>
+        )}
         <Item href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</Item>
         <Item href={publicPath(badgePath(id))}>{t('bot.badge')}</Item>
         {mayManage && <Item href={href(`/bots/${id}/token`)}>{t('bot.manage')}</Item>}

@@ -3,15 +3,16 @@ import type { CountAt } from '../../bot/count-timeline.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
 /**
- * The counts of a bot over time: a line in the colour of the text, and a table of the same numbers behind it. Nothing
- * where there are fewer than two days to compare.
+ * The counts of a bot over time: a line in the colour of the text with the last count at its end, the lowest and the
+ * highest count, and a table of all behind it. Nothing where there are fewer than two days to compare.
  * @param props.counts of days without gaps, ascending
  */
 export function CountChart({ counts }: { readonly counts: readonly CountAt[] }): VNode | null {
   const { t, text, integer, day } = useLanguage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
-  const { lowest, highest } = rangeOf(counts);
+  const range = rangeOf(counts);
+  const end = `${round(100 - (heightOf(last, range) / height) * linePercent)}%`;
   const dayOf = (period: number): string => day(period * msPerDay);
   const summary = {
     first: first.count,
@@ -21,25 +22,33 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
   };
   return (
     <figure class="chart">
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        role="img"
-        aria-labelledby="chart-title chart-summary"
-        preserveAspectRatio="none"
-      >
+      <svg role="img" aria-labelledby="chart-title chart-summary">
         <title id="chart-title">{text('chart.title')}</title>
         <desc id="chart-summary">{text('chart.summary', summary)}</desc>
-        <path
-          d={linePath(counts)}
-          fill="none"
-          stroke="currentColor"
-          stroke-width="2"
-          stroke-linejoin="round"
-          vector-effect="non-scaling-stroke"
-        />
+        <svg
+          viewBox={`0 0 ${width} ${height}`}
+          y={`${100 - linePercent}%`}
+          height={`${linePercent}%`}
+          preserveAspectRatio="none"
+        >
+          <path
+            d={linePath(counts)}
+            fill="none"
+            stroke="currentColor"
+            stroke-width="2"
+            stroke-linejoin="round"
+            vector-effect="non-scaling-stroke"
+          />
+        </svg>
+        <circle cx="100%" cy={end} r="4" fill="currentColor" />
+        <text x="100%" y={end} dy="-0.7em" text-anchor="end" aria-hidden="true">
+          {integer(last.count)}
+        </text>
       </svg>
       <figcaption>
-        {dayOf(first.period)} – {dayOf(last.period)}: {integer(lowest)} – {integer(highest)}
+        {dayOf(first.period)} – {dayOf(last.period)}
+        <br />
+        {t('chart.range', { ...range })}
       </figcaption>
       <details>
         <summary>{t('chart.showTable')}</summary>
@@ -66,24 +75,32 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
 
 /**
  * Returns the line through the counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the
- * lowest count at the bottom and the highest at the top; a count that stays the same in the middle. At most one point a
- * pixel.
+ * lowest count at the bottom and the highest at the top. What changes little stays around the middle: the box is at least
+ * a quarter of the highest count high. At most one point a pixel.
  */
 export function linePath(counts: readonly CountAt[]): string {
-  const { lowest, highest } = rangeOf(counts);
+  const range = rangeOf(counts);
   const [first, last] = [counts.at(0)?.period ?? 0, counts.at(-1)?.period ?? 0];
   const every = Math.ceil(counts.length / width);
   const points = counts
     .filter((_count, i) => (counts.length - 1 - i) % every === 0 || i === 0)
-    .map(({ period, count }) => {
-      const across = last === first ? 0.5 : (period - first) / (last - first);
-      const up = highest === lowest ? 0.5 : (count - lowest) / (highest - lowest);
-      return `${round(across * width)} ${round(height - margin - up * (height - 2 * margin))}`;
+    .map((point) => {
+      const across = last === first ? 0.5 : (point.period - first) / (last - first);
+      return `${round(across * width)} ${round(height - heightOf(point, range))}`;
     });
   return points.length === 0 ? '' : `M${points.join('L')}`;
 }
 
+/** Returns how far above the bottom of the box a count is. */
+function heightOf({ count }: CountAt, { lowest, highest }: CountRange): number {
+  const span = Math.max(highest - lowest, highest / 4, 1);
+  return height / 2 + ((count - (lowest + highest) / 2) / span) * (height - 2 * margin);
+}
+
 const msPerDay = 86_400_000;
+
+/** The part of the picture that the line has; the number at its end is above it. */
+const linePercent = 75;
 
 const width = 640;
 const height = 160;
@@ -91,7 +108,12 @@ const height = 160;
 /** So that the line is not cut in half at the edges. */
 const margin = 4;
 
-function rangeOf(counts: readonly CountAt[]): { readonly lowest: number; readonly highest: number } {
+interface CountRange {
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+function rangeOf(counts: readonly CountAt[]): CountRange {
   const values = counts.map(({ count }) => count);
   return { lowest: Math.min(...values), highest: Math.max(...values) };
 }

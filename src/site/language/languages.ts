@@ -10,6 +10,7 @@ import { chooseLocale, wantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
 import { createMessages, type Messages } from './messages.tsx';
 import type { PageLanguage } from './page-language.tsx';
+import { RegionalDates } from './regional-dates.ts';
 
 /** The languages of the interface: one for each file of `locales/`. */
 export class Languages {
@@ -20,6 +21,7 @@ export class Languages {
   readonly #log: Log;
   readonly #basePath: string;
   readonly #messages = new Map<Locale, Messages>();
+  readonly #dates = new RegionalDates();
 
   /**
    * Reads all files. A file that is not JSON is logged and left out.
@@ -56,6 +58,7 @@ export class Languages {
     const publicPath = (path: string): string => this.#basePath + path;
     return {
       ...this.messages(locale),
+      ...this.#dates.get(locale, wanted),
       requested,
       inactiveDays: this.#settings().inactiveDays,
       categories: this.#settings().categories,

@@ -3,6 +3,7 @@ import type { Locale } from '../../bot/locale.ts';
 import { InEnglish } from './in-english.tsx';
 import { directionOf, nameOfLocale } from './locales.ts';
 import type { Message, MessageKey } from './message-file.ts';
+import { createDates, type Dates } from './regional-dates.ts';
 
 /** What fills in the placeholders of a message, by name. */
 export type Values = Readonly<Record<string, string | number | VNode>>;
@@ -11,7 +12,7 @@ export type Values = Readonly<Record<string, string | number | VNode>>;
  * The texts of the interface in one language, and how it writes numbers and times. Points in time are milliseconds since
  * the epoch.
  */
-export interface Messages {
+export interface Messages extends Dates {
   readonly locale: Locale;
   readonly dir: 'ltr' | 'rtl';
   /**
@@ -23,10 +24,6 @@ export interface Messages {
   readonly text: (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
   /** Formats a whole number. */
   readonly integer: (value: number) => string;
-  /** Formats a day, in UTC. */
-  readonly day: (time: number) => string;
-  /** Formats a day and a time to the minute, in UTC. */
-  readonly minute: (time: number) => string;
   /** Formats how long ago `time` is, in its largest unit: 20 minutes ago, yesterday. */
   readonly ago: (time: number, now: number) => string;
   /**
@@ -49,13 +46,6 @@ export function createMessages(
 ): Messages {
   const dir = directionOf(locale);
   const integers = new Intl.NumberFormat(locale);
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
-  const minutes = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'long',
-    timeStyle: 'short',
-    hourCycle: 'h23',
-    timeZone: 'UTC',
-  });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const own: Messages = {
     locale,
@@ -73,8 +63,7 @@ export function createMessages(
       return String(message.format(dir === 'rtl' ? isolatedText(values) : values));
     },
     integer: (value) => integers.format(value),
-    day: (time) => days.format(time),
-    minute: (time) => `${minutes.format(time)} UTC`,
+    ...createDates(locale),
     ago(time, now) {
       const [unit, milliseconds] = units.find(([, size]) => now - time >= size) ?? smallestUnit;
       return relative.format(-Math.floor(Math.max(now - time, 0) / milliseconds), unit);

@@ -54,7 +54,7 @@ export class PageCache {
     else {
       const make = async (now: Inputs & PageInputs): Promise<WholeDocument> =>
         renderPage(await page(now), language);
-      const key = JSON.stringify([request, language.locale, language.requested]);
+      const key = JSON.stringify([request, language.locale, language.requested, language.datesTag]);
       await sendPage(ctx, await this.#pages.get(key, inputs, make));
     }
   }

@@ -158,6 +158,7 @@ describe('the page of a bot’s token', () => {
       match(revoked.text, /This bot has no token/);
       strictEqual(await post(token, 1), 401);
       match((await visitor.press(page, revokePath)).text, /There was no token to revoke/);
+      doesNotMatch((await visitor.press(page, tokenPath)).text, /previous token/);
     });
 
     it('shows the token that it issues while the shared Git server is away, and says that others follow later', async () => {

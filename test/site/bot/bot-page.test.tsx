@@ -170,6 +170,18 @@ describe("a bot's page", () => {
     doesNotMatch(render({ locale }), /This page is in/);
   });
 
+  it('has the bot in a mail that reports it', () => {
+    const link = (settings: Parameters<typeof settingsOf>[0]): string =>
+      /href="([^"]*)">Report</.exec(
+        render({ site: { ...props.site, contact: 'op@example.org', settings: settingsOf(settings) } }),
+      )?.[1] ?? '';
+    const mail =
+      '?subject=Report%3A%20Homer%20(42)&amp;body=https%3A%2F%2Fbots.example.org%2Fbots%2F42%0A%0A';
+    strictEqual(link({}), `mailto:op@example.org${mail}`);
+    strictEqual(link({ links: { report: 'mailto:report@example.org' } }), `mailto:report@example.org${mail}`);
+    strictEqual(link({ links: { report: 'https://example.org/report' } }), 'https://example.org/report');
+  });
+
   it('says when the count was reported and the listing updated', () => {
     match(render(), /Last reported <bdi>20 minutes ago<\/bdi>/);
     match(render(), /<time [^>]*>2 days ago<\/time>/);

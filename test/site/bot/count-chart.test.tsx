@@ -10,6 +10,19 @@ describe('the chart of counts', () => {
     strictEqual(linePath(days([100, 0])), 'M0 4L640 156');
   });
 
+  it('does not fill its height with a small change', () => {
+    strictEqual(linePath(days([100, 103])), 'M0 88.9L640 71.1');
+  });
+
+  it('says the lowest and the highest count, and has the last one at the end of the line', () => {
+    const html = render(days([100, 1200, 0, 50]));
+    match(
+      html,
+      /<figcaption>November 19, 2026 – November 22, 2026<br\/>Lowest 0, highest 1,200\.<\/figcaption>/,
+    );
+    match(html, /<circle cx="100%" cy="95\.2%"[^>]*>.*<text x="100%" y="95\.2%"[^>]*>50<\/text>/);
+  });
+
   it('is a line in the middle where the count stays the same, and nothing without counts', () => {
     strictEqual(linePath(days([5, 5])), 'M0 80L640 80');
     strictEqual(linePath([]), '');

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual, throws } from 'node:assert/strict';
+import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
@@ -85,6 +85,25 @@ describe('the languages of the interface', () => {
     deepStrictEqual(log.lines, [
       'warn: locales/de.json: "card.percent" lacks the placeholder {change, number}; the text is in English instead',
     ]);
+  });
+
+  it('write dates as the reader’s region does, with no more forms than regions differ in', () => {
+    const { languages } = open(files);
+    const time = Date.UTC(2026, 0, 22);
+    const dayFor = (accepted: string, requested?: string): string =>
+      languages.choose(requested as Locale | undefined, accepted).day(time);
+    for (const american of ['', 'en', 'en-US, en-GB', 'en-XX', 'ja-JP', 'en-QQ;q=0.5, en-GB;q=0.1'])
+      strictEqual(dayFor(american), 'January 22, 2026', american);
+    for (const british of ['en-GB, en-US;q=0.8', 'fr-GB, en-AU;q=0.5', 'en-ie'])
+      strictEqual(dayFor(british), '22 January 2026', british);
+    strictEqual(dayFor('en-US', 'en-GB'), '22 January 2026');
+    strictEqual(dayFor('de-AT'), '22. Jänner 2026');
+    strictEqual(dayFor('ar-EG'), dayFor('ar'));
+    const regions = Array.from({ length: 26 * 26 }, (_, i) =>
+      String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)),
+    );
+    const forms = new Set(regions.map((region) => languages.choose(undefined, `en-${region}`).datesTag));
+    ok(forms.size > 1 && forms.size < 12, [...forms].join(' '));
   });
 
   it('need the English file', () => {
