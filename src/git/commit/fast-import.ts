@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolders } from '../../disk/fsync.ts';
 import { GitError } from '../process/git-error.ts';
@@ -90,17 +91,25 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
   // The ref is reset before the end of the input: only objects are written.
   const input = commitStream('refs/botshelf/writing', commit, committer, 'reset refs/botshelf/writing\n\n');
   const id = (await repository.run(fastImport, { input })).trim();
-  await fsyncFolders([packFolder(repository)]);
+  await fsyncFolders(await objectFolders(repository));
   return id;
 }
 
+/** Returns the folders in which any git makes new objects: a merged tree is not in a pack. */
+async function objectFolders({ commonDir }: Repository): Promise<string[]> {
+  const objects = join(commonDir, 'objects');
+  const names = (await readdir(objects)).filter((name) => /^(?:[0-9a-f]{2}|pack)$/.test(name));
+  return [...names.map((name) => join(objects, name)), objects];
+}
+
 /**
- * With `--done` git refuses an input that is cut off. With `--depth=0` it makes no deltas: they would be against the
- * file before, which is another bot's, and maintenance would keep them instead of better ones.
+ * With a limit of 0 git never unpacks a commit, into folders that are not synced. With `--done` it refuses an input that
+ * is cut off. With `--depth=0` it makes no deltas: they would be against the file before, which is another bot's, and
+ * maintenance would keep them instead of better ones.
  */
 export const fastImport: readonly string[] = [
   '-c',
-  'fastimport.unpackLimit=1',
+  'fastimport.unpackLimit=0',
   'fast-import',
   '--quiet',
   '--done',
