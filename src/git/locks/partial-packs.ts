@@ -1,24 +1,24 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import { commandOf, gitProcessesIn } from './git-processes.ts';
 
 /**
- * Removes what killed and failed gits have left beside the packs. Nothing is removed while a git runs that may write a
+ * Removes what killed and failed gits have left beside packs and objects. Nothing is removed while a git runs that may write a
  * pack; where gits may be hidden, only what is old.
  * @throws a system error
  */
 export async function removePartialPacks(repository: Repository): Promise<void> {
   // Listed before the processes are: a git that starts in between writes others.
-  const files = await partialFiles(join(repository.commonDir, 'objects/pack'));
+  const files = await partialFiles(join(repository.commonDir, 'objects'));
   if (files.length === 0) return;
   const { seen, othersHidden } = await gitProcessesIn(repository);
   if (seen.some((git) => commandOf(git) !== 'cat-file')) return;
   const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
   for (const path of files) {
     const stat = await lstat(path).catch(() => undefined);
-    if (stat && stat.mtimeMs < before) await rm(path, { force: true });
+    if (stat && stat.mtimeMs < before) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -39,10 +39,11 @@ export async function removeNamedFiles(
   for (const path of paths) await rm(path, { force: true });
 }
 
-async function partialFiles(folder: string): Promise<string[]> {
-  const temporary = (await namesIn(folder)).filter((name) => /^(tmp_|\.tmp-\d+-pack-)/.test(name));
-  const marks = await keepFilesOfPartialPacks(folder, importMark, fetchMark);
-  return [...temporary.map((name) => join(folder, name)), ...marks];
+async function partialFiles(objects: string): Promise<string[]> {
+  const paths = await readdir(objects, { recursive: true }).catch(() => []);
+  const temporary = paths.filter((path) => /^(tmp_|\.tmp-\d+-pack-)/.test(basename(path)));
+  const marks = await keepFilesOfPartialPacks(join(objects, 'pack'), importMark, fetchMark);
+  return [...temporary.map((path) => join(objects, path)), ...marks];
 }
 
 /**

@@ -117,6 +117,17 @@ describe('removing what a git has left', () => {
     deepStrictEqual(names(), []);
   });
 
+  it('removes the half-written objects and commit-graphs of a killed git', async () => {
+    const repository = testRepository({ 'a.txt': 'A' });
+    repository.git('commit-graph', 'write', '--reachable', '--split');
+    const object = repository.git('rev-parse', 'HEAD').slice(0, 2);
+    const left = ['info/commit-graphs/tmp_graph_0a', `${object}/tmp_obj_0a`].map((name) =>
+      leave(repository, `../${name}`),
+    );
+    await run(repository);
+    deepStrictEqual(left.filter(existsSync), []);
+  });
+
   it('removes the mark of a pack that a power loss has emptied, so that the pack is merged again', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     repository.git('repack', '-q', '-d');
