@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
+import { countsOf } from '../support/posted-counts.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { clearedLock } from '../support/service-log.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
@@ -88,7 +89,7 @@ describe(`a service that is killed ${rounds} times while owners post`, () => {
   });
 
   async function holdsWhatWasAnswered(service: ServiceProcess): Promise<void> {
-    const counts = await countsOf(service);
+    const counts = await countsOf(service.address);
     for (const owner of owners) {
       const count = counts.get(owner.id) ?? 0;
       ok(
@@ -116,21 +117,4 @@ function contentOf(number: number): { website: string; category: string } {
     website: `https://example.org/${number}`,
     category: categories[number % categories.length] ?? 'fun',
   };
-}
-
-/** Counts are in no record; the cursor of a list in their order tells where it stands. */
-async function countsOf({ address }: ServiceProcess): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  let path: string | undefined = '/api/v2/bots?sort=-count&limit=1&fields=id';
-  while (path !== undefined) {
-    const response: Response = await fetch(address + path);
-    const [bot] = (await response.json()) as { id: string }[];
-    const next: string | undefined = response.headers.get('link')?.slice(1).split('>')[0];
-    const cursor = next === undefined ? null : new URL(next).searchParams.get('after');
-    const [value] =
-      cursor === null ? [0] : (JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [number]);
-    if (bot) counts.set(bot.id, Math.max(0, value));
-    path = next?.replace(/^https?:\/\/[^/]+/, '');
-  }
-  return counts;
 }
