@@ -260,6 +260,12 @@ describe('the forms', function () {
       match(searchParams.get('value') ?? '', /"name": "Bookworm"/);
     });
 
+    it('is refused where a page of another site sends it', async () => {
+      const headers = { 'Sec-Fetch-Site': 'cross-site' };
+      const init = { method: 'POST', headers, body: new URLSearchParams(whole) };
+      strictEqual((await fetch(`${service.address}/add`, init)).status, 403);
+    });
+
     it('returns the file', async () => {
       const response = await post('/add/file', whole);
       strictEqual(

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
+import { slowPages } from '../support/hostile-pages.ts';
 import { type Cost, costOf } from '../support/process-cost.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
@@ -30,11 +31,6 @@ const page = { Accept: 'text/html' };
 function rareWord(i: number): string {
   const syllables = (((i % 6000) * 7919 + 1) % 46_656).toString(36).padStart(3, '0').split('');
   return syllables.map((letter) => `${letter}${'aeiou'[letter.charCodeAt(0) % 5]}`).join('');
-}
-
-/** Returns the words of the `i`th of 300 bots. */
-function rareWords(i: number): string {
-  return Array.from({ length: 20 }, (_, n) => rareWord(i * 20 + n)).join(' ');
 }
 
 /** Requests that are as bad as a stranger can make them, by what is bad about them. */
@@ -133,6 +129,15 @@ const requests: Readonly<Record<string, (i: number, token: string) => HostileReq
   'a form with a page of 200 KB': () => postForm(`name=x&page=${'a\n'.repeat(100_000)}`),
   'a form with a hundred thousand authors': () => postForm(`name=x&authors=${'1+'.repeat(100_000)}`),
   'a form with twenty thousand pictures': () => postForm(`name=x&preview=${'x+'.repeat(20_000)}`),
+  ...Object.fromEntries(
+    Object.entries(slowPages).map(([name, text]) => [
+      `a form of an address of its own with a page of ${name}`,
+      (i: number): HostileRequest => {
+        const { headers, ...form } = postForm(`name=x&page=${text}`);
+        return { ...form, headers: { ...headers, 'X-Forwarded-For': `203.0.${i >> 8}.${i & 255}` } };
+      },
+    ]),
+  ),
   'an edit that changes every line': (i) =>
     postForm(`name=x&page=${`${i}%0A`.repeat(15_000)}`, '/bots/7/edit'),
   'a post of 64 KB without a token': () => ({
@@ -208,10 +213,10 @@ describe('a hostile request costs less than twenty plain ones:', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
 
   before(async () => {
-    const files = Array.from(
-      { length: 300 },
-      (_, i) => [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}`, description: rareWords(i) })] as const,
-    );
+    const files = Array.from({ length: 300 }, (_, i) => {
+      const description = Array.from({ length: 20 }, (_, n) => rareWord(i * 20 + n)).join(' ');
+      return [pagePath(String(7 + i)), mainPage({ name: `Bot ${i}`, description })] as const;
+    });
     const { folder } = testRepository(Object.fromEntries(files));
     token = await issueTestToken(folder, '7');
     service = await startServiceProcess(folder, {

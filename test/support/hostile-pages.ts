@@ -80,3 +80,12 @@ function nested(tag: string): string {
   const depth = Math.floor(longestPage / (2 * tag.length + 5));
   return `${`<${tag}>`.repeat(depth)}${`</${tag}>`.repeat(depth)}`;
 }
+
+/** Pages of up to 20,000 characters that take long to render, by what is in them. */
+export const slowPages: Readonly<Record<string, string>> = {
+  headings: '# a\n'.repeat(4600),
+  'pictures that do not end': '!['.repeat(9500),
+  'a table': `${'a|'.repeat(50)}\n${'-|'.repeat(50)}\n${'a|a|a|a|a|a|a|a|a|a\n'.repeat(900)}`,
+  'blocks of CSS': `\`\`\`css\n${'a{b:c}'.repeat(1600)}\n\`\`\`\n`.repeat(2),
+  'tags that do not end': '<a '.repeat(6000),
+};

@@ -5,6 +5,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import { picturesIn } from '../../catalogue/index/page-pictures.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { queryOf } from '../../http/query.ts';
+import { addressGroup } from '../../network-address.ts';
 import { wantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
@@ -82,7 +83,8 @@ async function show(
   const bot = previewOf(entry, { ...form.texts, ...texts }, listed, names, site.settings.categories);
   const { name = '' } = bot.bot.contents[bot.locale] ?? {};
   const text = entry.faults.page === undefined ? entry.page : '';
-  const html = await markdown.preview({ text, name, pictures: copiesOf(picturesIn(text), copyOf) });
+  const source = { text, name, pictures: copiesOf(picturesIn(text), copyOf) };
+  const html = await markdown.preview(source, addressGroup(ctx.ip));
   const isStale = base !== form.base;
   const props = { ...form, site, viewer, texts, entry, sent: sent !== null, isStale, bot, html };
   sendOnce(ctx, <AddPage {...props} />, language);

@@ -13,10 +13,13 @@ export interface SentForm {
 }
 
 /**
- * Reads a form from a request.
- * @throws {ProblemError} unsupported-type, too-large, bad-request
+ * Reads a form from a request. One that a page of another site has its visitors send is refused: it changes nothing, but
+ * previews take time.
+ * @throws {ProblemError} cross-site, unsupported-type, too-large, bad-request
  */
 export async function readForm(ctx: Context, kind: FormKind): Promise<SentForm> {
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site')
+    throw new ProblemError('cross-site', 'a page of another site has sent this form: open the form here');
   const params = fieldsOf(await readText(ctx, formRules));
   const fields = fieldsOfForm(kind);
   const texts = fields.flatMap(({ name }) => {

@@ -29,8 +29,7 @@ export function nameHeadings(tree: Fragment): Heading[] {
     const times = (used.get(slug) ?? 0) + 1;
     used.set(slug, times);
     const id = `${prefix}${slug}${times === 1 ? '' : `.${times}`}`;
-    const others = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
-    setAttributes(node, { ...others, id });
+    node.attrs.push({ name: 'id', value: id });
     return [{ id, text, level: Number(node.tagName.slice(1)) }];
   });
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { SerialQueue } from '../../concurrency/serial-queue.ts';
 import { WorkerPool } from '../../concurrency/worker-pool.ts';
@@ -12,27 +13,30 @@ export interface RenderedText extends Pick<RenderedMarkdown, 'headings'> {
 }
 
 /**
- * Renders markdown in a thread, each text once. A text that takes too long delays only the texts behind it, and those for
- * no longer than the limit: its thread is ended.
+ * Renders markdown: the pages of listed bots in one thread, each once, and previews in another, so that no page waits for a
+ * preview. A text that takes too long delays only the texts behind it, and those for no longer than the limit: its thread
+ * is ended.
  */
 export class Markdown {
-  readonly #limit: number;
   readonly #rendered = new LRUCache<string, RenderedText, MarkdownSource>({
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: ({ html, headings }) => (html?.length ?? 0) * 2 + headings.length * 200 + 200,
-    fetchMethod: async (_key, _stale, { context }) => await this.#queued(context),
+    fetchMethod: async (_key, _stale, { context }) => await this.#pages.render(context),
   });
-  readonly #queue = new SerialQueue();
-  #pool: WorkerPool<typeof renderMarkdown> | undefined;
+  readonly #pages: RenderThread;
+  readonly #previews: RenderThread;
+  /** The addresses whose previews wait or are rendered. */
+  readonly #previewing = new Set<string>();
 
   /** @param limit milliseconds that a text may take */
   constructor(limit = 1000) {
-    this.#limit = limit;
+    this.#pages = new RenderThread(limit, 0);
+    this.#previews = new RenderThread(limit, restOfPreview);
   }
 
-  /** Starts the thread, which takes a while, for a caller that has a text in a moment. */
+  /** Starts the thread of pages, which takes a while, for a caller that has a text in a moment. */
   start(): void {
-    if (this.#pool === undefined) void this.#queued(emptySource).catch(() => {});
+    this.#pages.start();
   }
 
   /** Renders a text to safe HTML, and lists its headings. */
@@ -43,35 +47,75 @@ export class Markdown {
   }
 
   /**
-   * Renders a text that is still being written to safe HTML. The result is not kept, and it is null while several others
-   * wait: the pages of listed bots come first.
+   * Renders a text that is still being written to safe HTML. The result is not kept, and it is null while another preview
+   * of the address waits, or two of others do.
    */
-  async preview(source: MarkdownSource): Promise<Html> {
+  async preview(source: MarkdownSource, address: string): Promise<Html> {
     if (source.text === '') return '';
-    return this.#queue.size < maxQueueForPreview ? (await this.#queued(source)).html : null;
+    if (this.#previewing.has(address) || this.#previewing.size === maxPreviews) return null;
+    this.#previewing.add(address);
+    try {
+      return (await this.#previews.render(source)).html;
+    } finally {
+      this.#previewing.delete(address);
+    }
   }
 
-  /** Ends the thread; the next text starts another. */
+  /** Ends the threads; the next text starts another. */
+  async close(): Promise<void> {
+    await Promise.all([this.#pages.close(), this.#previews.close()]);
+  }
+}
+
+/** Renders one text after the other in a thread of its own. */
+class RenderThread {
+  readonly #limit: number;
+  readonly #rest: number;
+  readonly #queue = new SerialQueue();
+  #pool: WorkerPool<typeof renderMarkdown> | undefined;
+  /** When the next text may begin, in milliseconds as `performance.now()` has them. */
+  #begin = 0;
+
+  /**
+   * @param limit milliseconds that a text may take
+   * @param rest how long the thread rests after a text, as a multiple of what the text took
+   */
+  constructor(limit: number, rest: number) {
+    this.#limit = limit;
+    this.#rest = rest;
+  }
+
+  start(): void {
+    if (this.#pool === undefined) void this.render(emptySource).catch(() => {});
+  }
+
+  async render(source: MarkdownSource): Promise<RenderedText> {
+    return await this.#queue.run(async () => {
+      if (this.#begin > performance.now())
+        await sleep(this.#begin - performance.now(), undefined, { ref: false });
+      this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
+      const pool = this.#pool;
+      // So that the start of the thread does not count as time of the text.
+      await pool.run(emptySource);
+      const started = performance.now();
+      const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
+      this.#begin = performance.now() + (performance.now() - started) * this.#rest;
+      return rendered ?? { html: null, headings: [] };
+    });
+  }
+
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
     await pool?.close();
   }
-
-  async #queued(source: MarkdownSource): Promise<RenderedText> {
-    return await this.#queue.run(async () => {
-      this.#pool ??= new WorkerPool(renderer, 'renderMarkdown', { threads: 1, memory: 128 });
-      const pool = this.#pool;
-      // So that the start of the thread does not count as time of the text.
-      await pool.run(emptySource);
-      const rendered = await pool.run(source, AbortSignal.timeout(this.#limit)).catch(() => null);
-      return rendered ?? { html: null, headings: [] };
-    });
-  }
 }
 
-/** A preview is refused while this many texts wait. */
-const maxQueueForPreview = 4;
+/** Previews that wait or are rendered; others are refused. */
+const maxPreviews = 2;
+
+/** Previews take a tenth of the time at most. */
+const restOfPreview = 9;
 
 const renderer = new URL('./markdown-renderer.js', import.meta.url);
 

@@ -1,4 +1,4 @@
-import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual, notStrictEqual } from 'node:assert/strict';
 import { Markdown } from '../../../src/site/markdown/markdown.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 
@@ -176,15 +176,34 @@ describe('markdown of strangers', () => {
     strictEqual(html, '<p>👌🎉 10:30 :nothing: std::x</p>\n<p><code>:tada:</code></p>\n<h2>👍</h2>');
   });
 
-  it('that is still being written waits for nobody, and is given up while others wait', async () => {
-    const texts = Array.from({ length: 9 }, (_, i) => `text ${i}`);
+  it('that is still being written is given up while another one of its address waits, or two of others', async () => {
     const source = { name: '', pictures: {} };
-    const all = await Promise.all(texts.map(async (text) => await markdown.preview({ ...source, text })));
+    const preview = async (i: number, address: string): Promise<boolean> =>
+      (await markdown.preview({ ...source, text: `text ${i}` }, address)) !== null;
+    deepStrictEqual(await Promise.all(['a', 'a', 'b'].map(async (address, i) => await preview(i, address))), [
+      true,
+      false,
+      true,
+    ]);
+    const all = await Promise.all(Array.from({ length: 9 }, async (_, i) => await preview(i, String(i))));
     deepStrictEqual(
-      all.map((html) => html !== null),
-      texts.map((_, i) => i < 4),
+      all,
+      all.map((_, i) => i < 2),
     );
-    strictEqual(await markdown.preview({ ...source, text: 'later' }), '<p>later</p>\n');
+    strictEqual(await markdown.preview({ ...source, text: 'later' }, 'a'), '<p>later</p>\n');
+  });
+
+  it('of a listed bot does not wait for those that are still being written', async () => {
+    const done: string[] = [];
+    const source = { text: hostilePages['brackets'] ?? '', name: '', pictures: {} };
+    const previews = ['a', 'b', 'c', 'd'].map(async (address) => {
+      await markdown.preview(source, address);
+      done.push(address);
+    });
+    await render('a page that comes after them');
+    done.push('page');
+    await Promise.all(previews);
+    notStrictEqual(done.at(-1), 'page');
   });
 
   it('is highlighted in the languages we know', async () => {
