@@ -59,7 +59,10 @@ describe('the settings of a catalogue', () => {
     const page = await get('/');
     match(page, /<title>Robotek<\/title>/);
     match(page, /<html lang="de"/);
-    match(await get('/add'), /<input id="locale"[^>]* value="de"/);
+    match(
+      await get('/add'),
+      /<select id="locale"(?:(?!<\/select>)[^])*<option [^>]*value="de"[^>]* selected/,
+    );
     match(page, /<h1 lang="de" dir="ltr">Bots für alle<\/h1>/);
     match(page, /<p class="demo" lang="de" dir="ltr">Am Sonntag ziehen wir um\.<\/p>/);
     match(page, /<a href="mailto:hilfe@example\.org">/);
@@ -101,7 +104,10 @@ describe('the settings of a catalogue', () => {
     deepStrictEqual(await faults(), []);
     match(await get('/categories/books'), /<h1>Bots: Bücher<\/h1>/);
     match(await get('/add'), /<option value="books">Bücher<\/option>/);
-    match(await get('/add'), /<input id="locale"[^>]* value="en"/);
+    match(
+      await get('/add'),
+      /<select id="locale"(?:(?!<\/select>)[^])*<option [^>]*value="en"[^>]* selected/,
+    );
     match(await get('/add?locale=fr'), /<option value="books">Bücher<\/option>/);
     match(await get('/feeds/category/books.atom'), /label="Bücher"/);
     match(await get('/?q=B%C3%BCcher'), /Reader/);
