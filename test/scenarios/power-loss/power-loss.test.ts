@@ -9,23 +9,27 @@ import { checkImages, whyNoImages } from './images.ts';
 import { addAnswer, type Answers } from './owners.ts';
 import { record, type Recording, type Story } from './recording.ts';
 
-/** The long form is `npm run power-loss`. POWER_LOSS_FOLDER and POWER_LOSS_CUT, "model at seed", try one cut again. */
+/** The long form is `npm run power-loss`. A failed cut prints the variables that try it again. */
 const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? 10);
 const isLong = process.env['POWER_LOSS_CUTS'] !== undefined;
 const kept = process.env['POWER_LOSS_FOLDER'];
 const single = process.env['POWER_LOSS_CUT']?.split(' ');
 
-describe(`a power loss while the service`, function () {
+describe('a power loss while the service', function () {
   this.timeout(60_000 + cuts * 20_000);
-  const folder = kept ?? mkdtempSync(join(tmpdir(), 'botshelf-power-loss-'));
-  let isWhole = true;
+  let folder = '';
+  let hasFailed = false;
 
-  afterEach(function () {
-    isWhole &&= this.currentTest?.state === 'passed';
+  before(() => {
+    folder = kept ?? mkdtempSync(join(tmpdir(), 'botshelf-power-loss-'));
   });
 
-  after('remove what was recorded', () => {
-    if (isWhole && kept === undefined) rmSync(folder, { recursive: true });
+  afterEach(function () {
+    hasFailed ||= this.currentTest?.state === 'failed';
+  });
+
+  after('remove what was recorded, unless a cut is to be tried again', () => {
+    if (!hasFailed && kept === undefined) rmSync(folder, { recursive: true });
   });
 
   const stories: readonly [string, Story][] = [
