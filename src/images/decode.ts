@@ -23,8 +23,11 @@ export interface DecodedImage {
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
   try {
-    const { data, info } = await sharp(bytes, { limitInputPixels: mostPixels, failOn: 'warning', pages: 1 })
-      .timeout({ seconds: 10 })
+    const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'warning', pages: 1 });
+    const header = await picture.metadata();
+    if (Math.max(header.width, header.height) > maxSidePx)
+      throw new Error(`a side exceeds ${maxSidePx} pixels`);
+    const { data, info } = await picture
       .autoOrient()
       .resize({ ...boxes[size], fit: 'inside', withoutEnlargement: true })
       .webp({ quality: typeof size === 'number' ? 76 : 82 })
@@ -36,6 +39,9 @@ export async function decode(bytes: Uint8Array, size: CopySize): Promise<Decoded
 }
 
 const mostPixels = 40_000_000;
+
+/** A WebP has no longer side. */
+const maxSidePx = 16_384;
 
 const boxes: Readonly<Record<CopySize, { width: number; height: number }>> = {
   avatar: { width: 512, height: 512 },

@@ -17,13 +17,27 @@ export class Decoder {
   readonly #queue = new SerialQueue();
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
+  readonly #timeLimitMs: number;
+
+  /** @param timeLimitMs what an image may take before its process is killed */
+  constructor(timeLimitMs = 10_000) {
+    this.#timeLimitMs = timeLimitMs;
+  }
 
   /**
    * Decodes `bytes` and returns the copy.
+   * @param onDone called with the milliseconds that it took, without those that it waited
    * @throws {ImageError} when it cannot be decoded
    */
-  async decode(bytes: Buffer, size: CopySize): Promise<DecodedImage> {
-    return await this.#queue.run(async () => await this.#decodeNow({ bytes, size }));
+  async decode(bytes: Buffer, size: CopySize, onDone?: (ms: number) => void): Promise<DecodedImage> {
+    return await this.#queue.run(async () => {
+      const started = performance.now();
+      try {
+        return await this.#decodeNow({ bytes, size });
+      } finally {
+        onDone?.(performance.now() - started);
+      }
+    });
   }
 
   /** Ends the process; images that wait fail. */
@@ -38,7 +52,7 @@ export class Decoder {
     if (this.#closed) throw new ImageError('the image cache is closed');
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
-    const response = await ask(this.#child, request).catch(async (error: unknown) => {
+    const response = await ask(this.#child, request, this.#timeLimitMs).catch(async (error: unknown) => {
       await this.#stop();
       throw error;
     });
@@ -70,9 +84,6 @@ export class Decoder {
 /** Milliseconds after which a process without work ends. */
 const idleTimeout = 30_000;
 
-/** Milliseconds for one image, in case the decoder's own, shorter limit does not work. */
-const timeLimit = 20_000;
-
 function startProcess(): ChildProcess {
   const child = fork(fileURLToPath(new URL('decoder-process.js', import.meta.url)), {
     serialization: 'advanced',
@@ -87,7 +98,11 @@ function startProcess(): ChildProcess {
   return child;
 }
 
-async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeResponse> {
+async function ask(
+  child: ChildProcess,
+  request: DecodeRequest,
+  timeLimitMs: number,
+): Promise<DecodeResponse> {
   return await new Promise((resolve, reject) => {
     const settle = (end: () => void): void => {
       clearTimeout(timer);
@@ -96,8 +111,8 @@ async function ask(child: ChildProcess, request: DecodeRequest): Promise<DecodeR
     };
     const onExit = (): void => settle(() => reject(endedDecoder()));
     const timer = setTimeout(() => {
-      settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimit / 1000} s`)));
-    }, timeLimit);
+      settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimitMs / 1000} s`)));
+    }, timeLimitMs);
     child.once('message', (response: DecodeResponse) => settle(() => resolve(response)));
     child.once('exit', onExit);
     child.send(request, (error) => {

@@ -43,7 +43,7 @@ export class ImageQueue {
     this.#options = options;
     this.#hostQueue = openHostQueue({
       concurrency: mostAtOnce,
-      work: async (entry) => await this.#work(entry),
+      work: async (entry, spend) => await this.#work(entry, spend),
       rest: { first: intervals.hostRest, most: intervals.longestHostRest },
     });
     this.#progress = new FetchProgress(log, intervals.progress, () => this.left);
@@ -95,18 +95,18 @@ export class ImageQueue {
   }
 
   /** Fetches an image. Returns whether its host works. */
-  async #work(entry: ImageEntry): Promise<boolean> {
+  async #work(entry: ImageEntry, spend: (ms: number) => void): Promise<boolean> {
     let result: Result = 'again';
     while (result === 'again' && this.#options.isWanted(entry) && this.#isDue(entry)) {
-      result = await this.#attempt(entry);
+      result = await this.#attempt(entry, spend);
     }
     entry.queued = false;
     return result !== 'host failed';
   }
 
-  async #attempt(entry: ImageEntry): Promise<Result> {
+  async #attempt(entry: ImageEntry, spend: (ms: number) => void): Promise<Result> {
     try {
-      await this.#obtain(entry);
+      await this.#obtain(entry, spend);
       return 'done';
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
@@ -122,10 +122,10 @@ export class ImageQueue {
     }
   }
 
-  async #obtain(entry: ImageEntry): Promise<void> {
+  async #obtain(entry: ImageEntry, spend: (ms: number) => void): Promise<void> {
     const { fetch, decoder, store, onCopy } = this.#options;
     const original = await fetch(entry.url, this.#closing.signal);
-    const { bytes, width, height } = await decoder.decode(original, entry.kind);
+    const { bytes, width, height } = await decoder.decode(original, entry.kind, spend);
     const name = await store.put(bytes);
     entry.failure = null;
     this.#failing.delete(entry);

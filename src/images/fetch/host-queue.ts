@@ -13,15 +13,18 @@ export interface HostQueue<T> {
 export interface HostQueueOptions<T> {
   /** How many items are worked on at once, at most; never two of one host. */
   readonly concurrency: number;
-  /** Does an item, and returns whether its host works. Never rejects. */
-  readonly work: (item: T) => Promise<boolean>;
+  /**
+   * Does an item, and returns whether its host works. Never rejects.
+   * @param spend counts milliseconds of what all hosts share towards the host, whose next item waits for hosts with fewer
+   */
+  readonly work: (item: T, spend: (ms: number) => void) => Promise<boolean>;
   /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */
   readonly rest: { readonly first: number; readonly most: number };
 }
 
 export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
   const hosts = new Map<string, Host<T>>();
-  /** Hosts that have work and may be worked on, the longest waiting first. */
+  /** Hosts that have work and may be worked on, the longest waiting first; of those the one that spent least is next. */
   const ready = new Set<Host<T>>();
   const running = new Set<Promise<void>>();
   let left = 0;
@@ -29,7 +32,7 @@ export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T
   const onIdle: (() => void)[] = [];
 
   const startNext = (): void => {
-    for (const host of ready) {
+    for (const host of [...ready].toSorted((a, b) => a.spentMs - b.spentMs)) {
       if (closed || running.size >= concurrency) return;
       ready.delete(host);
       const item = host.urgent.pop() ?? host.others.pop();
@@ -44,7 +47,7 @@ export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T
 
   const runOne = async (host: Host<T>, item: T): Promise<void> => {
     host.busy = true;
-    const works = await work(item);
+    const works = await work(item, (ms) => (host.spentMs += ms));
     host.busy = false;
     left -= 1;
     host.failures = works ? 0 : host.failures + 1;
@@ -70,7 +73,7 @@ export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T
     },
     add(name, item, urgent) {
       if (closed) return;
-      const host = hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false };
+      const host = hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false, spentMs: 0 };
       hosts.set(name, host);
       (urgent ? host.urgent : host.others).push(item);
       left += 1;
@@ -98,6 +101,7 @@ interface Host<T> {
   readonly name: string;
   readonly urgent: T[];
   readonly others: T[];
+  spentMs: number;
   /** Failures in a row. */
   failures: number;
   /** Worked on, or left alone after a failure. */

@@ -32,6 +32,26 @@ describe('a host queue', () => {
     equal(hostQueue.left, 0);
   });
 
+  it('leaves a host that has spent more for after the others', async () => {
+    const done: string[] = [];
+    const hostQueue = openHostQueue<string>({
+      concurrency: 1,
+      rest,
+      work: async (item, spend) => {
+        spend(item.startsWith('slow') ? 100 : 30);
+        return done.push(item) > 0;
+      },
+    });
+    for (const item of ['slow 1', 'slow 2', 'a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
+      hostQueue.add(item.slice(0, -2), item, false);
+    await hostQueue.idle();
+    // Items of one host are done from the last to the first.
+    deepEqual(
+      done.map((item) => item.slice(0, -2)),
+      ['slow', 'a', 'a', 'a', 'a', 'slow', 'a'],
+    );
+  });
+
   it('takes an urgent item before those of its host that are not', async () => {
     const done: number[] = [];
     const hostQueue = openHostQueue<number>({
