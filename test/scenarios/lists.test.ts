@@ -72,7 +72,7 @@ describe('lists of bots', function () {
     }
   });
 
-  it('unfold their filters on a phone without JavaScript, and show them on a wide screen', async () => {
+  it('unfold their filters on a phone, and show them on a wide screen', async () => {
     const page = await open('/?sort=popular&locale=en', 360);
     await page.locator('summary', { hasText: 'Filters' }).click();
     await checkAtWidths(page, 'unfolded', [360]);
@@ -112,11 +112,13 @@ describe('lists of bots', function () {
     match(html, /Showing results for “<bdi>bridgekeeper<\/bdi>” instead of “<bdi>bridgekeper<\/bdi>”\./);
   });
 
-  it('ask for a bot where there is none, and say how many there are without the filters', async () => {
+  it('ask for a bot where there is none, name the nearest, and say how many there are without the filters', async () => {
     const html = await read('/categories/notifications?q=music');
     match(html, /<a class="button quiet" href="\/\?q=music">Search without filters \(2 bots\)</);
     match(html, /<a class="button quiet" href="\/add">Suggest a bot</);
-    ok(!(await read('/?q=zzzzqq')).includes('Search without filters'));
+    const nothing = await read('/?q=vilvat');
+    ok(!nothing.includes('Search without filters'));
+    match(nothing, /<h2 id="nearest">Closest to your search<.*<h3><a [^>]*>Velvet Room</s);
   });
 
   it('end in a footer without bullets', async () => {
