@@ -173,7 +173,9 @@ async function* readBlocks(file: FileHandle, memory: BlockMemory): AsyncGenerato
       const { parts, next, filled } = await reading;
       const [head, meta, blob] = parts;
       const size = head.length + meta.length + blob.length;
-      if (filled < size || checksum(parts) !== header.readUInt32LE(headerSize - 4)) return;
+      const isWhole =
+        filled >= size && parts.every(({ length }, i) => length === header?.readUInt32LE(4 * i));
+      if (!isWhole || checksum(parts) !== header.readUInt32LE(headerSize - 4)) return;
       header = filled === size + next.length ? next : undefined;
       reading = header && readBody(file, memory, header);
       yield { head: JSON.parse(head.toString()) as BlockHead | number, meta, blob, isLast: filled === size };
