@@ -87,6 +87,7 @@ describe('the budgets of pages, with the demo', function () {
         return [...list.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
       };
       await eventually(async () => (await links()).length >= 3);
+      if (locale === 'en') match(await (await fetch(`${demo.address}/?locale=en`)).text(), /<li>Try:</);
       for (const link of await links()) {
         const html = await (await fetch(`${demo.address}${link}`)).text();
         match(html, /class="card"/, link);
