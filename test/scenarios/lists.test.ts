@@ -112,6 +112,11 @@ describe('lists of bots', function () {
     match(html, /Showing results for “<bdi>bridgekeeper<\/bdi>” instead of “<bdi>bridgekeper<\/bdi>”\./);
   });
 
+  it('say which words of a search no bot has', async () => {
+    match(await read('/?q=music+qqqzzz'), /No bot has “<bdi>qqqzzz<\/bdi>”: these match the other words\./);
+    ok(!(await read('/?q=music')).includes('No bot has'));
+  });
+
   it('ask for a bot where there is none, name the nearest, and say how many there are without the filters', async () => {
     const html = await read('/categories/notifications?q=music');
     match(html, /<a class="button quiet" href="\/\?q=music">Search without filters \(2 bots\)</);

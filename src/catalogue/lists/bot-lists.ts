@@ -4,6 +4,7 @@ import { type BotIndex, elementOf, type IndexedBot } from '../index/bot-index.ts
 import { folderOf } from '../page/layout.ts';
 import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
+import type { QueryReading } from '../search/found.ts';
 import { elementForm, fileForm, type List, listOf } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
 import { isByCount, type SortedIndexes } from './sorted-indexes.ts';
@@ -31,9 +32,7 @@ export interface SearchQuery extends Omit<Selection, 'sort'> {
   readonly q: string;
 }
 
-export interface SearchResult extends BestBots {
-  /** What was searched for instead of what no bot has. */
-  readonly corrected: string | undefined;
+export interface SearchResult extends BestBots, QueryReading {
   /** What is nearest to the query, where nothing was found. */
   readonly suggestions: readonly IndexedBot[];
   /** Returns the languages in which a bot matches best; none where neither name nor description does. */
@@ -108,16 +107,16 @@ export class BotLists {
       const { counts } = this.#sortedIndexes;
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
-      const { corrected } = found;
+      const { corrected, unmatched } = found;
       const selected = await selectBest(found, query, counts, slice);
       const localesOf = (bot: IndexedBot): readonly Locale[] =>
         matchingLocales(elementOf(bot).contents, corrected ?? query.q);
-      if (selected.total > 0) return { ...selected, corrected, localesOf, suggestions: [] };
+      if (selected.total > 0) return { ...selected, corrected, unmatched, localesOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);
       const some = { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions };
       const { bots } = await selectBest(nearest, some, counts, slice);
-      return { ...selected, corrected, localesOf, suggestions: bots };
+      return { ...selected, corrected, unmatched, localesOf, suggestions: bots };
     });
   }
 

@@ -2,8 +2,16 @@ import type { IndexedBot } from '../index/bot-index.ts';
 import type { SearchPart } from './find-term.ts';
 import { type IndexSegment, type Kind, KindNumbers } from './segment.ts';
 
+/** How the words of a query were read. */
+export interface QueryReading {
+  /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
+  readonly corrected: string | undefined;
+  /** The words that no bot has. */
+  readonly unmatched: readonly string[];
+}
+
 /** What a search found. A bot is known by its place here until it is needed: most are only counted. */
-export class Found {
+export class Found implements QueryReading {
   /** How many bots were found. */
   readonly size: number;
   /** How well each of the bots fits, above 0. */
@@ -11,8 +19,8 @@ export class Found {
   /** What each of the bots is: its place in `allKinds`. */
   readonly kinds: Uint16Array;
   readonly allKinds: readonly Kind[];
-  /** What was searched for instead, where a word is in no bot and others are spelled nearly like it. */
   readonly corrected: string | undefined;
+  readonly unmatched: readonly string[];
   /** Each bot's number in its segment. */
   readonly #numbers: Uint32Array;
   readonly #segments: readonly { readonly segment: IndexSegment; readonly end: number }[];
@@ -21,8 +29,9 @@ export class Found {
    * Puts together what the parts of a search have. A bot that has only some of the terms scores less.
    * @param weight of all terms
    */
-  constructor(parts: readonly SearchPart[], weight: number, corrected: string | undefined) {
+  constructor(parts: readonly SearchPart[], weight: number, { corrected, unmatched }: QueryReading) {
     this.corrected = corrected;
+    this.unmatched = unmatched;
     const most = parts.reduce((sum, { memory }) => sum + memory.found.size + memory.names.size, 0);
     const numbers = new Uint32Array(most);
     const scores = new Float32Array(most);

@@ -28,15 +28,18 @@ export async function runSearch(
     for (const part of parts) await addNames(query, part, slice);
     let corrected = normalise(text.trim());
     let weight = 0;
+    const unmatched: string[] = [];
     let before: Term | undefined;
     const options = { relaxed, isOnly: query.terms.length === 1, spelled: new Set<Term>() };
     for (const term of query.terms) {
       const spelling = await findTerm(term, parts, options, slice, words);
       if (spelling !== undefined) corrected = corrected.replace(term.text, spelling);
+      if (countTerm(parts) === 0) unmatched.push(term.text);
       weight += addTerm(parts, before === undefined ? undefined : term.place - before.place);
       before = term;
     }
-    return new Found(parts, weight, corrected === normalise(text.trim()) ? undefined : corrected);
+    const spelling = { corrected: corrected === normalise(text.trim()) ? undefined : corrected, unmatched };
+    return new Found(parts, weight, spelling);
   } finally {
     for (const { segment, memory } of parts) segment.returnMemory(memory);
   }

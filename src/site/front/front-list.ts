@@ -5,12 +5,13 @@ import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
+import type { QueryReading } from '../../catalogue/search/found.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
 import { frontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
-export interface FrontList {
+export interface FrontList extends QueryReading {
   readonly entries: readonly FrontEntry[];
   /** How many bots there are on all pages. */
   readonly total: number;
@@ -25,8 +26,6 @@ export interface FrontList {
   readonly hidden: number;
   /** How many bots there are without its filters, where they leave none. */
   readonly withoutFilters: number;
-  /** What was searched for instead of what no bot has. */
-  readonly corrected: string | undefined;
   /** What is nearest to the search, where nothing was found. */
   readonly suggestions: readonly FrontEntry[];
 }
@@ -148,7 +147,14 @@ export class FrontLists {
     const sizes = await this.#lists.sizes(query.filters.includes('adult'));
     const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
     const allCategories = sizes.categories;
-    const list = { allCategories, languages, hidden: 0, corrected: undefined, suggestions: [] };
+    const list = {
+      allCategories,
+      languages,
+      hidden: 0,
+      corrected: undefined,
+      unmatched: [],
+      suggestions: [],
+    };
     const selection = selectionOf(query, this.#settings());
     if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
     const isUnfiltered =
@@ -178,11 +184,11 @@ export class FrontLists {
     const isBest = selection.sort === undefined;
     const found = await this.#lists.search({ ...selection, q, limit: isBest ? page * pageSize : 1 });
     const { bots } = isBest ? found : await this.#lists.select({ ...selection, q });
-    const { total, categories, hidden, corrected } = found;
+    const { total, categories, hidden, corrected, unmatched } = found;
     const suggestions = found.suggestions.map((bot) => this.#entry(bot));
     const matched = found.localesOf;
     const { entries } = this.#page(bots, page, matched);
-    return { entries, total, pages: pagesOf(total), categories, hidden, corrected, suggestions };
+    return { entries, total, pages: pagesOf(total), categories, hidden, corrected, unmatched, suggestions };
   }
 
   #page(

@@ -22,7 +22,7 @@ export interface ListPageProps extends PageProps, Omit<FrontList, 'entries' | 's
 
 /** A list of bots to search and filter: all bots, or those of a category. */
 export function ListPage(props: ListPageProps): VNode {
-  const { site, viewer, query, bots, total, pages, corrected, hidden, today } = props;
+  const { site, viewer, query, bots, total, pages, corrected, unmatched, hidden, today } = props;
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
@@ -38,6 +38,7 @@ export function ListPage(props: ListPageProps): VNode {
         <h1>{title}</h1>
         {q === '' && <p class="muted">{found}</p>}
         {corrected !== undefined && <p>{t('list.corrected', { corrected, query: q })}</p>}
+        {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
         {hidden > 0 && (
           <p>
             <a href={publicPath(frontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>

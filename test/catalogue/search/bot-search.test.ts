@@ -68,6 +68,14 @@ describe('a search', () => {
     strictEqual(await found('<@190519304972664832>'), '190519304972664832 2');
   });
 
+  it('says which words no bot has', async () => {
+    add('1', 'Warden', 'Moderation for servers.');
+    const unmatched = async (text: string): Promise<readonly string[]> =>
+      (await search.search(text, new TimeSlice())).unmatched;
+    deepStrictEqual(await unmatched('moderaton qqq zzz'), ['qqq', 'zzz']);
+    deepStrictEqual(await unmatched('moderation'), []);
+  });
+
   it('looks for other spellings where fewer than three bots are found, and says so where none is', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     strictEqual(await found('moderaton'), '1');
