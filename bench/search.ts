@@ -1,11 +1,11 @@
 import { defaultWords } from '../test/support/category-words.ts';
 import { noCounts } from '../test/support/counts.ts';
 import { setTimeout as rest } from 'node:timers/promises';
-import { Catalogue } from '../src/catalogue/catalogue.ts';
+import { Catalogue } from '../src/catalogue/store/catalogue.ts';
 import { BotLists } from '../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../src/catalogue/search/bot-search.ts';
-import { silentLog } from '../src/log.ts';
+import { silentLog } from '../src/lib/log.ts';
 import { sendLoad } from './load.ts';
 import { searchFor, someWords, typo } from './queries.ts';
 import { Random } from './random.ts';

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { type BotId, compareBotIds } from '../src/bot/id.ts';
 import { newToken, type Token, tokenDigest } from '../src/bot/token.ts';
 import { placeOf } from '../src/catalogue/page/layout.ts';
-import { State } from '../src/state/ref/state.ts';
-import { shardNumber, shardPath, writeShard } from '../src/state/ref/shards.ts';
+import { State } from '../src/counts/state.ts';
+import { shardNumber, shardPath, writeShard } from '../src/counts/shards.ts';
 import { generateRepository } from './catalogue.ts';
 import { Random } from './random.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { silentLog } from '../src/log.ts';
+import { silentLog } from '../src/lib/log.ts';
 import { localesFolder } from '../src/catalogue/settings/interface-locales.ts';
 import { settingsOf } from '../src/catalogue/settings/settings.ts';
 import { Languages } from '../src/site/language/languages.ts';

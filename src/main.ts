@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { addCommands } from './add-commands.ts';
-import { ConfigError } from './config.ts';
-import { UserError } from './user-error.ts';
-import { codeOf } from './system-error.ts';
-import { readVersion } from './version.ts';
+import { addCommands } from './commands/add-commands.ts';
+import { ConfigError } from './app/config.ts';
+import { UserError, codeOf } from './lib/errors.ts';
+import { readVersion } from './app/version.ts';
 
 // `botshelf check | head` closes the pipe early; that is not an error.
 process.stdout.on('error', (error) => {

@@ -7,11 +7,8 @@ const top = fileURLToPath(new URL('./', import.meta.resolve('#package')));
 const src = fileURLToPath(new URL('./src/', import.meta.resolve('#package')));
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 
-/** What is lower does not know what is above it. A file at the top of src/ belongs where its imports let it. */
-const rooms =
-  'bot json spelling disk concurrency git catalogue state check sync owners images login http site service commands'.split(
-    ' ',
-  );
+/** The order of the rooms, as ARCHITECTURE.md has it, with src/ itself as the last. */
+const rooms = orderIn(readFileSync(join(top, 'ARCHITECTURE.md'), 'utf8'));
 
 function textOf(file: string): string {
   return readFileSync(join(src, file), 'utf8');
@@ -23,26 +20,17 @@ const typeDeclaration = /^(?:export )?(?:interface|type|(?:abstract )?class) (\w
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 describe('the tree of src/', () => {
-  it('has at most 15 files in a folder', () => {
-    const folders = files.map((file) => dirname(file));
-    const full = new Set(folders.filter((folder) => folders.filter((other) => other === folder).length > 15));
-    deepStrictEqual([...full], []);
+  it('has main.ts only beside the rooms, and every room in the order of ARCHITECTURE.md', () => {
+    deepStrictEqual([...new Set(files.map(roomOf))].toSorted(), rooms.toSorted());
   });
 
   it('imports in one direction, from a room to those before it', () => {
-    const order = new Map(rooms.map((room, i) => [room, i]));
-    const folders = files.filter((file) => file.includes('/')).map(roomOf);
-    deepStrictEqual(
-      folders.filter((folder) => !order.has(folder)),
-      [],
-      'every folder has its place in the order',
+    const placeOf = (file: string): number => rooms.indexOf(roomOf(file));
+    const against = [...imports].flatMap(([file, targets]) =>
+      targets
+        .filter((target) => placeOf(target) > placeOf(file))
+        .map((target) => `${file} imports ${target}`),
     );
-    const against = [...imports].flatMap(([file, targets]) => {
-      const above = order.get(roomOf(file)) ?? Infinity;
-      return targets
-        .filter((target) => (order.get(roomOf(target)) ?? -1) > above)
-        .map((target) => `${file} imports ${target}`);
-    });
     deepStrictEqual(against, []);
   });
 
@@ -88,23 +76,6 @@ describe('the tree of src/', () => {
 
   it('has no cycle between folders', () => {
     deepStrictEqual(cycleIn(folderImports()), []);
-  });
-});
-
-describe('the files of the code', () => {
-  it('have at most 300 lines, except what is generated', () => {
-    const paths = ['bench', 'scripts', 'src', 'test'].flatMap((folder) =>
-      readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-    );
-    const written = paths.filter(
-      (path) => /\.tsx?$/.test(path) && !/node_modules|^src\/bot\/schema-types\.ts$/.test(path),
-    );
-    ok(written.length > 700);
-    const lines = (path: string): number => readFileSync(join(top, path), 'utf8').match(/\n/g)?.length ?? 0;
-    deepStrictEqual(
-      written.filter((path) => lines(path) > 300),
-      [],
-    );
   });
 });
 
@@ -213,19 +184,23 @@ function importsOf(file: string): string[] {
   return relative.map((path) => normalize(join(dirname(file), path)));
 }
 
+function orderIn(architecture: string): string[] {
+  const [, names = ''] = /reads the order here\):\n\n([\w, ]+)\.\n/.exec(architecture) ?? [];
+  return [...names.split(', '), 'main.ts'];
+}
+
 /** The folder at the top of src/, or the file where it is in none. */
 function roomOf(file: string): string {
   return file.replace(/\/.*/, '');
 }
 
-/** A folder, or a file at the top, → those that it imports from. */
+/** A folder → those that it imports from. */
 function folderImports(): Map<string, Set<string>> {
-  const nameOf = (file: string): string => (dirname(file) === '.' ? file : dirname(file));
   const graph = new Map<string, Set<string>>();
   for (const [file, targets] of imports) {
-    const from = nameOf(file);
+    const from = dirname(file);
     const to = graph.get(from) ?? new Set();
-    for (const target of targets) if (nameOf(target) !== from) to.add(nameOf(target));
+    for (const target of targets) if (dirname(target) !== from) to.add(dirname(target));
     graph.set(from, to);
   }
   return graph;

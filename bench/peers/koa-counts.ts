@@ -2,8 +2,8 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import getRawBody from 'raw-body';
 import type { BotId } from '../../src/bot/id.ts';
-import { silentLog } from '../../src/log.ts';
-import { Journal } from '../../src/state/journal/journal.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { Journal } from '../../src/counts/journal.ts';
 
 /** The least that Koa, its router and the journal cost: neither token nor validation, no limits, no metrics. */
 const journal = new Journal({

@@ -1,3 +1,4 @@
+import { ExplainedError } from '../lib/errors.ts';
 import type { BotId } from './id.ts';
 
 export interface WritesUnavailableErrorOptions extends ErrorOptions {
@@ -11,7 +12,7 @@ export interface WritesUnavailableErrorOptions extends ErrorOptions {
  * Nothing can be written now, and nothing of the request is saved; reads go on. The message says why and what the
  * operator can do. The request can be retried later.
  */
-export class WritesUnavailableError extends Error {
+export class WritesUnavailableError extends ExplainedError {
   /** When to try again, in seconds. */
   readonly retryAfter: number;
   /** The message for owners. It never names the server's folders: with a cause, whose message may, it is a general one. */

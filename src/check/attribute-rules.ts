@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChangedFile } from '../git/inspect/changed-files.ts';
+import type { ChangedFile } from '../git/changed-files.ts';
 import { readObjects } from '../git/objects/objects.ts';
-import { codeOf } from '../system-error.ts';
+import { codeOf } from '../lib/errors.ts';
 import { asError, type Finding } from './check.ts';
 import { fileFault, quoted } from '../catalogue/page/fault.ts';
 

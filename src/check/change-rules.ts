@@ -1,5 +1,5 @@
 import type { BotId } from '../bot/id.ts';
-import type { ChangedFile } from '../git/inspect/changed-files.ts';
+import type { ChangedFile } from '../git/changed-files.ts';
 import { asError, type Finding, submoduleMessage } from './check.ts';
 import { fileFault, quoted } from '../catalogue/page/fault.ts';
 import { botsFolder, placeAt } from '../catalogue/page/layout.ts';

@@ -1,7 +1,7 @@
-import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/inspect/changed-files.ts';
-import { fetchMissing } from '../git/inspect/fetch-objects.ts';
+import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/changed-files.ts';
+import { fetchMissing } from '../git/fetch-objects.ts';
 import { largestFile, readObjects } from '../git/objects/objects.ts';
-import type { RevisionRange } from '../git/inspect/revision-range.ts';
+import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import {
   changedMainPage,

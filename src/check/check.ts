@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
-import { groupByBot } from '../catalogue/load/folder.ts';
+import { groupByBot } from '../catalogue/store/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';

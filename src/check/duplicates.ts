@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { inviteKey, nameKey } from '../bot/likeness.ts';
-import { fetchMissing } from '../git/inspect/fetch-objects.ts';
-import { grepLines } from '../git/inspect/grep.ts';
+import { fetchMissing } from '../git/fetch-objects.ts';
+import { grepLines } from '../git/grep.ts';
 import type { Finding } from './check.ts';
 import { quoted } from '../catalogue/page/fault.ts';
 import { botsFolder, placeAt } from '../catalogue/page/layout.ts';

@@ -2,13 +2,13 @@ import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalForm, canonicalSettings } from '../catalogue/page/canonical-form.ts';
 import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
-import { groupByBot, listNames, listTop } from '../catalogue/load/folder.ts';
+import { groupByBot, listNames, listTop } from '../catalogue/store/folder.ts';
 import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
-import { writeAtomically } from '../disk/atomic-write.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
 import { namesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {

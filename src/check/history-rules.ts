@@ -1,6 +1,6 @@
-import { changeHistory, type FileVersion, OutputLimitError } from '../git/inspect/change-history.ts';
+import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
 import { largestFile, readHeaders, streamObjects } from '../git/objects/objects.ts';
-import type { RevisionRange } from '../git/inspect/revision-range.ts';
+import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { findingsOfPath } from './change-rules.ts';
 import { asError, type Finding } from './check.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { listTop } from '../catalogue/load/folder.ts';
-import { partsOf, WorkerPool } from '../concurrency/worker-pool.ts';
+import { listTop } from '../catalogue/store/folder.ts';
+import { partsOf, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';

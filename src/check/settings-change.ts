@@ -1,8 +1,8 @@
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type FileReader, readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
-import type { ChangedFile } from '../git/inspect/changed-files.ts';
-import { fetchMissing } from '../git/inspect/fetch-objects.ts';
+import type { ChangedFile } from '../git/changed-files.ts';
+import { fetchMissing } from '../git/fetch-objects.ts';
 import { openCommitSource } from './commit-source.ts';
 import { type Scope, scopeOf } from './scope.ts';
 import { type CatalogueSource, folderSource } from './source.ts';

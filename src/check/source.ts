@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { listNames, listTop } from '../catalogue/load/folder.ts';
+import { listNames, listTop } from '../catalogue/store/folder.ts';
 import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
 import type { FileReader } from '../catalogue/settings/read-settings.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../system-error.ts';
+import { codeOf } from '../lib/errors.ts';
 
 /** A place in a text, counted from 1; columns in UTF-16 units. */
 export interface TextPlace {

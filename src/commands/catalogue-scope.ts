@@ -3,8 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type Scope, scopeOf } from '../check/scope.ts';
-import { codeOf } from '../system-error.ts';
-import { UserError } from '../user-error.ts';
+import { codeOf, UserError } from '../lib/errors.ts';
 
 /**
  * Returns the part of the catalogue below `root` that the paths of a command line name; everything when there are none, or

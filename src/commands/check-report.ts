@@ -1,7 +1,7 @@
 import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../check/token-search.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 

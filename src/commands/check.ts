@@ -1,9 +1,9 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
-import { readConfig } from '../config.ts';
-import { fetchCommit } from '../git/inspect/fetch-objects.ts';
-import { revisionRange } from '../git/inspect/revision-range.ts';
-import { UserError } from '../user-error.ts';
+import { readConfig } from '../app/config.ts';
+import { fetchCommit } from '../git/fetch-objects.ts';
+import { revisionRange } from '../git/revision-range.ts';
+import { UserError } from '../lib/errors.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';
 import { showFiles } from './progress.ts';

@@ -1,10 +1,10 @@
 import { asError } from '../check/check.ts';
 import { formatCatalogue } from '../check/format.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../app/config.ts';
 import { catalogueScope } from './catalogue-scope.ts';
 import { textLine } from './check-report.ts';
 import { showFiles } from './progress.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(

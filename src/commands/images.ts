@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { Catalogue } from '../catalogue/catalogue.ts';
-import { readConfig } from '../config.ts';
+import { Catalogue } from '../catalogue/store/catalogue.ts';
+import { readConfig } from '../app/config.ts';
 import { takeInstanceLock } from '../git/locks/instance-lock.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
-import { createLog, silentLog } from '../log.ts';
-import { UserError } from '../user-error.ts';
-import { openPictures, picturesOf } from '../service/pictures.ts';
-import { catalogueError } from '../service/start-errors.ts';
+import { createLog, silentLog } from '../lib/log.ts';
+import { UserError } from '../lib/errors.ts';
+import { openPictures, picturesOf } from '../app/pictures.ts';
+import { catalogueError } from '../app/start-errors.ts';
 import { progressOn } from './progress.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 /** Fetches the pictures that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {

@@ -7,9 +7,8 @@ import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
-import { UserError } from '../user-error.ts';
-import { codeOf } from '../system-error.ts';
-import { readCommitId, readVersion } from '../version.ts';
+import { UserError, codeOf } from '../lib/errors.ts';
+import { readCommitId, readVersion } from '../app/version.ts';
 
 /** The Git hosts that there is a check of pull requests for. The one of forgejo is for Gitea too. */
 export type GitHost = 'github' | 'gitlab' | 'forgejo';

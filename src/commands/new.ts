@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import { type Locale, parseLocale } from '../bot/locale.ts';
 import type { Translation } from '../bot/schema-types.ts';
-import { listPages } from '../catalogue/load/folder.ts';
+import { listPages } from '../catalogue/store/folder.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
@@ -11,8 +11,8 @@ import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { newPageLanguage, settingsOf } from '../catalogue/settings/settings.ts';
 import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
-import { readConfig } from '../config.ts';
-import { UserError } from '../user-error.ts';
+import { readConfig } from '../app/config.ts';
+import { UserError } from '../lib/errors.ts';
 
 /** Creates the file of a new bot, or of another language of a bot, and prints its path. @throws {UserError} */
 export async function createPage(

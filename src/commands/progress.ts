@@ -1,4 +1,4 @@
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 /**
  * Does work on files, and shows on standard error how many are done.

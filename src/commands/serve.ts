@@ -1,6 +1,6 @@
-import { readConfig } from '../config.ts';
-import { armFailpoint } from '../failpoint.ts';
-import { messageOf } from '../system-error.ts';
+import { readConfig } from '../app/config.ts';
+import { armFailpoint } from '../lib/failpoint.ts';
+import { messageOf } from '../lib/errors.ts';
 
 /**
  * Runs the service until SIGTERM or SIGINT; a second signal kills it at once. The exit code is 1 when a part could not
@@ -11,8 +11,8 @@ export async function serve(): Promise<void> {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
   const [{ createLog }, { startService }, { SystemdNotifier }, { progressOn }] = await Promise.all([
-    import('../log.ts'),
-    import('../service/service.ts'),
+    import('../lib/log.ts'),
+    import('../app/service.ts'),
     import('./notify-systemd.ts'),
     import('./progress.ts'),
   ]);

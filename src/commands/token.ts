@@ -1,16 +1,15 @@
 import { type BotId, parseBotId } from '../bot/id.ts';
-import { listPages } from '../catalogue/load/folder.ts';
-import { type Config, readConfig, readUserName } from '../config.ts';
+import { listPages } from '../catalogue/store/folder.ts';
+import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
-import { createStateRef } from '../state/ref/git-state-ref.ts';
-import { createLog } from '../log.ts';
-import { UserError } from '../user-error.ts';
-import { CommittedState } from '../state/ref/committed-state.ts';
-import { changeToken } from '../state/shared-tokens.ts';
-import { State } from '../state/ref/state.ts';
-import { issueToken, revokeToken } from '../state/token-changes.ts';
-import { messageOf } from '../system-error.ts';
+import { createStateRef } from '../counts/git-state-ref.ts';
+import { createLog } from '../lib/log.ts';
+import { UserError, messageOf } from '../lib/errors.ts';
+import { CommittedState } from '../counts/committed-state.ts';
+import { changeToken } from '../tokens/shared-tokens.ts';
+import { State } from '../counts/state.ts';
+import { issueToken, revokeToken } from '../tokens/token-changes.ts';
 
 /**
  * Issues or revokes a token in the state ref, which a running service follows: the change takes effect there at once, and

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../lib/log.ts';
 import type { FileChange } from './file-change.ts';
 
 /** A commit that this service has made, or merged. */

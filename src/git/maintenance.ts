@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fsyncFolders } from '../disk/fsync.ts';
-import type { Log } from '../log.ts';
-import { messageOf } from '../system-error.ts';
+import { fsyncFolders } from '../lib/fsync.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../system-error.ts';
-import { foldersUpTo, fsyncFolders } from '../disk/fsync.ts';
+import { codeOf } from '../lib/errors.ts';
+import { foldersUpTo, fsyncFolders } from '../lib/fsync.ts';
 import { GitError } from './process/git-error.ts';
 import type { Repository } from './repository.ts';
 

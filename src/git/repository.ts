@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../bot/errors.ts';
-import { diskFullError, writeError } from '../disk/write-error.ts';
-import { messageOf } from '../system-error.ts';
+import { diskFullError, writeError } from '../bot/write-error.ts';
+import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError, noGit } from './process/git-error.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../log.ts';
+import type { Log } from '../lib/log.ts';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -10,8 +10,8 @@ import {
   gzip,
 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { Pieces } from '../concurrency/pieces.ts';
-import { QueueFullError, SerialQueue } from '../concurrency/serial-queue.ts';
+import type { Pieces } from '../lib/pieces.ts';
+import { QueueFullError, SerialQueue } from '../lib/serial-queue.ts';
 
 export type Coding = 'br' | 'gzip';
 

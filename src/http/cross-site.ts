@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { originOf } from '../base-url.ts';
+import { originOf } from '../lib/base-url.ts';
 import { ProblemError } from './problem.ts';
 
 /**

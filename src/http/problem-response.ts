@@ -6,9 +6,9 @@ import {
   UnknownBotError,
   WritesUnavailableError,
 } from '../bot/errors.ts';
-import { QueueFullError } from '../concurrency/serial-queue.ts';
-import { LogThrottle } from '../log-throttle.ts';
-import type { Log } from '../log.ts';
+import { QueueFullError } from '../lib/serial-queue.ts';
+import { LogThrottle } from '../lib/log-throttle.ts';
+import type { Log } from '../lib/log.ts';
 import { requestId } from './access-log.ts';
 import { ProblemError } from './problem.ts';
 

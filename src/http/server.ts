@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from 'node:net';
 import { report } from 'node:process';
 import type Koa from 'koa';
-import type { Log } from '../log.ts';
+import type { Log } from '../lib/log.ts';
 import { logAccess, type RequestHandler } from './access-log.ts';
 import { endAfterResponse, isFree, queuePipelined } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
-import type { Log } from '../log.ts';
-import { messageOf } from '../system-error.ts';
-import { forEachInSlices } from '../concurrency/in-slices.ts';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/errors.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import { Decoder } from './decoder.ts';
 import { IndexFile } from './index-file.ts';
 import { defaultIntervals, type Intervals } from './intervals.ts';
@@ -15,7 +15,7 @@ import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
 import { ImageVariants } from './variants.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 import { WantedImages } from './wanted-images.ts';
 
 /** How far the cache is. */

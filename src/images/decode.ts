@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { messageOf } from '../system-error.ts';
-import { ImageError } from './fetch/image-error.ts';
+import { messageOf } from '../lib/errors.ts';
+import { ImageError } from './image-error.ts';
 import type { VariantWidth } from './variant-name.ts';
 
 /** What an image is for, which decides how large its copy may be. Covers and previews are wide. */

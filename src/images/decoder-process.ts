@@ -1,4 +1,4 @@
-import { messageOf } from '../system-error.ts';
+import { messageOf } from '../lib/errors.ts';
 import { type CopySize, decode, type DecodedImage } from './decode.ts';
 
 /** A message to this process: one image at a time. */

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import type { CopySize, DecodedImage } from './decode.ts';
 import type { DecodeResponse, DecodeRequest } from './decoder-process.ts';
-import { ImageError } from './fetch/image-error.ts';
+import { ImageError } from './image-error.ts';
 
 /**
  * Decodes images in a separate process, one at a time and at the lowest priority. An image that crashes the decoder harms

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Log } from '../log.ts';
-import { codeOf, messageOf } from '../system-error.ts';
-import { forEachInSlices } from '../concurrency/in-slices.ts';
+import type { Log } from '../lib/log.ts';
+import { codeOf, messageOf } from '../lib/errors.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Decoder } from './decoder.ts';
-import { ImageError } from './fetch/image-error.ts';
-import { type HostQueue, openHostQueue } from './fetch/host-queue.ts';
+import { ImageError } from './image-error.ts';
+import { type HostQueue, openHostQueue } from './host-queue.ts';
 import { type Intervals, retryDelay } from './intervals.ts';
 import type { ImageCopy, ImageEntry } from './image-entries.ts';
-import { FetchProgress } from './fetch/fetch-progress.ts';
+import { FetchProgress } from './fetch-progress.ts';
 import type { ImageStore } from './store.ts';
 
 /** Fetches an image's bytes. Rejects with an ImageError, also when the signal is aborted. */

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
-import { writeAtomically } from '../disk/atomic-write.ts';
-import { codeOf } from '../system-error.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { codeOf } from '../lib/errors.ts';
 import type { ImageKind } from './decode.ts';
 import type { ImageCopy, FetchFailure, ImageEntry, ImageEntries } from './image-entries.ts';
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../disk/atomic-write.ts';
-import { codeOf } from '../system-error.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { codeOf } from '../lib/errors.ts';
 import { parseImageName, type VariantWidth } from './variant-name.ts';
 
 /** The name of a stored image: the SHA-256 of its bytes in hexadecimal. */

@@ -1,4 +1,4 @@
-import { SerialQueue } from '../concurrency/serial-queue.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import type { Decoder } from './decoder.ts';
 import type { ImageName, ImageStore } from './store.ts';
 import type { VariantWidth } from './variant-name.ts';

@@ -1,7 +1,7 @@
-import { basePathOf } from '../base-url.ts';
-import type { Log } from '../log.ts';
-import { LogThrottle } from '../log-throttle.ts';
-import { messageOf } from '../system-error.ts';
+import { basePathOf } from '../lib/base-url.ts';
+import type { Log } from '../lib/log.ts';
+import { LogThrottle } from '../lib/log-throttle.ts';
+import { messageOf } from '../lib/errors.ts';
 import { KeyRing } from './key-ring.ts';
 import { LoginError } from './login-error.ts';
 import { type AuthorizationRequest, type Bounds, Provider } from './provider.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../disk/atomic-write.ts';
-import { ifExists } from '../system-error.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { ifExists } from '../lib/errors.ts';
 
 /**
  * Reads the secret that seals cookies where BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`, readable

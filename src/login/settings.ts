@@ -1,4 +1,4 @@
-import type { SettingReader } from '../setting-reader.ts';
+import type { SettingReader } from '../lib/setting-reader.ts';
 
 /** The path that the provider redirects back to. */
 export const callbackPath = '/login/callback';

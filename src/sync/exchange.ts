@@ -1,8 +1,8 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../lib/log.ts';
 import { removeStaleLocks } from '../git/locks/stale-locks.ts';
 import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import type { StateStore } from '../state/state-store.ts';
+import type { StateStore } from '../counts/state-store.ts';
 import { Integration, type IntegrationOptions } from './integration.ts';
 import { PushWaiters } from './push-waiters.ts';
 import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, refsToPush } from './push.ts';

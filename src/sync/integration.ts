@@ -1,18 +1,18 @@
 import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
 import { placeAt } from '../catalogue/page/layout.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../lib/log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { diffTrees } from '../git/file-change.ts';
 import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
-import { mergeBranches, replayOnto } from './merge/merge-branches.ts';
+import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote-refs.ts';
-import { type SetAsideChange, setAsideMessage } from './merge/set-aside.ts';
+import { type SetAsideChange, setAsideMessage } from './set-aside.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { planTouchEdited } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
-import { counted } from '../spelling/counted.ts';
+import { counted } from '../lib/counted.ts';
 
 export interface IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;

@@ -3,7 +3,7 @@ import { countCommits } from '../git/history.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import { writePrunedHistory } from '../state/ref/prune-history.ts';
+import { writePrunedHistory } from '../counts/prune-history.ts';
 import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
 import { type PushedRef, pushRemote, type Remote, type RemoteBranch } from './remote.ts';
 

@@ -1,6 +1,6 @@
-import type { RemoteState } from '../state/shared-tokens.ts';
+import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
-import { mergeStates } from './merge/merge-states.ts';
+import { mergeStates } from './merge-states.ts';
 import { pushWithRetries } from './push.ts';
 import { withRemoteMessage } from './remote-error.ts';
 import { remoteRefs } from './remote-refs.ts';

@@ -1,4 +1,4 @@
-import type { SettingReader } from '../setting-reader.ts';
+import type { SettingReader } from '../lib/setting-reader.ts';
 
 /** The shared repository that this clone keeps in step with. */
 export interface RemoteSettings {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SerialQueue } from '../concurrency/serial-queue.ts';
-import { type Failure, FailureLog } from '../failure-log.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import { GitError } from '../git/process/git-error.ts';
 import type { Repository } from '../git/repository.ts';
-import type { RemoteState } from '../state/shared-tokens.ts';
+import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import { remoteMessage } from './remote-error.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';

@@ -1,13 +1,13 @@
 import type { BotId } from '../bot/id.ts';
-import { committedPages } from '../catalogue/load/committed-pages.ts';
+import { committedPages } from '../catalogue/store/committed-pages.ts';
 import { pathOf, placeAt } from '../catalogue/page/layout.ts';
 import { editPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import type { TextEdit } from '../git/commit/batch-plan.ts';
 import { diffTrees } from '../git/file-change.ts';
 import type { Repository } from '../git/repository.ts';
-import { readPageData } from './merge/page-data.ts';
-import { botsUpdatedBy, serviceFormat } from './merge/service-commit.ts';
+import { readPageData } from './page-data.ts';
+import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
 
 /**
  * Returns the edits that set `edited` of the bots that people changed between two tips of the remote's branch without

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { generateCatalogue, generateRepository } from '../../bench/catalogue.ts';
 import type { BotId } from '../../src/bot/id.ts';
-import { readBot } from '../../src/catalogue/index/bot-reader.ts';
+import { readBot } from '../../src/catalogue/store/bot-reader.ts';
 import { placeOf } from '../../src/catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../../src/catalogue/page/page-file.ts';
 import { tempFolder } from '../support/temp-folder.ts';

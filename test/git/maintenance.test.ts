@@ -7,9 +7,9 @@ import { CommitEvents } from '../../src/git/commit-events.ts';
 import { removePartialPacks } from '../../src/git/locks/partial-packs.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
-import { pruneHistory } from '../../src/state/ref/prune-history.ts';
-import { silentLog } from '../../src/log.ts';
+import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { pruneHistory } from '../../src/counts/prune-history.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { setKey } from '../support/keys.ts';
 

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { QueueFullError } from '../../src/concurrency/serial-queue.ts';
+import { QueueFullError } from '../../src/lib/serial-queue.ts';
 import { type Body, type Coding, CompressedBodies } from '../../src/http/compression.ts';
 
 /** A body of these pieces; `bytes` is as large as given, whatever the pieces are. */

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import Koa, { type Context } from 'koa';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('requests on one connection that do not wait for responses', () => {

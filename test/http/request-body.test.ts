@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { createReportError, handleErrors, problemOf } from '../../src/http/problem-response.ts';
 import { maxBodyBytesInTotal, readBytes } from '../../src/http/request-body.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('the body of a request', () => {

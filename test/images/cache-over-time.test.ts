@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
-import { type Log, silentLog } from '../../src/log.ts';
+import { type Log, silentLog } from '../../src/lib/log.ts';
 import { botId } from '../support/sample.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 import { bytes } from '../support/https-site.ts';

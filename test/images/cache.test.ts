@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import sharp from 'sharp';
 import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
-import { ImageError } from '../../src/images/fetch/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { botId } from '../support/sample.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 import { bytes, redirect, startSite } from '../support/https-site.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { decode } from '../../src/images/decode.ts';
-import { ImageError } from '../../src/images/fetch/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { sampleAnimation, samplePicture } from '../support/sample-pictures.ts';
 
 describe('decoding a picture', () => {

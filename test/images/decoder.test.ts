@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { Decoder } from '../../src/images/decoder.ts';
-import { ImageError } from '../../src/images/fetch/image-error.ts';
+import { ImageError } from '../../src/images/image-error.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 
 describe('the decoder process', () => {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/app/config.ts';
 import { isSecureOrigin } from '../../src/login/settings.ts';
 
 const client = { BOTSHELF_OAUTH_CLIENT_ID: 'us', BOTSHELF_OAUTH_CLIENT_SECRET: 'secret' };

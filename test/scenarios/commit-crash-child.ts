@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { armFailpoint } from '../../src/failpoint.ts';
+import { armFailpoint } from '../../src/lib/failpoint.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { setKey } from '../support/keys.ts';
 
 /**

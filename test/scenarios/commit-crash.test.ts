@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { eventually } from '../support/eventually.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { committerOn } from '../support/committing.ts';
 import { setKey } from '../support/keys.ts';

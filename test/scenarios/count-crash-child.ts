@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
-import { armFailpoint } from '../../src/failpoint.ts';
-import { silentLog } from '../../src/log.ts';
-import { StateStore } from '../../src/state/state-store.ts';
+import { armFailpoint } from '../../src/lib/failpoint.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 

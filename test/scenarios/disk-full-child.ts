@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { silentLog } from '../../src/log.ts';
-import { StateStore } from '../../src/state/state-store.ts';
-import { messageOf } from '../../src/system-error.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
 

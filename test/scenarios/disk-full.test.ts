@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StateStore } from '../../src/state/state-store.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { FileRef } from '../support/file-ref.ts';

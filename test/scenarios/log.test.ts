@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { newToken } from '../../src/bot/token.ts';
-import { readVersion } from '../../src/version.ts';
+import { readVersion } from '../../src/app/version.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';

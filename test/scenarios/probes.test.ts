@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
-import { readVersion } from '../../src/version.ts';
+import { readVersion } from '../../src/app/version.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { startServiceProcess } from '../support/service-process.ts';

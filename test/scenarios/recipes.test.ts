@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/app/config.ts';
 import { packageFolder } from '../support/clone.ts';
 import { freePort } from '../support/loopback.ts';
 import { testRepository } from '../support/repository.ts';

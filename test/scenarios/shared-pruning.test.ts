@@ -2,9 +2,9 @@ import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
+import { createStateRef } from '../../src/counts/git-state-ref.ts';
 import { Sync } from '../../src/sync/sync.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import type { TestRepository } from '../support/repository.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { newToken } from '../../src/bot/token.ts';
-import { codeOf } from '../../src/system-error.ts';
+import { codeOf } from '../../src/lib/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/loopback.ts';
 import { testRepository } from '../support/repository.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { readSecretFile } from '../../src/login/secret-file.ts';
 import { Sessions } from '../../src/login/sessions.ts';
-import { readLine, writeLine } from '../../src/state/journal/journal-line.ts';
+import { readLine, writeLine } from '../../src/counts/journal-line.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';

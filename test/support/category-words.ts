@@ -1,4 +1,4 @@
-import { categoryWordsOf } from '../../src/catalogue/search/text/category-words.ts';
+import { categoryWordsOf } from '../../src/catalogue/search/category-words.ts';
 import { settingsOf } from '../../src/catalogue/settings/settings.ts';
 
 const words = categoryWordsOf(settingsOf());

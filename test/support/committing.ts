@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 
 /** A committer on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/app/config.ts';
 import type { DoctorContext } from '../../src/commands/doctor/results.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 

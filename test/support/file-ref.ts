@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { RefConflictError, stateRef } from '../../src/git/refs.ts';
-import type { StateRef, StateTree } from '../../src/state/ref/state-ref.ts';
+import type { StateRef, StateTree } from '../../src/counts/state-ref.ts';
 
 /** A commit of a FileRef. */
 export interface FileCommit {

@@ -2,7 +2,7 @@ import Koa, { type Context, type Next } from 'koa';
 import { createReportError, handleErrors } from '../../src/http/problem-response.ts';
 import { ResponseCache, storeResponses } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { type RawResponse, sendRaw } from './raw-request.ts';
 
 export interface TestServer {

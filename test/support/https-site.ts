@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { ImageConnector } from '../../src/images/fetch/connector.ts';
-import { isPublicAddress } from '../../src/network-address.ts';
+import { ImageConnector } from '../../src/images/connector.ts';
+import { isPublicAddress } from '../../src/lib/network-address.ts';
 import { makeCertificate } from './certificate.ts';
 
 /** Responds to a request. */

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { settingsOf } from '../../src/catalogue/settings/settings.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { Languages } from '../../src/site/language/languages.ts';
 import { inLanguage } from '../../src/site/language/page-language.tsx';
 

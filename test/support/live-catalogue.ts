@@ -1,5 +1,5 @@
-import { Catalogue, type CatalogueOptions } from '../../src/catalogue/catalogue.ts';
-import { silentLog } from '../../src/log.ts';
+import { Catalogue, type CatalogueOptions } from '../../src/catalogue/store/catalogue.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from './eventually.ts';
 import { botId, writeFiles } from './sample.ts';
 import { tempFolder } from './temp-folder.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { openImageCache } from '../../src/images/cache.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/lib/log.ts';
 import { samplePicture } from './sample-pictures.ts';
 import { botId } from './sample.ts';
 

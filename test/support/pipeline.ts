@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { copyTemplate, type GitHost } from '../../src/commands/init.ts';
-import { readVersion } from '../../src/version.ts';
+import { readVersion } from '../../src/app/version.ts';
 import { mainFile } from './command-line.ts';
 import { repositoryIn, type TestRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';

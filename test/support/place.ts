@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Log, silentLog } from '../../src/log.ts';
-import { StateStore } from '../../src/state/state-store.ts';
-import { codeOf } from '../../src/system-error.ts';
+import { type Log, silentLog } from '../../src/lib/log.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
+import { codeOf } from '../../src/lib/errors.ts';
 import { tempFolder } from './temp-folder.ts';
 import { FileRef } from './file-ref.ts';
 

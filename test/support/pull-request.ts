@@ -1,7 +1,7 @@
 import { checkChanges } from '../../src/check/check-changes.ts';
 import type { Finding } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
-import { revisionRange } from '../../src/git/inspect/revision-range.ts';
+import { revisionRange } from '../../src/git/revision-range.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
 

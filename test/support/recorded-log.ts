@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 
 /** A log that remembers its sentences, each after its level. */
 export interface RecordedLog extends Log {

@@ -1,4 +1,4 @@
-import { shardNumber, shardPath } from '../../src/state/ref/shards.ts';
+import { shardNumber, shardPath } from '../../src/counts/shards.ts';
 import { eventually } from './eventually.ts';
 import type { TestRepository } from './repository.ts';
 import { botId, mainPage, pagePath } from './sample.ts';

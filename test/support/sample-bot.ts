@@ -1,5 +1,5 @@
 import { assembleRecord, type FilledMainPage } from '../../src/bot/record.ts';
-import { type IndexedBot, indexBot } from '../../src/catalogue/index/bot-index.ts';
+import { type IndexedBot, indexBot } from '../../src/catalogue/store/bot-index.ts';
 import { withDefaults } from '../../src/catalogue/page/defaults.ts';
 import type { Locale } from '../../src/bot/locale.ts';
 import { botId } from './sample.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { BotId } from '../../src/bot/id.ts';
-import { shardNumber, shardPath } from '../../src/state/ref/shards.ts';
+import { shardNumber, shardPath } from '../../src/counts/shards.ts';
 
 /** A commit of counts that a service made at some time: seconds since the epoch. */
 export interface CountCommit {

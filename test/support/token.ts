@@ -1,11 +1,11 @@
 import { newToken, tokenDigest } from '../../src/bot/token.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/state/ref/git-state-ref.ts';
-import { silentLog } from '../../src/log.ts';
-import { CommittedState } from '../../src/state/ref/committed-state.ts';
-import { shardNumber, shardPath, writeShard } from '../../src/state/ref/shards.ts';
-import { State } from '../../src/state/ref/state.ts';
-import { issueToken } from '../../src/state/token-changes.ts';
+import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { CommittedState } from '../../src/counts/committed-state.ts';
+import { shardNumber, shardPath, writeShard } from '../../src/counts/shards.ts';
+import { State } from '../../src/counts/state.ts';
+import { issueToken } from '../../src/tokens/token-changes.ts';
 import { botId } from './sample.ts';
 
 /** Issues a token to a bot in the state ref of `folder`, as `botshelf token` does beside a running service. */

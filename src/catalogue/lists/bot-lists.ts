@@ -1,6 +1,6 @@
 import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../index/bot-index.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../store/bot-index.ts';
 import { folderOf } from '../page/layout.ts';
 import { matchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
@@ -17,10 +17,10 @@ import {
   type Selection,
   type Sort,
 } from './selection.ts';
-import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import { SerialQueue } from '../../concurrency/serial-queue.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 
 /** What a list selects, and which keys of each element it includes. */
 export interface ListQuery extends Selection {

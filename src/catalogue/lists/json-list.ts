@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
-import type { Pieces } from '../../concurrency/pieces.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { elementOf, elementParts, elementSize, type IndexedBot } from '../index/bot-index.ts';
+import type { Pieces } from '../../lib/pieces.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { elementOf, elementParts, elementSize, type IndexedBot } from '../store/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
 import type { Cursor, PageOfBots } from './selection.ts';
 

@@ -1,9 +1,9 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { sortInSlices } from '../../concurrency/in-slices.ts';
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
+import { sortInSlices } from '../../lib/in-slices.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
+import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/found.ts';
 import type { Kind } from '../search/segment.ts';
 import {

@@ -1,9 +1,9 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import { firstPlace } from '../index/binary-search.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import { firstPlace } from '../store/binary-search.ts';
+import type { IndexedBot } from '../store/bot-index.ts';
 
 /** Which bots a list has, in which order, and which page of it. */
 export interface Selection {

@@ -1,6 +1,6 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
-import { forEachInSlices, sortInSlices } from '../../concurrency/in-slices.ts';
-import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
+import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import { activeSince, compareSorted, type Sort, type SortedBot, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */

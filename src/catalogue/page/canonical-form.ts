@@ -1,5 +1,5 @@
 import { propertiesOf, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
-import { type KeyOrder, printJson } from '../../json/print-json.ts';
+import { type KeyOrder, printJson } from '../../lib/print-json.ts';
 import { rewriteFrontMatter } from './page.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
+import { deepest, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
 import { quoted } from './fault.ts';
 
 /** A fault at an offset of the front matter's text. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { removeKeys, setKeys } from '../../json/edit-json.ts';
+import { removeKeys, setKeys } from '../../lib/edit-json.ts';
 import { cutPage, type PageData, parsePage } from './page.ts';
 import { validate } from './schema.ts';
 

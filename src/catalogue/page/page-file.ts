@@ -5,7 +5,7 @@ import { blobId, type HashName } from '../../git/objects/object-id.ts';
 import { type Fault, fileFault } from './fault.ts';
 import { pathOf, type PagePlace } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';
-import { codeOf, messageOf } from '../../system-error.ts';
+import { codeOf, messageOf } from '../../lib/errors.ts';
 
 /** A page file as read from disk; `page` is undefined when it cannot be parsed. */
 export interface PageFile extends PagePlace {

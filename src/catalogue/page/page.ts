@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
 import { type Fault, fileFault, positionAt } from './fault.ts';
-import { locator, setKeys } from '../../json/edit-json.ts';
+import { locator, setKeys } from '../../lib/edit-json.ts';
 import { parseFrontMatter, type TextFault } from './front-matter.ts';
 import { conflictIn, splitPage } from './split-page.ts';
 

@@ -1,5 +1,5 @@
 import type { SchemaDocument } from '../../bot/schemas.ts';
-import { nearestName } from '../../spelling/nearest-name.ts';
+import { nearestName } from '../../lib/nearest-name.ts';
 import { quoted } from './fault.ts';
 
 /** The part of a validator's error that messages need. */

@@ -1,11 +1,11 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { BotIndex, IndexedBot } from '../index/bot-index.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
+import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
 import type { Found } from './found.ts';
 import { runSearch } from './run-search.ts';
 import type { IndexSegment } from './segment.ts';
-import type { CategoryWords } from './text/category-words.ts';
+import type { CategoryWords } from './category-words.ts';
 
 /**
  * Searches names, categories, descriptions and pages of every bot in every language

@@ -1,6 +1,6 @@
 import { Field, type PostingsBuilder } from './postings.ts';
-import { languageBit } from './text/stems.ts';
-import { eachWord, runsOf, separateCapitals } from './text/words.ts';
+import { languageBit } from './stems.ts';
+import { eachWord, runsOf, separateCapitals } from './words.ts';
 
 /** What of a bot is searched: its record as it is served, or its list element, which has no pages. */
 export interface SearchedBot {

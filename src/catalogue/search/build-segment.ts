@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { elementParts, type IndexedBot } from '../index/bot-index.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { elementParts, type IndexedBot } from '../store/bot-index.ts';
 import { addBot, addPages, type SearchedBot } from './bot-words.ts';
 import { type PackedPostings, PostingsBuilder } from './postings.ts';
 import { IndexSegment } from './segment.ts';

@@ -1,9 +1,9 @@
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
 import { matchTerm, type Tolerance } from './match-term.ts';
 import { nearWords } from './near-words.ts';
 import type { Term } from './query.ts';
 import type { SearchMemory, IndexSegment } from './segment.ts';
-import type { CategoryWords } from './text/category-words.ts';
+import type { CategoryWords } from './category-words.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** A segment, and what this search keeps of its bots. */

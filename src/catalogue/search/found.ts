@@ -1,4 +1,4 @@
-import type { IndexedBot } from '../index/bot-index.ts';
+import type { IndexedBot } from '../store/bot-index.ts';
 import type { SearchPart } from './find-term.ts';
 import { type IndexSegment, type Kind, KindNumbers } from './segment.ts';
 

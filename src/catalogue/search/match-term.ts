@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
 import { categoryWord } from './bot-words.ts';
 import type { Matches } from './matches.ts';
 import type { Term } from './query.ts';

@@ -1,6 +1,6 @@
 import { botOf, Field, fieldOf, placeBitOf } from './postings.ts';
 import type { Expansion, WordIndex } from './word-index.ts';
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
 
 /** The bots that one word of a query was found in, how well it fits each, and where in its texts it is. */
 export class Matches {

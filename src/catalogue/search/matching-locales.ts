@@ -1,7 +1,7 @@
 import type { Locale } from '../../bot/locale.ts';
 import { readQuery, type Term } from './query.ts';
-import { languageBit, Stems } from './text/stems.ts';
-import { eachWord, separateCapitals } from './text/words.ts';
+import { languageBit, Stems } from './stems.ts';
+import { eachWord, separateCapitals } from './words.ts';
 
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;

@@ -1,7 +1,7 @@
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
 import { categoryWord } from './bot-words.ts';
-import type { CategoryWords } from './text/category-words.ts';
-import { damerauDistance } from '../../spelling/damerau.ts';
+import type { CategoryWords } from './category-words.ts';
+import { damerauDistance } from '../../lib/damerau.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** A word that is spelled nearly like another, and how well it fits. */

@@ -1,7 +1,7 @@
-import type { CategoryWords } from './text/category-words.ts';
-import { withoutBot, withoutStopWords } from './text/stop-words.ts';
-import { type TypedWord, typedWords } from './text/typed-words.ts';
-import { pairsOf } from './text/words.ts';
+import type { CategoryWords } from './category-words.ts';
+import { withoutBot, withoutStopWords } from './stop-words.ts';
+import { type TypedWord, typedWords } from './typed-words.ts';
+import { pairsOf } from './words.ts';
 
 /** A word of a query. */
 export interface Term {

@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { BotId } from '../../bot/id.ts';
 import { wholeNameWord } from './bot-words.ts';
 import { countTerm, findTerm, type SearchPart } from './find-term.ts';
@@ -6,8 +6,8 @@ import { Found } from './found.ts';
 import { areNeighbours } from './match-term.ts';
 import { type Query, readQuery, type Term } from './query.ts';
 import type { IndexSegment } from './segment.ts';
-import type { CategoryWords } from './text/category-words.ts';
-import { normalise } from './text/normalise.ts';
+import type { CategoryWords } from './category-words.ts';
+import { normalise } from './normalise.ts';
 
 /**
  * Searches segments for the words of a text, never holding the event loop for long.

@@ -1,7 +1,7 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { firstPlace } from '../index/binary-search.ts';
-import type { IndexedBot } from '../index/bot-index.ts';
+import { firstPlace } from '../store/binary-search.ts';
+import type { IndexedBot } from '../store/bot-index.ts';
 import { Matches } from './matches.ts';
 import type { PackedPostings } from './postings.ts';
 import { WordIndex } from './word-index.ts';

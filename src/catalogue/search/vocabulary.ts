@@ -1,4 +1,4 @@
-import { damerauDistance } from '../../spelling/damerau.ts';
+import { damerauDistance } from '../../lib/damerau.ts';
 
 /** A stretch of words in their order: from the first to before the last. */
 export interface WordRange {

@@ -1,5 +1,5 @@
 import type { PackedPostings } from './postings.ts';
-import { shortestBeginning, Stems } from './text/stems.ts';
+import { shortestBeginning, Stems } from './stems.ts';
 import { Vocabulary, type WordRange } from './vocabulary.ts';
 
 /** Words that are found for a word of the query, and how well they fit: 1 for the word itself. */

@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../../bot/schema-types.ts';
-import { locator } from '../../json/edit-json.ts';
+import { locator } from '../../lib/edit-json.ts';
 import { type Fault, fileFault, positionAt } from '../page/fault.ts';
 import { parseFrontMatter } from '../page/front-matter.ts';
 import { encodingFault } from '../page/page.ts';

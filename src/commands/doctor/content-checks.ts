@@ -3,7 +3,7 @@ import { checkInThreads } from '../../check/parallel-check.ts';
 import { ImageEntries } from '../../images/image-entries.ts';
 import { IndexFile } from '../../images/index-file.ts';
 import { type DoctorCheck, fine, outcomeOf, warning } from './results.ts';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 /** Every BOTSHELF_ variable is a setting. Values that cannot be used end the command before. */
 export const checkSettings: DoctorCheck = ({ config: { unknown } }) =>

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../system-error.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { type DoctorCheck, failure, fine, type Outcome, outcomeOf, warning } from './results.ts';
 
 /** What is written stays: the disks of the clone and of `var/` sync, and tell names by their capitals. */

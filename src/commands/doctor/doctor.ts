@@ -1,6 +1,6 @@
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../app/config.ts';
 import { RepositoryOpener } from '../../git/repository.ts';
-import { readVersion } from '../../version.ts';
+import { readVersion } from '../../app/version.ts';
 import { checkFiles, checkPictures, checkSettings } from './content-checks.ts';
 import { type DoctorCheck, runChecks, exitCodeOf, printResults } from './results.ts';
 import { checkFileSystem, checkSpace } from './disk-checks.ts';

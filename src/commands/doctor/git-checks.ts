@@ -6,10 +6,10 @@ import { lockFiles } from '../../git/locks/stale-locks.ts';
 import { directClient } from '../../git/process/run-git.ts';
 import type { Repository } from '../../git/repository.ts';
 import { botsFolder } from '../../catalogue/page/layout.ts';
-import { findUncommittedPages } from '../../service/uncommitted-pages.ts';
+import { findUncommittedPages } from '../../app/uncommitted-pages.ts';
 import { type DoctorCheck, failure, fine, inClone, type Outcome, outcomeOf, warning } from './results.ts';
-import { messageOf } from '../../system-error.ts';
-import { counted } from '../../spelling/counted.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { counted } from '../../lib/counted.ts';
 
 /**
  * Git is there, and has the commands that the service uses. It runs in the root folder: the current one may be that of

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { listTop } from '../../catalogue/load/folder.ts';
+import { listTop } from '../../catalogue/store/folder.ts';
 import { connectionLimit } from '../../http/server.ts';
 import { type DoctorCheck, fine, failure, type Outcome, warning } from './results.ts';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 /** The kernel lets the service watch every folder of the catalogue. */
 export const checkWatches: DoctorCheck = ({ config }) => {

@@ -1,5 +1,5 @@
 import { callbackPath, isSecureOrigin } from '../../login/settings.ts';
-import { messageOf } from '../../system-error.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { type DoctorCheck, failure, fine } from './results.ts';
 
 /** People can log in: the address allows secure cookies, and the provider's discovery document is there and valid. */

@@ -2,7 +2,7 @@ import { readOrigin } from '../../git/origin.ts';
 import { withoutCredentials } from '../../git/process/git-error.ts';
 import { readHead, readRef, stateRef } from '../../git/refs.ts';
 import type { Repository } from '../../git/repository.ts';
-import { remoteNotice } from '../../service/remote-notice.ts';
+import { remoteNotice } from '../../app/remote-notice.ts';
 import { remoteMessage } from '../../sync/remote-error.ts';
 import { failure, fine, inClone, type Outcome, outcomeOf, type DoctorContext, warning } from './results.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../app/config.ts';
 import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { codeOf, messageOf } from '../../system-error.ts';
+import { codeOf, messageOf } from '../../lib/errors.ts';
 
 /** What a check has found. */
 export interface Outcome {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOf } from '../../base-url.ts';
-import type { Config } from '../../config.ts';
-import { messageOf } from '../../system-error.ts';
-import { nameOfVersion, readVersion, type Version } from '../../version.ts';
+import { addressOf } from '../../lib/base-url.ts';
+import type { Config } from '../../app/config.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { nameOfVersion, readVersion, type Version } from '../../app/version.ts';
 import { type DoctorCheck, failure, fine, type Outcome, outcomeOf, warning } from './results.ts';
 
 /** The service runs, is ready and is the program that is installed. */

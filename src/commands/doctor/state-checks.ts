@@ -1,12 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLog } from '../../log.ts';
-import { replaySegment, segmentName, segmentNumbers } from '../../state/journal/replay.ts';
-import { createStateRef } from '../../state/ref/git-state-ref.ts';
-import { readShard } from '../../state/ref/shards.ts';
-import { ifExists } from '../../system-error.ts';
+import { silentLog } from '../../lib/log.ts';
+import { replaySegment, segmentName, segmentNumbers } from '../../counts/journal-replay.ts';
+import { createStateRef } from '../../counts/git-state-ref.ts';
+import { readShard } from '../../counts/shards.ts';
+import { ifExists } from '../../lib/errors.ts';
 import { type DoctorCheck, failure, fine, inClone, warning } from './results.ts';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 /** The counts in `var/journal` are whole, and do not wait there for long. */
 export const checkJournal: DoctorCheck = async ({ config }) => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
-import { failpoint } from '../../failpoint.ts';
-import { messageOf } from '../../system-error.ts';
-import { fsyncFolders } from '../../disk/fsync.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { fsyncFolders } from '../../lib/fsync.ts';
 import type { Repository } from '../repository.ts';
 import { type BatchPlan, type TextEdit, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { failpoint } from '../../failpoint.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { messageOf } from '../../system-error.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { Repository } from '../repository.ts';
 import { submodule, symbolicLink } from '../objects/tree.ts';
 import type { FileChange } from '../file-change.ts';

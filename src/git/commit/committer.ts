@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../../bot/errors.ts';
-import { LogThrottle } from '../../log-throttle.ts';
-import type { Log } from '../../log.ts';
-import { SerialQueue } from '../../concurrency/serial-queue.ts';
-import { messageOf } from '../../system-error.ts';
+import { LogThrottle } from '../../lib/log-throttle.ts';
+import type { Log } from '../../lib/log.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { cleanUpAfterCrash, canRetry } from '../locks/stale-locks.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 import type { TextEdit } from './batch-plan.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fsyncFolders } from '../../disk/fsync.ts';
+import { fsyncFolders } from '../../lib/fsync.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { GitFile } from '../file-change.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifExists } from '../../system-error.ts';
+import { ifExists } from '../../lib/errors.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { removeUnfinishedWrites, writeAtomically } from '../../disk/atomic-write.ts';
-import { foldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../disk/fsync.ts';
+import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
+import { foldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../lib/fsync.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.ts';
-import { messageOf } from '../../system-error.ts';
+import type { Log } from '../../lib/log.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type OutdatedPath } from './checkout.ts';
 import type { FileChange } from '../file-change.ts';

@@ -1,5 +1,5 @@
 import { EditConflictError, WritesUnavailableError } from '../../bot/errors.ts';
-import { messageOf } from '../../system-error.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { largestFile } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
 import { entriesOf, kindOfMode, type TreeEntry } from '../objects/tree.ts';

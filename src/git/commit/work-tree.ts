@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from '../../system-error.ts';
+import { codeOf } from '../../lib/errors.ts';
 import { blobId, type HashName, streamedBlobId } from '../objects/object-id.ts';
 import { largestFile } from '../objects/objects.ts';
 import { largeInPieces } from '../process/settings.ts';

@@ -1,5 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { codeOf } from '../../system-error.ts';
+import { codeOf } from '../../lib/errors.ts';
 import type { Repository } from '../repository.ts';
 
 /** A git process on this machine. */

@@ -4,10 +4,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
-import type { Log } from '../../log.ts';
-import { UserError } from '../../user-error.ts';
-import { makeFolder } from '../../disk/fsync.ts';
-import { codeOf, ifExists } from '../../system-error.ts';
+import type { Log } from '../../lib/log.ts';
+import { UserError, codeOf, ifExists } from '../../lib/errors.ts';
+import { makeFolder } from '../../lib/fsync.ts';
 import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
 
 /** The right to be the only service on a clone. */

@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../lib/log.ts';
 import { removeStaleIndexLock } from './index-lock.ts';
 import { gitSettings } from '../process/settings.ts';
 import { GitError } from '../process/git-error.ts';

@@ -1,4 +1,4 @@
-import { UserError } from '../../user-error.ts';
+import { UserError } from '../../lib/errors.ts';
 import { ownershipProblem } from './ownership.ts';
 import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';

@@ -1,8 +1,10 @@
+import { ExplainedError } from '../../lib/errors.ts';
+
 /** What to do where git could not be started. */
 export const noGit = 'git cannot be run: install it, or put it on the PATH of the service';
 
 /** A git command failed or was killed. User names and passwords of addresses are removed. */
-export class GitError extends Error {
+export class GitError extends ExplainedError {
   readonly command: string;
   /** The exit code; null when git was killed, negative when it could not be started. */
   readonly status: number | null;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { SerialQueue } from '../../concurrency/serial-queue.ts';
-import { messageOf } from '../../system-error.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { GitError } from './git-error.ts';
 import { inputPipe, type RunnerResponse, type RunnerRequest, type RunnerStop } from './git-runner.ts';
 import { runGit } from './run-git.ts';

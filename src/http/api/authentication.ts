@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import { parseToken } from '../../bot/token.ts';
-import { addressGroup } from '../../network-address.ts';
-import type { Tokens } from '../../state/tokens.ts';
+import { addressGroup } from '../../lib/network-address.ts';
+import type { Tokens } from '../../tokens/tokens.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
-import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../problem.ts';
 import { queryOf } from '../query.ts';
 import { documentOf, readHeaders, send } from '../representation.ts';

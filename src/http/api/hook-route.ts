@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { addressGroup } from '../../network-address.ts';
+import { addressGroup } from '../../lib/network-address.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { readBytes } from '../request-body.ts';

@@ -7,7 +7,7 @@ import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selectio
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.

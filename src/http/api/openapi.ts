@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { basePathOf } from '../../base-url.ts';
+import { basePathOf } from '../../lib/base-url.ts';
 import { documentOf, send } from '../representation.ts';
 import { paths } from './openapi-paths.ts';
 import { componentsOf, ref } from './openapi-schemas.ts';

@@ -1,7 +1,7 @@
 import { propertiesOf, readSchema } from '../../bot/schemas.ts';
 import type { Category, UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
-import { deepest, type JsonFinding, readStrictJson } from '../../json/strict-json.ts';
+import { deepest, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
 import { positionAt, quoted } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 

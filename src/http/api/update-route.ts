@@ -1,9 +1,10 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { Updates } from '../../owners/updates.ts';
+import type { BotId } from '../../bot/id.ts';
+import type { UpdateValues } from '../../bot/schema-types.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { knownBot } from './read-routes.ts';
@@ -13,7 +14,16 @@ import { parseUpdate } from './update-body.ts';
 
 export interface UpdateRouteOptions extends AuthenticationOptions {
   readonly bots: BotIndex;
-  readonly updates: Updates;
+  /**
+   * Applies an update, all or nothing, and makes it durable. Returns the commit of its content; null where no content
+   * changed.
+   * @param isExpected whether the bot is the one the client read
+   */
+  readonly applyUpdate: (
+    id: BotId,
+    values: UpdateValues,
+    isExpected: ((bot: IndexedBot) => boolean) | undefined,
+  ) => Promise<string | null>;
   /** Returns the settings in force. */
   readonly settings: () => CatalogueSettings;
   /** Limits posts by bot. */
@@ -27,7 +37,7 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
 
 /** Adds the only write of the API: an owner posts a count or changes top-level keys. */
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
-  const { bots, updates, settings, posts, acknowledge } = options;
+  const { bots, applyUpdate, settings, posts, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
     const bot = knownBot(bots, ctx.params['id'] ?? '');
     await authenticate(ctx, bot.id, options);
@@ -37,7 +47,7 @@ export function addUpdateRoute(router: Router, options: UpdateRouteOptions): voi
       settings().categories,
       () => `edit ${mainPathOf(bot)} by pull request`,
     );
-    const commit = await updates.apply(bot.id, values, expectation(ctx));
+    const commit = await applyUpdate(bot.id, values, expectation(ctx));
     const isAcknowledged = acknowledge === null || (await acknowledge());
     ctx.set('Cache-Control', 'no-store');
     ctx.status = isAcknowledged ? 200 : 202;

@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { originOf } from '../../base-url.ts';
+import { originOf } from '../../lib/base-url.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { type Cookie, cookieOf, readCookie, setCookie } from '../../http/cookies.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
@@ -10,7 +10,7 @@ import { type Login, returnPath } from '../../login/login.ts';
 import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
-import { addressGroup } from '../../network-address.ts';
+import { addressGroup } from '../../lib/network-address.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
 import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';

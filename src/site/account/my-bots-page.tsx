@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import type { TokenInfo } from '../../state/tokens.ts';
+import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath } from '../page/edit-paths.ts';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
-import { Avatar } from '../picture/avatar.tsx';
+import { Avatar } from '../page/avatar.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {

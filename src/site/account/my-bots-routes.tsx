@@ -2,18 +2,18 @@ import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
-import { elementOf } from '../../catalogue/index/bot-index.ts';
+import { elementOf } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { queryOf } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
-import type { Tokens } from '../../state/tokens.ts';
+import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath, type Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
 import { viewerIn } from './viewer.ts';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 export interface MyBotsOptions {
   readonly site: Site;

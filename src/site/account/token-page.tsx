@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Token } from '../../bot/token.ts';
 import type { Session } from '../../login/sessions.ts';
-import type { TokenInfo } from '../../state/tokens.ts';
+import type { TokenInfo } from '../../tokens/tokens.ts';
 import { assets } from '../page/assets.ts';
 import { viewerIn } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';

@@ -1,14 +1,14 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
-import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
-import type { TokenChanger } from '../../state/token-changes.ts';
-import type { TokenInfo, Tokens } from '../../state/tokens.ts';
+import type { TokenChanger } from '../../tokens/token-changes.ts';
+import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import type { Site } from '../page/layout.tsx';
 import { visitorOf } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';

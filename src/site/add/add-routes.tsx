@@ -1,11 +1,11 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import { picturesIn } from '../../catalogue/index/page-pictures.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { picturesIn } from '../../catalogue/store/page-pictures.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { queryOf } from '../../http/query.ts';
-import { addressGroup } from '../../network-address.ts';
+import { addressGroup } from '../../lib/network-address.ts';
 import { wantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
 import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import { type BotIndex, type IndexedBot, recordOf } from '../../catalogue/index/bot-index.ts';
+import { type BotIndex, type IndexedBot, recordOf } from '../../catalogue/store/bot-index.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';

@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
-import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { knownBot } from '../../http/api/read-routes.ts';
 import { documentOf, send } from '../../http/representation.ts';
 import { withoutBidiControls } from '../page/bidi.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import { readInvite } from '../../bot/permissions.ts';
+import { readInvite } from '../page/permissions.ts';
 import { nameOfLocale } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';

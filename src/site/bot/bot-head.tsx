@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import { readInvite } from '../../bot/permissions.ts';
+import { readInvite } from '../page/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { Avatar } from '../picture/avatar.tsx';
+import { Avatar } from '../page/avatar.tsx';
 import type { BotPageProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 

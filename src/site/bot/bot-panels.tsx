@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { defaultLocale } from '../../bot/record.ts';
-import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';

@@ -1,10 +1,10 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
-import { isStopWord } from '../../catalogue/search/text/stop-words.ts';
-import { eachWord } from '../../catalogue/search/text/words.ts';
-import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
-import { forEachInSlices } from '../../concurrency/in-slices.ts';
+import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { isStopWord } from '../../catalogue/search/stop-words.ts';
+import { eachWord } from '../../catalogue/search/words.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 
 /** A bot that a page leads to, with its count when the groups were made. */

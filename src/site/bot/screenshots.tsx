@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Picture } from '../picture/picture.tsx';
+import { Picture } from '../page/picture.tsx';
 
 export interface ScreenshotsProps {
   /** The paths of the cached copies. */

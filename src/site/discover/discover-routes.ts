@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { type Document, readHeaders, send } from '../../http/representation.ts';
-import { sitePaths } from '../head/addresses.ts';
+import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
 import { ownAssets } from '../page/own-assets.ts';

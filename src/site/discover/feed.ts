@@ -1,6 +1,6 @@
 import { defaultLocale } from '../../bot/record.ts';
-import { elementOf, type IndexedBot } from '../../catalogue/index/bot-index.ts';
-import { isoDate } from '../head/iso-date.ts';
+import { elementOf, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { isoDate } from '../page/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import { documentOf, type WholeDocument } from '../../http/representation.ts';

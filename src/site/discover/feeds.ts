@@ -1,11 +1,11 @@
-import type { BotIndex } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { knownCategory } from '../front/front-query.ts';
-import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../head/addresses.ts';
+import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../page/addresses.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import type { WholeDocument } from '../../http/representation.ts';

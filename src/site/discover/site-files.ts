@@ -1,5 +1,5 @@
-import { basePathOf, originOf } from '../../base-url.ts';
-import { pathInLanguage, sitePaths } from '../head/addresses.ts';
+import { basePathOf, originOf } from '../../lib/base-url.ts';
+import { pathInLanguage, sitePaths } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
 import { ownAssets } from '../page/own-assets.ts';

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
-import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
-import { forEachInSlices } from '../../concurrency/in-slices.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
 import { compressPieces } from '../../http/compression.ts';
-import { botAddress, botLanguages, type LanguageAddress, pageLanguages } from '../head/addresses.ts';
-import { isoDate } from '../head/iso-date.ts';
+import { botAddress, botLanguages, type LanguageAddress, pageLanguages } from '../page/addresses.ts';
+import { isoDate } from '../page/iso-date.ts';
 import { documentOf, type Document, type WholeDocument } from '../../http/representation.ts';
 import { element, textElement, type Xml, xmlDeclaration, xmlDocument, xmlText } from './xml.ts';
 

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
-import { readInvite } from '../../bot/permissions.ts';
+import { readInvite } from '../page/permissions.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { Avatar } from '../picture/avatar.tsx';
+import { Avatar } from '../page/avatar.tsx';
 
 export interface CardProps {
   readonly bot: BotListElement;

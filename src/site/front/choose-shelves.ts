@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import type { IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { isIn } from '../language/locales.ts';
 import { type FrontEntry, maxOnShelf, type Shelf } from './front-list.ts';
 

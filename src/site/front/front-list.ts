@@ -3,11 +3,11 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import type { BotIndex, IndexedBot } from '../../catalogue/index/bot-index.ts';
+import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/found.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { type Current, CurrentCache } from '../../concurrency/current-cache.ts';
+import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { frontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { elementOf } from '../../catalogue/index/bot-index.ts';
+import { elementOf } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { chooseLocale, findLanguages, isIn, wantedRanges } from '../language/locales.ts';
 import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
@@ -14,7 +14,7 @@ import type { Examples, Front, FrontEntry, FrontList, FrontLists, ShelfName } fr
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
-import { counted } from '../../spelling/counted.ts';
+import { counted } from '../../lib/counted.ts';
 
 interface FrontRequest {
   readonly query: FrontQuery;

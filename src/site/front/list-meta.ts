@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import { listMeta, type PageMeta } from '../head/page-meta.ts';
+import { listMeta, type PageMeta } from '../page/page-meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import { type FrontQuery, frontPath, noQuery, preferredQuery } from './front-query.ts';

@@ -5,7 +5,7 @@ import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../lib/log.ts';
 import { chooseLocale, wantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
 import { createMessages, type Messages } from './messages.tsx';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { SerialQueue } from '../../concurrency/serial-queue.ts';
-import { WorkerPool } from '../../concurrency/worker-pool.ts';
+import { SerialQueue } from '../../lib/serial-queue.ts';
+import { WorkerPool } from '../../lib/worker-pool.ts';
 import type { MarkdownSource, RenderedMarkdown, renderMarkdown } from './markdown-renderer.ts';
 
 /** A rendered text; null where rendering takes too long or exceeds a limit, so that the text is shown as plain text. */

@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
 import type { VNode } from 'preact';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
 import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
 import { asSentence, InEnglish } from '../language/in-english.tsx';

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { inLanguage, type PageLanguage } from '../language/page-language.tsx';
-import type { Current } from '../../concurrency/current-cache.ts';
+import type { Current } from '../../lib/current-cache.ts';
 import { documentOf, send, type WholeDocument } from '../../http/representation.ts';
 
 /** Renders a whole page, a `Layout`. */

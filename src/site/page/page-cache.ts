@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { CurrentCache } from '../../concurrency/current-cache.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { CurrentCache } from '../../lib/current-cache.ts';
 import type { WholeDocument } from '../../http/representation.ts';
 import type { PageOptions, PageProps } from './layout.tsx';
 import { renderPage, sendOnce, sendPage } from './html-response.ts';

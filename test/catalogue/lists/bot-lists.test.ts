@@ -1,9 +1,9 @@
 import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { QueueFullError } from '../../../src/concurrency/serial-queue.ts';
+import { QueueFullError } from '../../../src/lib/serial-queue.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { problemOf } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

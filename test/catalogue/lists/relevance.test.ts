@@ -1,6 +1,6 @@
 import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import type { Cursor } from '../../../src/catalogue/lists/selection.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';

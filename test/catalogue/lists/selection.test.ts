@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { select, selectFirst, sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, notStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compareBotIds } from '../../../src/bot/id.ts';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
 import { botId } from '../../support/sample.ts';

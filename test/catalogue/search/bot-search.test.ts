@@ -1,8 +1,8 @@
 import { defaultWords } from '../../support/category-words.ts';
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { TimeSlice } from '../../../src/concurrency/time-slice.ts';
+import { TimeSlice } from '../../../src/lib/time-slice.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

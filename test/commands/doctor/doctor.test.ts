@@ -8,7 +8,7 @@ import type { DoctorResult } from '../../../src/commands/doctor/results.ts';
 import { serviceCommand } from '../../../src/commands/doctor/service-checks.ts';
 import { ImageEntries } from '../../../src/images/image-entries.ts';
 import { IndexFile } from '../../../src/images/index-file.ts';
-import { writeLine } from '../../../src/state/journal/journal-line.ts';
+import { writeLine } from '../../../src/counts/journal-line.ts';
 import { botshelf, type Run } from '../../support/command-line.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { freePort } from '../../support/loopback.ts';

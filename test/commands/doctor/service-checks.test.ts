@@ -10,7 +10,7 @@ import {
   serviceCommand,
 } from '../../../src/commands/doctor/service-checks.ts';
 import type { Outcome } from '../../../src/commands/doctor/results.ts';
-import { readVersion } from '../../../src/version.ts';
+import { readVersion } from '../../../src/app/version.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { freePort, listenOnLoopback } from '../../support/loopback.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { removeStaleLocks } from '../../../src/git/locks/stale-locks.ts';
 import { openRepository } from '../../../src/git/repository.ts';
-import { silentLog } from '../../../src/log.ts';
+import { silentLog } from '../../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
 
 const source = (name: string): string =>
@@ -15,7 +15,7 @@ const source = (name: string): string =>
 const recovering = `
   const { cleanUpAfterCrash } = await import(${source('git/locks/stale-locks')});
   const { openRepository } = await import(${source('git/repository')});
-  const { silentLog } = await import(${source('log')});
+  const { silentLog } = await import(${source('lib/log')});
   const repository = await openRepository(process.argv[1]);
   await cleanUpAfterCrash(repository, silentLog);
   repository.objects.close();

@@ -8,7 +8,7 @@ import { addHookRoute } from '../../../src/http/api/hook-route.ts';
 import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
 import { RateLimit } from '../../../src/http/rate-limits.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
-import { silentLog } from '../../../src/log.ts';
+import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { originRemote, startTestService } from '../../support/service.ts';

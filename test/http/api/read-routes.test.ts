@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { Router, type RouterContext } from '@koa/router';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
-import { MutableBotIndex } from '../../../src/catalogue/index/bot-index.ts';
+import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { botsOfSameAuthor, RelatedBots, similarBots } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';

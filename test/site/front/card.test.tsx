@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { FilledMainPage } from '../../../src/bot/record.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { elementOf } from '../../../src/catalogue/index/bot-index.ts';
+import { elementOf } from '../../../src/catalogue/store/bot-index.ts';
 import { Card } from '../../../src/site/front/card.tsx';
 import { inEnglish } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';

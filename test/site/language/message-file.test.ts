@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
-import { readStrictJson } from '../../../src/json/strict-json.ts';
+import { readStrictJson } from '../../../src/lib/strict-json.ts';
 import { localesFolder } from '../../../src/catalogue/settings/interface-locales.ts';
 import { type MessageTexts, parseMessages } from '../../../src/site/language/message-file.ts';
 

@@ -1,0 +1,231 @@
+import { Router } from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import { basePathOf } from '../lib/base-url.ts';
+import type { CountTimeline } from '../bot/count-timeline.ts';
+import type { ReadonlyCounts } from '../bot/counts.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { Config } from './config.ts';
+import type { ImageCache } from '../images/cache.ts';
+import type { Metrics } from './metrics.ts';
+import type { Fault } from '../catalogue/page/fault.ts';
+import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
+import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
+import type { BotSearch } from '../catalogue/search/bot-search.ts';
+import type { Log } from '../lib/log.ts';
+import { addAssetRoutes } from '../site/page/assets.ts';
+import { showErrorPages } from '../site/page/error-page.tsx';
+import type { Site } from '../site/page/layout.tsx';
+import { addOwnAssetRoute } from '../site/page/own-assets.ts';
+import type { LivePreview } from './live-preview.ts';
+import type { Markdown } from '../site/markdown/markdown.ts';
+import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
+import type { PageReader } from '../site/add/forms.ts';
+import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
+import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
+import type { Login } from '../login/login.ts';
+import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
+import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
+import { addTokenRoutes } from '../site/account/token-routes.tsx';
+import type { Updates } from './updates.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import { BotLists } from '../catalogue/lists/bot-lists.ts';
+import type { TokenRefusal } from '../http/api/authentication.ts';
+import { addHealthRoutes, type Health } from './health-routes.ts';
+import { addHookRoute } from '../http/api/hook-route.ts';
+import { addImageRoute } from '../http/api/image-route.ts';
+import { withoutBasePath } from '../http/base-path.ts';
+import { handleUnrouted } from '../http/methods.ts';
+import { addMetricsRoute, countRequests } from './metrics-route.ts';
+import { addOpenApiRoute } from '../http/api/openapi.ts';
+import { ProblemError } from '../http/problem.ts';
+import { createReportError, handleErrors } from '../http/problem-response.ts';
+import type { ProxyNotice } from '../http/proxy-notice.ts';
+import { RateLimit } from '../http/rate-limits.ts';
+import { addCountsRoute } from '../http/api/counts-route.ts';
+import { addReadRoutes } from '../http/api/read-routes.ts';
+import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
+import { addUpdateRoute, type UpdateRouteOptions } from '../http/api/update-route.ts';
+
+export interface AppOptions {
+  readonly catalogue: Catalogue;
+  readonly search: BotSearch;
+  readonly counts: ReadonlyCounts;
+  readonly timeline: CountTimeline;
+  readonly updates: Updates;
+  readonly tokens: Tokens;
+  /** Null where nobody can log in. */
+  readonly login: Login | null;
+  /** Reads the authors of a bot from the last commit. */
+  readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
+  readonly pictures: Pick<ImageCache, 'read' | 'copyOf'> | null;
+  /** As `RemovedBots.removedAt`. */
+  readonly removedAt: RemovedBotOptions['removedAt'];
+  /** Whether bots and their counts and tokens are in memory. */
+  readonly isLoaded: () => boolean;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** The cache in front of the application, which fills it. */
+  readonly responses: ResponseCache;
+  /** Whether probes and metrics are served by another application; see `createProbeApp`. */
+  readonly probesApart: boolean;
+  readonly site: Site;
+  readonly markdown: Markdown;
+  /** Null where open pages do not reload on edits. */
+  readonly live: LivePreview | null;
+  /** Null where no webhook is set up. */
+  readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
+  /** Null where the public address is set. */
+  readonly proxyNotice: ProxyNotice | null;
+  /** As `UpdateRouteOptions.acknowledge`. */
+  readonly acknowledge: UpdateRouteOptions['acknowledge'];
+  readonly config: Pick<Config, 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
+  readonly log: Log;
+}
+
+export interface Application {
+  readonly app: Koa;
+  /** Removes the path of the public address from that of a request, except for probes; undefined where it has none. */
+  readonly rewrite: ((url: string) => string) | undefined;
+  readonly prepareSite: SitePreparation;
+}
+
+/** Creates the application with all of its routes and middleware. */
+export function createApp(options: AppOptions): Application {
+  const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
+  const { config, log } = options;
+  const { baseUrl } = site;
+  const probes = options.probesApart ? new Router() : probeRoutes(options);
+
+  const { bots } = catalogue;
+  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
+  const posts = new RateLimit('posts', config.rateLimit);
+  const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
+  // Routers of their own, the busiest first: a router matches a path against all of its routes.
+  const programs = new Router();
+  const settings = (): CatalogueSettings => catalogue.settings;
+  addReadRoutes(programs, bots, lists, baseUrl, settings);
+  addCountsRoute(programs, bots, options.timeline);
+  const tokenAdvice = (id: BotId): string => {
+    if (options.login?.obstacle === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
+    const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
+    return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
+  };
+  const onRefusal = (ctx: Context, bot: BotId, reason: TokenRefusal): void => {
+    options.metrics.tokenRefused(reason);
+    log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
+  };
+  const posted = new Router();
+  addUpdateRoute(posted, {
+    bots,
+    settings,
+    applyUpdate: async (...update) => await updates.apply(...update),
+    tokens,
+    posts,
+    badTokens,
+    tokenAdvice,
+    onRefusal,
+    acknowledge,
+  });
+  addOpenApiRoute(programs, baseUrl, settings);
+
+  const assets = new Router();
+  addAssetRoutes(assets);
+  addOwnAssetRoute(assets, site);
+  const router = new Router();
+  if (options.pictures) addImageRoute(router, options.pictures);
+  const { login, committedAuthors } = options;
+  if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
+  const presses = new RateLimit('token-presses', 10);
+  addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses });
+  if (hook) addHookRoute(router, { ...hook, refused: badTokens });
+
+  const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
+  const readPage: PageReader = (place) => catalogue.readText(place);
+  if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
+  const viewerOf = viewersOf(login);
+  options.live?.addRoute(router);
+  const { securityContact } = config;
+  addDiscoverRoutes(router, { bots, lists, site, securityContact });
+  const prepareSite = addSiteRoutes(router, {
+    site,
+    bots,
+    lists,
+    counts,
+    timeline: options.timeline,
+    markdown,
+    viewerOf,
+    faultsOf,
+    readPage,
+    copyOf: (url) => options.pictures?.copyOf(url),
+  });
+
+  const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
+  app.use(countRequests(options.metrics));
+  const { proxyNotice } = options;
+  if (proxyNotice) app.use((ctx, next) => proxyNotice.look(ctx, next));
+  const basePath = basePathOf(baseUrl);
+  const report = createReportError(log, basePath);
+  app.use(handleErrors(report));
+  app.use(protect);
+  app.use(showErrorPages({ site, viewerOf }, report));
+  app.use(waitFor(options.isLoaded, [probes, assets]));
+  app.use(posted.routes());
+  app.use(storeResponses(options.responses));
+  app.use(programs.routes());
+  app.use(probes.routes());
+  app.use(assets.routes());
+  app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
+  app.use(router.routes());
+  const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
+  app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'a response could not be finished'));
+  const rewrite = basePath === '' ? undefined : withoutBasePath(basePath, [programs, assets, router]);
+  return { app, rewrite, prepareSite };
+}
+
+/** Creates the application for a port that only probes and Prometheus reach. */
+export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
+  const probes = probeRoutes(options);
+  const app = new Koa();
+  app.use(handleErrors(createReportError(options.log)));
+  app.use(probes.routes());
+  app.use(handleUnrouted([probes], 'this port has /healthz, /readyz and /metrics'));
+  return app;
+}
+
+/** Matches the exact paths only, so that a proxy rule for them covers all: no trailing slash, no capitals. */
+function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
+  const probes = new Router({ strict: true, sensitive: true });
+  addHealthRoutes(probes, health);
+  addMetricsRoute(probes, metrics);
+  return probes;
+}
+
+function protect(ctx: Context, next: Next): Promise<void> {
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
+  if (accept.length > longestAccept || encoding.length > longestAccept) {
+    const name = accept.length > longestAccept ? 'Accept' : 'Accept-Encoding';
+    throw new ProblemError('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+  }
+  return next();
+}
+
+/** Characters. Parsing these headers takes time that grows with the square of their length. */
+const longestAccept = 2000;
+
+/** Responds 503 to all but `exempt` until the service is loaded. */
+function waitFor(
+  isLoaded: () => boolean,
+  exempt: readonly Router[],
+): (ctx: Context, next: Next) => Promise<void> {
+  return (ctx, next) => {
+    if (!isLoaded() && !exempt.some((router) => router.match(ctx.path, ctx.method).path.length > 0)) {
+      throw new ProblemError('starting', 'the catalogue is still being read: try again in a moment', {
+        headers: { 'Retry-After': '2' },
+      });
+    }
+    return next();
+  };
+}

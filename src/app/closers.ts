@@ -1,0 +1,25 @@
+import { messageOf } from '../lib/errors.ts';
+
+/** What closes the parts of a service. The last added closes first, as it may use those before. */
+export class Closers {
+  readonly #closers: Closer[] = [];
+
+  add(closer: Closer): void {
+    this.#closers.push(closer);
+  }
+
+  /** Closes every part, whether others fail or not. @throws {AggregateError} what parts threw, once all have closed */
+  async close(): Promise<void> {
+    const errors: unknown[] = [];
+    for (let closer = this.#closers.pop(); closer; closer = this.#closers.pop()) {
+      try {
+        await closer();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, errors.map(messageOf).join('; '));
+  }
+}
+
+type Closer = () => Promise<void> | void;

@@ -1,0 +1,26 @@
+import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import { BotSearch } from '../catalogue/search/bot-search.ts';
+import { categoryWordsOf } from '../catalogue/search/category-words.ts';
+import type { Log } from '../lib/log.ts';
+
+/** Creates the search over the bots of a catalogue. Its index is built by `buildSearchIndex`, or by the first search. */
+export function searchOf(catalogue: Catalogue, log: Log): BotSearch {
+  return new BotSearch(
+    catalogue.bots,
+    (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
+    () => categoryWordsOf(catalogue.settings),
+  );
+}
+
+/** Builds the search index when every bot is in memory. A search before that starts it, and waits. */
+export async function buildSearchIndex(catalogue: Catalogue, search: BotSearch, log: Log): Promise<void> {
+  const started = performance.now();
+  try {
+    if (!(await catalogue.unpacked())) return;
+    await search.complete();
+    log.debug({ ms: Math.round(performance.now() - started) }, 'the search index is built');
+  } catch (error) {
+    if (!search.closed)
+      log.error({ err: error }, 'the search index could not be built: the next search tries again');
+  }
+}

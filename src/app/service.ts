@@ -1,0 +1,256 @@
+import { join } from 'node:path';
+import { Catalogue } from '../catalogue/store/catalogue.ts';
+import { RemovedBots } from '../catalogue/store/removed-bots.ts';
+import { settingsName } from '../catalogue/settings/settings.ts';
+import type { Config } from './config.ts';
+import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
+import { CommitEvents } from '../git/commit-events.ts';
+import { Committer } from '../git/commit/committer.ts';
+import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
+import { removePartialPacks } from '../git/locks/partial-packs.ts';
+import { Maintenance } from '../git/maintenance.ts';
+import { readOrigin } from '../git/origin.ts';
+import { GitRunner } from '../git/process/git-runner.ts';
+import { RepositoryOpener } from '../git/repository.ts';
+import { ProxyNotice } from '../http/proxy-notice.ts';
+import { ResponseCache } from '../http/response-cache.ts';
+import type { Log } from '../lib/log.ts';
+import { committedAuthors } from './committed-authors.ts';
+import { Updates } from './updates.ts';
+import { LivePreview } from './live-preview.ts';
+import { Markdown } from '../site/markdown/markdown.ts';
+import { CountHistory } from '../counts/count-history.ts';
+import { createStateRef } from '../counts/git-state-ref.ts';
+import { pruneHistory } from '../counts/prune-history.ts';
+import { SharedTokens } from '../tokens/shared-tokens.ts';
+import { StateStore } from '../counts/state-store.ts';
+import { Sync } from '../sync/sync.ts';
+import { counted } from '../lib/counted.ts';
+import { messageOf } from '../lib/errors.ts';
+import { readVersion } from './version.ts';
+import { createApp } from './app.ts';
+import { Closers } from './closers.ts';
+import { healthOf, metricsOf, type Parts } from './health.ts';
+import { openLogin } from './open-login.ts';
+import { followPictures, openPictures } from './pictures.ts';
+import { remoteNotice } from './remote-notice.ts';
+import { keepSitePrepared } from './site-preparation.ts';
+import { buildSearchIndex, searchOf } from './search.ts';
+import { openServers } from './servers.ts';
+import { showCommits } from './show-commits.ts';
+import { siteOf } from './site.ts';
+import { catalogueError, ensureCatalogue, varError } from './start-errors.ts';
+import { logStart, type Started } from './start-line.ts';
+import { UncommittedPages } from './uncommitted-pages.ts';
+
+export interface Service {
+  /** Where it listens, such as http://127.0.0.1:8080. */
+  readonly address: string;
+  /**
+   * Finishes the requests under way, saves what is in memory only, and stops.
+   * @throws {AggregateError} what parts threw, once all have closed
+   */
+  close(): Promise<void>;
+}
+
+/** Shows how far a start is. */
+export interface StartProgress {
+  show(text: string): void;
+  end(): void;
+}
+
+/**
+ * Starts the service: takes the locks, listens, so that probes get a response, finishes what a crash left, and reads the
+ * catalogue and the state. Resolves when everything is ready.
+ * @throws {UserError} when the address, the catalogue or the `var` folder cannot be used
+ */
+export async function startService(
+  config: Config,
+  log: Log,
+  progress: StartProgress = { show() {}, end() {} },
+): Promise<Service> {
+  const started = performance.now();
+  const closers = new Closers();
+  try {
+    const serving = await start(config, log, closers, progress).finally(() => progress.end());
+    logStart(log, config, { ...serving, ms: Math.round(performance.now() - started) });
+    return { address: serving.address, close: async () => await closers.close() };
+  } catch (error) {
+    await closers
+      .close()
+      .catch((closeError: unknown) => log.error({ err: closeError }, messageOf(closeError)));
+    throw error;
+  }
+}
+
+/**
+ * Constructs the parts in dependency order and starts them.
+ * @param closers gets what closes each part
+ */
+async function start(
+  config: Config,
+  log: Log,
+  closers: Closers,
+  progress: StartProgress,
+): Promise<Omit<Started, 'ms'>> {
+  const { remote } = config;
+  const build = readVersion();
+  // First, so that a mistyped name makes no folder.
+  ensureCatalogue(config);
+  const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
+    throw varError(error, config);
+  });
+  closers.add(async () => await lock.release());
+  await removeUnfinishedWrites(config.var);
+
+  const runner = new GitRunner();
+  closers.add(() => runner.close());
+  const repositoryOpener = new RepositoryOpener(config.catalogue, runner);
+  closers.add(() => repositoryOpener.close());
+  const cloneLock = await takeCloneLock(repositoryOpener, log);
+  closers.add(async () => await cloneLock?.release());
+
+  const commits = new CommitEvents(log);
+  const committer = new Committer({ repositoryOpener, var: config.var, log, commits });
+  closers.add(async () => await committer.close());
+  const opened = config.images ? await openPictures(config, log) : null;
+  closers.add(async () => await opened?.close());
+  const pictures = opened?.cache ?? null;
+  const catalogue = new Catalogue({
+    root: config.catalogue,
+    hash: await repositoryOpener.hash(),
+    log,
+    snapshot: join(config.var, 'index.snapshot'),
+    settingsCopy: join(config.var, settingsName),
+    ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
+  });
+  closers.add(async () => await catalogue.close());
+  const removedBots = new RemovedBots({ catalogue, repositoryOpener, log });
+  closers.add(async () => await removedBots.close());
+  const search = searchOf(catalogue, log);
+  closers.add(() => search.close());
+  const state = new StateStore({
+    folder: join(config.var, 'journal'),
+    ref: createStateRef(repositoryOpener, log, commits),
+    stateSeconds: config.stateSeconds,
+    repeatSeconds: remote?.syncSeconds,
+    log,
+  });
+  closers.add(async () => await state.close());
+  const timeline = new CountHistory({
+    repositoryOpener,
+    latest: (id) => state.latest(id),
+    folder: config.var,
+    syncSeconds: remote?.syncSeconds,
+    log,
+  });
+  closers.add(async () => await timeline.close());
+  const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
+  const maintenance = new Maintenance({
+    repositoryOpener,
+    log,
+    removePartialPacks,
+    prune: async (repository) => {
+      const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
+      return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));
+    },
+  });
+  // Everything that commits closes before the last push.
+  closers.add(async () => await maintenance.close());
+  closers.add(async () => await sync?.close());
+  closers.add(async () => await committer.close());
+  closers.add(async () => await state.close());
+  closers.add(async () => await sync?.pause());
+
+  const uncommitted = new UncommittedPages(repositoryOpener, log);
+  closers.add(() => uncommitted.close());
+  const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
+  const origin = await readOrigin(repositoryOpener);
+  const notInStep = remoteNotice(config, origin);
+  if (notInStep !== null) log.warn({}, notInStep);
+  const parts: Parts = {
+    build,
+    catalogue,
+    repositoryOpener,
+    committer,
+    uncommitted,
+    state,
+    sync,
+    proxyNotice,
+    remoteNotice: notInStep,
+  };
+  const health = healthOf(parts);
+  const responses = new ResponseCache();
+  const metrics = metricsOf(parts, health, responses);
+  const repository = await repositoryOpener.open().catch(() => undefined);
+  commits.subscribe(() => maintenance.committed());
+  commits.subscribe(() => sync?.requestPush());
+  commits.subscribe((event) => metrics.committed(event));
+  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
+
+  const markdown = new Markdown();
+  closers.add(async () => await markdown.close());
+  const live = config.dev ? new LivePreview(catalogue) : null;
+  const application = createApp({
+    catalogue,
+    search,
+    counts: {
+      get version() {
+        return state.version + timeline.version;
+      },
+      count: (id) => state.count(id),
+      reportedAt: (id) => state.reportedAt(id),
+      growth: (id) => timeline.growth(id),
+    },
+    timeline,
+    updates: new Updates(catalogue, committer, state),
+    tokens: new SharedTokens(state, sync, log),
+    login: await openLogin(config, log),
+    committedAuthors: async (id) => await committedAuthors(repositoryOpener, id),
+    pictures,
+    removedAt: (id) => removedBots.removedAt(id),
+    isLoaded: () => catalogue.status.ready && state.isLoaded,
+    health,
+    metrics,
+    responses,
+    probesApart: config.probePort !== null,
+    site: siteOf(config, catalogue, origin, log),
+    markdown,
+    live,
+    hook:
+      sync && remote?.webhookSecret
+        ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
+        : null,
+    proxyNotice,
+    acknowledge: remote?.ack === 'remote' && sync ? async () => await sync.waitForPush() : null,
+    config,
+    log,
+  });
+  const served = { ...application, health, metrics, responses };
+  const address = await openServers(config, served, closers, log);
+  closers.add(() => live?.close());
+  await committer.recover();
+  const showing = setInterval(
+    () => progress.show(`reading the catalogue: ${counted(catalogue.bots.size, 'bot')} so far`),
+    100,
+  );
+  // Git reads the state meanwhile: each waits for the disk half of the time.
+  const loading = catalogue.load().catch((error: unknown) => {
+    throw catalogueError(error, config);
+  });
+  await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
+  if (sync) progress.show('reading from the remote');
+  await sync?.start();
+  timeline.start();
+  const prepared = keepSitePrepared(catalogue, timeline, application.prepareSite, log);
+  closers.add(() => prepared.close());
+  // Who evaluates it sees all of the front page at once.
+  if (config.demo) await prepared.first;
+  // After that, as it would delay the first pages.
+  void prepared.first.then(async () => await buildSearchIndex(catalogue, search, log));
+  void removedBots.start();
+  // Who edits the catalogue does so in the clone.
+  if (!config.dev && !config.demo) void uncommitted.start();
+  if (pictures) closers.add(followPictures(catalogue, pictures));
+  return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
+}

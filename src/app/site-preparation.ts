@@ -1,0 +1,51 @@
+import type { CountTimeline } from '../bot/count-timeline.ts';
+import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { Log } from '../lib/log.ts';
+import type { SitePreparation } from './site-routes.tsx';
+import { messageOf } from '../lib/errors.ts';
+
+export interface PreparedSite {
+  /** Resolves when the site was prepared for the first time, or could not be. */
+  readonly first: Promise<void>;
+  /** Ends the preparation. */
+  close(): void;
+}
+
+/**
+ * Prepares the site once every bot and its counts over time are in memory, and again while it runs, so that the first
+ * visitor does not wait for that, nor one after a quiet hour.
+ */
+export function keepSitePrepared(
+  catalogue: Pick<Catalogue, 'unpacked'>,
+  timeline: Pick<CountTimeline, 'isRead'>,
+  prepare: SitePreparation,
+  log: Log,
+): PreparedSite {
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const round = async (): Promise<void> => {
+    await prepare().catch((error: unknown) => {
+      log.debug(
+        { err: error },
+        `the front page could not be prepared: ${messageOf(error)}; a visitor waits for it`,
+      );
+    });
+  };
+  const begin = async (): Promise<void> => {
+    // Its error is logged where the search index is built.
+    if (!(await catalogue.unpacked().catch(() => false))) return;
+    await timeline.isRead();
+    await round();
+    if (!isClosed) timer = setInterval(() => void round(), interval).unref();
+  };
+  return {
+    first: begin(),
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Milliseconds: half of the time for which a list is shown that is out of date. */
+const interval = 30_000;

@@ -1,0 +1,76 @@
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { VNode } from 'preact';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import type { BotLists } from '../catalogue/lists/bot-lists.ts';
+import { queryOf } from '../http/query.ts';
+import { openApi } from '../http/api/openapi.ts';
+import { knownBot } from '../http/api/read-routes.ts';
+import { addAddRoutes, type AddOptions } from '../site/add/add-routes.tsx';
+import { type ApiDocument, DocsPage } from '../site/page/docs-page.tsx';
+import { FaultyBotPage } from '../site/page/faults.tsx';
+import { FrontLists } from '../site/front/front-list.ts';
+import { frontPath, isFront, knownCategory, readFrontQuery } from '../site/front/front-query.ts';
+import { frontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
+import { addBadgeRoute } from '../site/bot/badge.ts';
+import { botRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
+import { RelatedBots } from '../site/bot/related-bots.ts';
+import { sendOnce } from '../site/page/html-response.ts';
+import { PageCache, type PageInputs } from '../site/page/page-cache.ts';
+
+export interface SiteOptions extends BotRecipeOptions, AddOptions {
+  readonly lists: BotLists;
+}
+
+/** Makes what the front page and the pages of bots show of all bots, where that is not current. */
+export type SitePreparation = () => Promise<void>;
+
+/** Adds the pages that anyone can read: front page, categories, bots, API; the forms. */
+export function addSiteRoutes(router: Router, options: SiteOptions): SitePreparation {
+  const { site, bots, counts } = options;
+  addAddRoutes(router, options);
+  const pages = new PageCache(options);
+  const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
+  router.get('/', async (ctx) => {
+    const params = queryOf(ctx);
+    const query = readFrontQuery(params, undefined);
+    const language = site.languages.of(ctx);
+    const category = site.settings.categories.find((id) => id === params.get('category'));
+    if (category !== undefined) ctx.redirect(language.publicPath(frontPath({ ...query, category })));
+    else if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, language));
+    else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
+  });
+  router.get('/categories/:category', async (ctx) => {
+    const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
+    await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
+  });
+  const docs = { request: { page: 'docs' }, read: () => ({}), render: renderDocs };
+  router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
+  const related = new RelatedBots(bots, counts);
+  router.get('/bots/:id', async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    if (!sendFaults(ctx, options, parseBotId(id)))
+      await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
+  });
+  addBadgeRoute(router, { bots, counts, site });
+  return async () => {
+    await lists.front();
+    await related.groups();
+  };
+}
+
+async function renderDocs(inputs: PageInputs): Promise<VNode> {
+  const document = openApi(inputs.site.baseUrl, inputs.settings) as ApiDocument;
+  return <DocsPage {...inputs} document={document} />;
+}
+
+/**
+ * Responds with the faults of a bot that has never been valid, where its editor is looking; false where there are none.
+ */
+function sendFaults(ctx: Context, { site, bots, faultsOf }: SiteOptions, id: BotId | undefined): boolean {
+  if (!site.live || id === undefined || bots.get(id) !== undefined) return false;
+  const faults = faultsOf(id);
+  if (faults.length > 0)
+    sendOnce(ctx, <FaultyBotPage {...{ site, id, faults }} />, site.languages.of(ctx), 404);
+  return faults.length > 0;
+}

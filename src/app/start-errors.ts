@@ -1,0 +1,58 @@
+import { listTop } from '../catalogue/store/folder.ts';
+import type { Config } from './config.ts';
+import { codeOf, messageOf, UserError } from '../lib/errors.ts';
+
+/** @throws {UserError} when the catalogue's folder cannot be read */
+export function ensureCatalogue(config: Config): void {
+  try {
+    listTop(config.catalogue);
+  } catch (error) {
+    throw catalogueError(error, config);
+  }
+}
+
+/** Returns the error for a catalogue that cannot be read, with the setting to change. */
+export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'catalogue'>): UserError {
+  if (codeOf(error) === 'ENOENT') {
+    return new UserError(
+      `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
+    );
+  }
+  return new UserError(
+    `the catalogue ${catalogue} cannot be read: ${messageOf(error)}. Set BOTSHELF_CATALOGUE to the folder that holds bots/`,
+  );
+}
+
+/** Returns the error for a `var` folder that cannot be used, with the setting to change; a UserError as it is. */
+export function varError(error: unknown, config: Config): UserError {
+  if (error instanceof UserError) return error;
+  return new UserError(
+    `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
+  );
+}
+
+/**
+ * Returns the error for an address that cannot be listened on, with the setting to change.
+ * @param setting the one that has the port
+ */
+export function addressError(
+  error: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting: 'PORT' | 'BOTSHELF_PROBE_PORT',
+): UserError {
+  return new UserError(addressMessage(error, host, port, setting));
+}
+
+function addressMessage(error: unknown, host: string, port: number, setting: string): string {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;
+    case 'EACCES':
+      return `port ${port} may not be used: set ${setting} to one above 1023`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is not an address of this machine: set HOST to one that is, such as 127.0.0.1`;
+    default:
+      return `cannot listen on ${host}, port ${port}: ${messageOf(error)}`;
+  }
+}

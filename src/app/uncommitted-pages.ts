@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { listUncommittedFiles } from '../git/uncommitted-files.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import type { Log } from '../lib/log.ts';
+
+/** A page that a person has edited in the clone and not committed, so that posts to its bot are refused. */
+export interface UncommittedPage {
+  /** Relative to the top of the repository. */
+  readonly path: string;
+  /** When the file was last written, in milliseconds since the epoch; null where it was removed. */
+  readonly editedAt: number | null;
+  /** A sentence for operators. */
+  readonly message: string;
+}
+
+/** Returns the pages with uncommitted edits. @throws {GitError} */
+export async function findUncommittedPages(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<UncommittedPage[]> {
+  const found = await listPages(repository, signal);
+  if (found.length === 0) return [];
+  // What the service itself was committing is committed by then.
+  await sleep(confirmAfterMs, undefined, { ref: false, signal });
+  const still = new Map((await listPages(repository, signal)).map((page) => [page.path, page.editedAt]));
+  return found.filter(({ path, editedAt }) => still.get(path) === editedAt);
+}
+
+const confirmAfterMs = 250;
+
+async function listPages(repository: Repository, signal: AbortSignal): Promise<UncommittedPage[]> {
+  const { folder, prefix } = repository;
+  const paths = await listUncommittedFiles(repository, prefix + botsFolder, signal);
+  return paths
+    .filter((path) => placeAt(path, prefix) !== undefined)
+    .map((path) => {
+      const editedAt = statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
+      const since = editedAt === null ? '' : ` since ${new Date(editedAt).toISOString()}`;
+      const message = `${JSON.stringify(path)} has had uncommitted edits${since}, so posts to its bot are refused: commit or discard them`;
+      return { path, editedAt, message };
+    });
+}
+
+/**
+ * Looks for pages with uncommitted edits in the background, all 5 s in a small catalogue and at most a twentieth of the
+ * time in a large one.
+ */
+export class UncommittedPages {
+  readonly #repositoryOpener: RepositoryOpener;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  #pages: readonly UncommittedPage[] = [];
+  #logged: ReadonlySet<string> = new Set();
+
+  constructor(repositoryOpener: RepositoryOpener, log: Log) {
+    this.#repositoryOpener = repositoryOpener;
+    this.#log = log;
+  }
+
+  /** Returns the pages that the last look has found. */
+  list(): readonly UncommittedPage[] {
+    return this.#pages;
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const started = performance.now();
+      // Without a repository there is nothing to commit to, which `/readyz` says.
+      this.#pages = await this.#repositoryOpener
+        .open()
+        .then((repository) => findUncommittedPages(repository, signal))
+        .catch(() => []);
+      this.#logNew();
+      const pause = Math.max(5000, 20 * (performance.now() - started));
+      await sleep(pause, undefined, { ref: false, signal }).catch(() => {});
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Logs each page once, when its edit is so old that nobody is at work on it. */
+  #logNew(): void {
+    const old = this.#pages.filter(({ editedAt }) => Date.now() - (editedAt ?? 0) > logAfterMs);
+    for (const { path, message } of old.slice(0, maxNamedPaths))
+      if (!this.#logged.has(path)) this.#log.warn({ path }, message);
+    this.#logged = new Set(old.map(({ path }) => path));
+  }
+}
+
+/** Paths that are named at a time; the rest are counted. */
+export const maxNamedPaths = 20;
+
+const logAfterMs = 10 * 60 * 1000;

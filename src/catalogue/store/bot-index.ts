@@ -1,0 +1,238 @@
+import { hash } from 'node:crypto';
+import { type BotId, compareBotIds } from '../../bot/id.ts';
+import type { Locale } from '../../bot/locale.ts';
+import { defaultLocale } from '../../bot/record.ts';
+import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
+import { folderOf } from '../page/layout.ts';
+import { firstPlace } from './binary-search.ts';
+
+/** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
+export interface IndexedBot {
+  readonly id: BotId;
+  /** The record as JSON. */
+  readonly record: Buffer;
+  /** Where the pages are in the bytes of the record: begin and end of each. */
+  readonly pages: readonly number[];
+  /** The hash of the record, 27 URL-safe characters: the same on every machine that serves the same bytes. */
+  readonly digest: string;
+  readonly facts: BotFacts;
+  /** The files it was read from, in path order. */
+  readonly files: readonly IndexedFile[];
+}
+
+export interface BotFacts {
+  /** In the default locale. */
+  readonly name: string;
+  /** The name without case and width, to sort by. */
+  readonly nameKey: string;
+  readonly category: Category;
+  readonly nsfw: boolean;
+  readonly verified: boolean;
+  /** Whether it names a repository of its source code. */
+  readonly openSource: boolean;
+  readonly authors: readonly string[];
+  /** The default one first. */
+  readonly locales: readonly Locale[];
+  readonly created: number;
+  readonly edited: number;
+  readonly random: number;
+}
+
+/** One markdown file that is served, in its last valid version. */
+export interface IndexedFile {
+  readonly locale: Locale;
+  readonly main: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** The Git blob id. */
+  readonly sha: string;
+  /** A checksum of its last bytes. */
+  readonly tail: number;
+}
+
+/** Every bot that is served. Readers see one consistent version; only the catalogue writes. */
+export interface BotIndex {
+  /** Grows with each change. */
+  readonly version: number;
+  readonly size: number;
+  get(id: BotId): IndexedBot | undefined;
+  /** Every bot in numeric id order. The array never changes: a later version has a new one. */
+  all(): readonly IndexedBot[];
+  /** Resolves with the same, in slices of time where most has to be done for it, as after a start. */
+  sorted(): Promise<readonly IndexedBot[]>;
+}
+
+/** Returns the record of a bot. */
+export function recordOf({ record }: Pick<IndexedBot, 'record'>): BotRecord {
+  return JSON.parse(record.toString()) as BotRecord;
+}
+
+/** Returns the list element as JSON: the record without its pages, in parts that are views of its bytes. */
+export function elementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let i = 0; i <= pages.length; i += 2) parts.push(record.subarray(pages[i - 1] ?? 0, pages[i]));
+  return parts;
+}
+
+/** Returns the list element: the record without its pages. */
+export function elementOf(bot: Pick<IndexedBot, 'record' | 'pages'>): BotListElement {
+  return JSON.parse(Buffer.concat(elementParts(bot)).toString()) as BotListElement;
+}
+
+/** Returns the number of bytes of the list element as JSON. */
+export function elementSize({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): number {
+  return pages.reduce((size, place, i) => size + (i % 2 === 0 ? place : -place), record.length);
+}
+
+/** Returns a record ready to be served. */
+export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
+  const name = record.contents[defaultLocale(record)]?.name ?? '';
+  const bytes = packed(JSON.stringify(record));
+  return {
+    id,
+    record: bytes,
+    pages: placesOfPages(record, bytes),
+    digest: hash('sha1', bytes, 'base64url'),
+    facts: {
+      name,
+      nameKey: name.normalize('NFKC').toLowerCase(),
+      category: record.category,
+      nsfw: record.nsfw,
+      verified: record.verified,
+      openSource: record.codehost.owner !== null && record.codehost.repo !== null,
+      authors: record.authors,
+      locales: Object.keys(record.contents) as Locale[],
+      created: record.created,
+      edited: record.edited,
+      random: record.random,
+    },
+    files,
+  };
+}
+
+/** Returns where the pages are in the bytes of a record, each with the comma and the key before it. */
+function placesOfPages(record: BotRecord, bytes: Buffer): number[] {
+  const places: number[] = [];
+  let end = 0;
+  for (const { description, name, page } of Object.values(record.contents)) {
+    // The texts before a page are searched for with it: another text may look like its key.
+    const before = `{"description":${JSON.stringify(description)},"name":${JSON.stringify(name)}`;
+    const start = bytes.indexOf(before, end) + Buffer.byteLength(before);
+    end = start + Buffer.byteLength(`,"page":${JSON.stringify(page)}`);
+    places.push(start, end);
+  }
+  return places;
+}
+
+/** Writes a text to memory that small texts share: 200,000 buffers of their own would take more memory than their content. */
+function packed(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length > slabSize / 4) return Buffer.from(text);
+  if (length > slab.length - slabUsed) {
+    slab = Buffer.allocUnsafeSlow(slabSize);
+    slabUsed = 0;
+  }
+  const bytes = slab.subarray(slabUsed, slabUsed + length);
+  slabUsed += bytes.write(text);
+  return bytes;
+}
+
+const slabSize = 64 * 1024;
+let slab = Buffer.allocUnsafeSlow(slabSize);
+let slabUsed = 0;
+
+/** The index that the catalogue writes to. */
+export class MutableBotIndex implements BotIndex {
+  #version = 0;
+  readonly #bots = new Map<BotId, IndexedBot>();
+  /** The sorted array of an earlier version; undefined where there is none. */
+  #sorted: readonly IndexedBot[] | undefined;
+  /** Folders whose bots have not been needed yet. */
+  readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
+  #expectedSize = 0;
+  #sorting: Promise<void> | undefined;
+  /** Bots that were added, replaced or removed since that version, or since one is sorted. */
+  readonly #changed = new Set<BotId>();
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    return this.#bots.size + this.#expectedSize;
+  }
+
+  get(id: BotId): IndexedBot | undefined {
+    if (this.#expected.size > 0) this.fill(folderOf(id));
+    return this.#bots.get(id);
+  }
+
+  /** Adds the bots of a folder, which are made when one of them is first needed. */
+  expect(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
+    this.#expected.set(folder, { size, bots });
+    this.#expectedSize += size;
+    this.#sorted = undefined;
+    this.#version += 1;
+  }
+
+  /** Makes the expected bots of a folder. */
+  fill(folder: string): void {
+    const expected = this.#expected.get(folder);
+    if (expected === undefined) return;
+    this.#expected.delete(folder);
+    this.#expectedSize -= expected.size;
+    for (const bot of expected.bots()) this.#bots.set(bot.id, bot);
+  }
+
+  all(): readonly IndexedBot[] {
+    for (const folder of this.#expected.keys()) this.fill(folder);
+    if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(byId);
+    else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
+    this.#changed.clear();
+    return this.#sorted;
+  }
+
+  async sorted(): Promise<readonly IndexedBot[]> {
+    if (this.#sorted === undefined) await (this.#sorting ??= this.#sort());
+    return this.all();
+  }
+
+  async #sort(): Promise<void> {
+    await forEachInSlices(this.#expected.keys(), (folder) => this.fill(folder));
+    const sorted = await sortInSlices([...this.#bots.values()], byId);
+    this.#sorted ??= sorted;
+    this.#sorting = undefined;
+  }
+
+  set(bot: IndexedBot): void {
+    this.fill(folderOf(bot.id));
+    this.#bots.set(bot.id, bot);
+    if (this.#sorted || this.#sorting) this.#changed.add(bot.id);
+    this.#version += 1;
+  }
+
+  delete(id: BotId): void {
+    this.fill(folderOf(id));
+    if (!this.#bots.delete(id)) return;
+    if (this.#sorted || this.#sorting) this.#changed.add(id);
+    this.#version += 1;
+  }
+
+  /** Inserts the changed bots: sorting a hundred thousand for a new one would delay every request by a tenth of a second. */
+  #withChanges(before: readonly IndexedBot[]): IndexedBot[] {
+    const parts: (readonly IndexedBot[])[] = [];
+    let end = 0;
+    for (const id of [...this.#changed].toSorted(compareBotIds)) {
+      const place = firstPlace(before, (other) => compareBotIds(other.id, id) < 0);
+      const bot = this.#bots.get(id);
+      parts.push(before.slice(end, place), bot ? [bot] : []);
+      end = before[place]?.id === id ? place + 1 : place;
+    }
+    return [...parts, before.slice(end)].flat();
+  }
+}
+
+function byId(a: IndexedBot, b: IndexedBot): number {
+  return compareBotIds(a.id, b.id);
+}

@@ -1,0 +1,53 @@
+import { TimeSlice } from '../../lib/time-slice.ts';
+
+/** Does small pieces of work by name, each after a delay, and one slice of time after the other. */
+export class DelayQueue {
+  readonly #due = new Map<string, number>();
+  readonly #work: (name: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(work: (name: string) => void) {
+    this.#work = work;
+  }
+
+  /** How many names wait. */
+  get size(): number {
+    return this.#due.size;
+  }
+
+  /** Adds a name that is due in `delay` milliseconds. A name that waits already keeps the earlier time. */
+  add(name: string, delay: number): void {
+    if (this.#closed) return;
+    const due = performance.now() + delay;
+    if ((this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
+    this.#due.set(name, due);
+    this.#wait();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#due.clear();
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#due.size === 0) return;
+    const next = Math.min(...this.#due.values());
+    this.#timer = setTimeout(() => this.#run(), Math.max(0, next - performance.now()));
+    this.#timer.unref();
+  }
+
+  #run(): void {
+    const now = performance.now();
+    const slice = new TimeSlice('service');
+    for (const [name, due] of this.#due) {
+      if (due > now) continue;
+      this.#due.delete(name);
+      this.#work(name);
+      if (slice.isOver) break;
+    }
+    this.#wait();
+  }
+}

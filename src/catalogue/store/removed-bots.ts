@@ -1,0 +1,98 @@
+import { WritesUnavailableError } from '../../bot/errors.ts';
+import type { BotId } from '../../bot/id.ts';
+import { forEachInSlices } from '../../lib/in-slices.ts';
+import { type RemovedFile, removedFiles } from '../../git/removed-files.ts';
+import type { RepositoryOpener } from '../../git/repository.ts';
+import type { Log } from '../../lib/log.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Catalogue } from './catalogue.ts';
+import { botsFolder, placeAt } from '../page/layout.ts';
+
+export interface RemovedBotsOptions {
+  readonly catalogue: Pick<Catalogue, 'bots' | 'hasFaultyFile' | 'onChange' | 'unpacked'>;
+  readonly repositoryOpener: RepositoryOpener;
+  readonly log: Log;
+}
+
+/**
+ * The bots that were removed from the catalogue: those whose last file goes while it is open, and those that Git's history
+ * says, which is searched once, in the background. Without a repository, and in a shallow clone, the others are not known.
+ */
+export class RemovedBots {
+  readonly #options: RemovedBotsOptions;
+  /** When each was removed, in milliseconds since the epoch. */
+  readonly #times = new Map<BotId, number>();
+  readonly #stop = new AbortController();
+  #search: Promise<void> | undefined;
+
+  constructor(options: RemovedBotsOptions) {
+    this.#options = options;
+    const { catalogue } = options;
+    catalogue.onChange((id) => {
+      if (catalogue.bots.get(id)) this.#times.delete(id);
+      else this.#add(id, Date.now());
+    });
+  }
+
+  /**
+   * Returns when a bot was removed, in milliseconds since the epoch: the time of the commit, or when it was noticed.
+   * Undefined for a bot of which that is not known, and for one that has a file: while that is faulty, it is not served.
+   */
+  removedAt(id: BotId): number | undefined {
+    const time = this.#times.get(id);
+    return time === undefined || this.#options.catalogue.hasFaultyFile(id) ? undefined : time;
+  }
+
+  /** Searches the history, once every bot is in memory. A failure is logged. */
+  async start(): Promise<void> {
+    if (!(await this.#options.catalogue.unpacked()) || this.#stop.signal.aborted) return;
+    this.#search = this.#searchHistory();
+    await this.#search;
+  }
+
+  /** Ends the search. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#search;
+  }
+
+  async #searchHistory(): Promise<void> {
+    const { repositoryOpener, log } = this.#options;
+    const started = performance.now();
+    try {
+      const repository = await repositoryOpener.open();
+      const { prefix } = repository;
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(patience)]);
+      for await (const files of removedFiles(repository, prefix + botsFolder, signal)) {
+        await forEachInSlices(files, (file) => this.#addPast(file, prefix), 'service', signal);
+        if (this.#times.size >= mostBots) break;
+      }
+      const ms = Math.round(performance.now() - started);
+      log.debug({ ms, bots: this.#times.size }, 'Git’s history was searched for removed bots');
+    } catch (error) {
+      // A missing repository is reported by all that writes.
+      if (this.#stop.signal.aborted || error instanceof WritesUnavailableError) return;
+      log.warn(
+        { err: error },
+        `could not search Git’s history for removed bots: ${messageOf(error)}; the pages of those not found respond 404 instead of 410`,
+      );
+    }
+  }
+
+  /** Adds the bot of a file, unless a later removal is known or it is back. */
+  #addPast({ path, time }: RemovedFile, prefix: string): void {
+    const id = placeAt(path, prefix)?.id;
+    if (id === undefined || this.#times.has(id) || this.#options.catalogue.bots.get(id)) return;
+    this.#add(id, Math.min(time * 1000, Date.now()));
+  }
+
+  #add(id: BotId, time: number): void {
+    if (this.#times.size < mostBots || this.#times.has(id)) this.#times.set(id, time);
+  }
+}
+
+/** About 10 MB. */
+const mostBots = 100_000;
+
+/** Milliseconds after which the search ends with what it has found. */
+const patience = 5 * 60 * 1000;

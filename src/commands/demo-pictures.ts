@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { ImageKind } from '../images/decode.ts';
+import { ImageEntries } from '../images/image-entries.ts';
+import { IndexFile } from '../images/index-file.ts';
+import { ImageStore } from '../images/store.ts';
+import { type DemoBot, imagesOf } from './demo-bots.ts';
+import { drawAvatar, drawCover, drawScreenshot } from './demo-drawings.ts';
+
+/** Draws the pictures of the bots and stores them in an image cache, as if they had been fetched. @param folder of the cache */
+export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
+  const store = new ImageStore(folder);
+  const entries = new ImageEntries();
+  const index = await IndexFile.open(join(folder, 'index'), entries);
+  const add = async ({ kind, url, svg }: Drawing): Promise<void> => {
+    const { data, info } = await sharp(Buffer.from(svg))
+      .webp({ effort: 0 })
+      .toBuffer({ resolveWithObject: true });
+    const entry = entries.obtain(kind, url);
+    const { width, height } = info;
+    entry.copy = { name: await store.put(data), width, height, fetchedAt: Date.now() };
+    index.changed(entry);
+  };
+  await Promise.all(bots.flatMap(drawingsOf).map(add));
+  await index.close();
+}
+
+interface Drawing {
+  readonly kind: ImageKind;
+  readonly url: string;
+  readonly svg: string;
+}
+
+function drawingsOf(bot: DemoBot): Drawing[] {
+  const { avatar, cover, preview } = imagesOf(bot);
+  const { slug, category } = bot;
+  return [
+    ...(avatar === null ? [] : [{ kind: 'avatar' as const, url: avatar, svg: drawAvatar(slug, category) }]),
+    ...(cover === null ? [] : [{ kind: 'wide' as const, url: cover, svg: drawCover(slug) }]),
+    ...preview.map((url, i) => ({ kind: 'wide' as const, url, svg: drawScreenshot(slug, i) })),
+  ];
+}

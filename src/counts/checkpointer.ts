@@ -1,0 +1,141 @@
+import type { BotId } from '../bot/id.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import { failpoint } from '../lib/failpoint.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { BotState } from './bot-state.ts';
+import type { Journal } from './journal.ts';
+import type { CommittedState, StateChange } from './committed-state.ts';
+import { counted } from '../lib/counted.ts';
+
+export interface CheckpointerOptions {
+  readonly journal: Journal;
+  readonly committed: CommittedState;
+  /** At most one checkpoint in that time. */
+  readonly seconds: number;
+  readonly log: Log;
+}
+
+/**
+ * Checkpoints the journal: commits the latest count of each bot to the state ref, many in one commit, then deletes the
+ * journal's segments. A checkpoint that fails loses nothing: the segments stay, and the next one commits all of it.
+ */
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  readonly #failures: FailureLog;
+  readonly #queue = new SerialQueue();
+  /** The bots whose counts are not committed yet. */
+  #uncommitted = new Set<BotId>();
+  #timer: NodeJS.Timeout | undefined;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #checkpointedAt: number | undefined;
+  #failuresInRow = 0;
+  #stopped = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog({
+      log: options.log,
+      failed: (message) =>
+        `could not commit counts to Git: ${message}; they are safe in the journal, retrying within a minute`,
+      ended: 'counts are committed to Git again',
+    });
+  }
+
+  /** Why the last checkpoint failed; null when it did not. */
+  get failure(): Failure | null {
+    return this.#failures.current;
+  }
+
+  /** The number of bots whose counts are not committed yet. */
+  get waiting(): number {
+    return this.#uncommitted.size;
+  }
+
+  /** The end of the last checkpoint: milliseconds since the epoch; undefined before the first. */
+  get checkpointedAt(): number | undefined {
+    return this.#checkpointedAt;
+  }
+
+  /** Includes a bot's count in the next checkpoint, and schedules that. */
+  add(id: BotId): void {
+    this.#uncommitted.add(id);
+    this.schedule();
+  }
+
+  /** Schedules a checkpoint: at once when the last one began more than `seconds` ago, else when that time is over. */
+  schedule(): void {
+    if (this.#timer !== undefined || this.#queue.size > 0 || this.#stopped) return;
+    const { seconds } = this.#options;
+    const dueIn = this.#startedAt + seconds * 1000 - performance.now();
+    const delay = this.#failuresInRow > 0 ? this.#retryDelay() : Math.max(0, dueIn);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // The error is logged, and kept as `failure`.
+      this.checkpoint().catch(() => {});
+    }, delay);
+    this.#timer.unref();
+  }
+
+  /**
+   * Commits everything that is in the journal now.
+   * @throws what went wrong, after it was logged
+   */
+  async checkpoint(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      await this.#queue.run(async () => await this.#commitJournal());
+      this.#failuresInRow = 0;
+      this.#checkpointedAt = Date.now();
+      this.#failures.end();
+    } catch (error) {
+      this.#failuresInRow++;
+      this.#failures.add(error, messageOf(error));
+      throw error;
+    } finally {
+      if (this.#uncommitted.size > 0 || this.failure !== null) this.schedule();
+    }
+  }
+
+  /** Stops scheduling checkpoints. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #commitJournal(): Promise<void> {
+    const { journal, committed } = this.#options;
+    this.#startedAt = performance.now();
+    let bots = new Set<BotId>();
+    try {
+      const segments = await journal.seal();
+      bots = this.#uncommitted;
+      this.#uncommitted = new Set();
+      if (bots.size === 0 && segments.length === 0) return;
+      const change = await this.#changeOf(bots);
+      failpoint('checkpoint.before-commit');
+      await committed.commit(() => change, `Count ${counted(change.size, 'bot')}`);
+      failpoint('checkpoint.after-commit');
+      await journal.remove(segments);
+      failpoint('checkpoint.after-remove');
+    } catch (error) {
+      for (const id of bots) this.#uncommitted.add(id);
+      throw error;
+    }
+  }
+
+  async #changeOf(bots: Iterable<BotId>): Promise<StateChange> {
+    const change = new Map<BotId, BotState>();
+    const { state } = this.#options.committed;
+    await forEachInSlices(bots, (id) => void change.set(id, state.get(id)), 'service');
+    return change;
+  }
+
+  /** Milliseconds: one second after the first failure, then twice as long each time, at most a minute. */
+  #retryDelay(): number {
+    return Math.min(60_000, 1000 * 2 ** (this.#failuresInRow - 1));
+  }
+}

@@ -1,0 +1,160 @@
+import { type BotId, compareBotIds } from '../bot/id.ts';
+import type { Log } from '../lib/log.ts';
+import { type BotState, mergeBotStates } from './bot-state.ts';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
+import { RefConflictError, stateRef } from '../git/refs.ts';
+import type { StateRef } from './state-ref.ts';
+import type { State } from './state.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+
+/** What a commit changes: bot → what is merged into its state. */
+export type StateChange = ReadonlyMap<BotId, BotState>;
+
+/**
+ * The state in memory and the state ref. Commits of other processes are merged into memory; changes are committed to the
+ * ref, then merged into memory. Memory always has what the tip has that a commit is based on, so files are written whole.
+ */
+export class CommittedState {
+  readonly state: State;
+  readonly #ref: StateRef;
+  readonly #log: Log;
+  /** The tip that is merged into memory; undefined until one was read. */
+  #tip: string | null | undefined;
+  #peeked: string | undefined;
+  #peekedAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+  #committing: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
+  /** The texts that are merged into memory, by path, so that only other texts are parsed. */
+  readonly #merged = new Map<string, string>();
+
+  constructor(ref: StateRef, state: State, log: Log) {
+    this.#ref = ref;
+    this.state = state;
+    this.#log = log;
+  }
+
+  /**
+   * Resolves when memory has everything that any process had committed 5 ms ago; undefined where it has that already, as
+   * mostly, so that a check of a token does not wait.
+   * @throws what the ref does when it cannot be read
+   */
+  follow(): Promise<void> | undefined {
+    return this.#isCurrent() ? undefined : this.#readUntilCurrent();
+  }
+
+  /**
+   * Resolves when memory has everything that any process has committed by now.
+   * @throws what the ref does when it cannot be read
+   */
+  async refresh(): Promise<void> {
+    this.#peekedAt = Number.NEGATIVE_INFINITY;
+    await this.follow();
+  }
+
+  /** Whether memory has what was committed 5 ms ago: by the time, or by one peek. */
+  #isCurrent(): boolean {
+    const now = performance.now();
+    if (now - this.#peekedAt < peekInterval) return true;
+    if (this.#ref.peek() !== this.#peeked) return false;
+    this.#peekedAt = now;
+    return true;
+  }
+
+  async #readUntilCurrent(): Promise<void> {
+    while (!this.#isCurrent()) {
+      this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+      await this.#reading;
+    }
+  }
+
+  async #merge(files: ReadonlyMap<string, string>): Promise<void> {
+    const mergeFile = ([path, text]: readonly [string, string]): void => {
+      if (this.#merged.get(path) === text) return;
+      const faults = readShard(path, text, (id, botState) => void this.state.merge(id, botState));
+      for (const { line, message } of faults) {
+        this.#log.warn({ file: path, line }, `${path}:${line} of the state ref is skipped: ${message}`);
+      }
+      this.#merged.set(path, text);
+    };
+    await forEachInSlices(files, mergeFile, 'service');
+  }
+
+  /**
+   * Commits the change that `plan` returns for the current state, and merges it into memory. When another process
+   * commits first, its commit is merged and `plan` called again. An empty change commits nothing.
+   * @throws what the ref does when it cannot be read or written
+   */
+  async commit(plan: () => StateChange, subject: string): Promise<void> {
+    await this.#queue.run(async () => {
+      for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
+        if (attempt === mostAttempts) throw new RefConflictError(stateRef);
+      }
+    });
+  }
+
+  async #tryCommit(plan: () => StateChange, subject: string): Promise<boolean> {
+    await this.follow();
+    const onto = this.#tip ?? null;
+    const change = plan();
+    if (change.size === 0) return true;
+    const files = await this.#filesWith(change);
+    try {
+      const committing = this.#ref.commit(onto, files, subject);
+      this.#committing = committing.catch(() => {});
+      this.#tip = await committing;
+    } catch (error) {
+      if (!(error instanceof RefConflictError)) throw error;
+      this.#peeked = undefined;
+      this.#peekedAt = Number.NEGATIVE_INFINITY;
+      return false;
+    }
+    await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
+    for (const [path, text] of files) this.#merged.set(path, text);
+    // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
+    await this.refresh().catch(() => {});
+    return true;
+  }
+
+  async #filesWith(change: StateChange): Promise<Map<string, string>> {
+    const merged = (id: BotId): BotState => {
+      const changed = change.get(id);
+      return changed === undefined ? this.state.get(id) : mergeBotStates(this.state.get(id), changed);
+    };
+    const shards = new Map<number, BotId[]>();
+    const assign = (id: BotId): void => {
+      const number = shardNumber(id);
+      const bots = shards.get(number);
+      if (bots) bots.push(id);
+      else shards.set(number, [id]);
+    };
+    await forEachInSlices(change.keys(), assign, 'service');
+    const files = new Map<string, string>();
+    const write = ([number, bots]: readonly [number, readonly BotId[]]): void => {
+      const known = this.state.botsOf(number);
+      const unknown = bots.filter((id) => !this.state.has(id));
+      const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
+      files.set(shardPath(number), writeShard(all, merged));
+    };
+    await forEachInSlices(shards, write, 'service');
+    return files;
+  }
+
+  async #read(): Promise<void> {
+    await this.#committing;
+    const peeked = this.#ref.peek();
+    if (this.#tip === undefined || (await this.#ref.tip()) !== this.#tip) {
+      const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
+      await this.#merge(files);
+      this.#tip = commit;
+    }
+    this.#peeked = peeked;
+  }
+}
+
+/** Milliseconds between two peeks. */
+const peekInterval = 5;
+
+/** Attempts before a commit fails because another process commits first each time. */
+const mostAttempts = 30;

@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CountAt, CountStep, CountTimeline } from '../bot/count-timeline.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Log } from '../lib/log.ts';
+import { readRef, stateRef } from '../git/refs.ts';
+import type { RepositoryOpener } from '../git/repository.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Count } from './bot-state.ts';
+import { CountReader } from './count-reader.ts';
+import { secondsADay, secondsAnHour } from './timeline.ts';
+import { FollowedSeries } from './followed-series.ts';
+import { firstHour, planOf } from './history-plan.ts';
+import { readSeries, writeSeries } from './series-cache.ts';
+
+export interface CountHistoryOptions {
+  readonly repositoryOpener: RepositoryOpener;
+  /** The latest count of a bot. */
+  readonly latest: (id: BotId) => Count | undefined;
+  /** The folder for the cache: `<var>`. */
+  readonly folder: string;
+  /** Where another machine may commit to the state: the seconds between two looks for its commits. */
+  readonly syncSeconds?: number | undefined;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/**
+ * Each bot's counts over time: at the end of each day for ever, at the end of each hour for 30 days and today. They are read
+ * from the history of the state ref, at the start and after each hour, in the background; a cache spares most of that.
+ * A period that is not over, or not read yet, has the latest count.
+ */
+export class CountHistory implements CountTimeline {
+  readonly #options: CountHistoryOptions;
+  readonly #now: () => number;
+  readonly #days = new FollowedSeries();
+  readonly #hours = new FollowedSeries();
+  readonly #all = [this.#days, this.#hours];
+  readonly #cache: string;
+  readonly #stop = new AbortController();
+  #isSaved = true;
+  /** The hour since the epoch that was read last; undefined until all were. */
+  #readHour: number | undefined;
+  #readTip: string | null | undefined;
+  #version = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  /** How often it has failed in a row. */
+  #failures = 0;
+
+  constructor(options: CountHistoryOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#cache = join(options.folder, 'count-history');
+  }
+
+  /** Grows when more of the counts over time was read. */
+  get version(): number {
+    return this.#version;
+  }
+
+  async isRead(): Promise<boolean> {
+    if (this.#readHour === undefined && this.#running)
+      await Promise.race([this.#running, sleep(patience, undefined, { ref: false })]);
+    return this.#readHour !== undefined;
+  }
+
+  stamp(id: BotId, step: CountStep): string {
+    return `${this.#version} ${this.present(step)} ${this.#options.latest(id)?.value}`;
+  }
+
+  /** Begins to read, and goes on after each hour until it is closed. */
+  start(): void {
+    this.#running = this.#round().finally(() => {
+      if (this.#stop.signal.aborted) return;
+      this.#timer = setTimeout(() => this.start(), this.#wait()).unref();
+    });
+  }
+
+  /** Ends what is under way, and saves what the cache does not have yet. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+    await this.#save();
+  }
+
+  /**
+   * Brings the series to what the state ref's history has now.
+   * @throws {GitError}
+   * @throws {WritesUnavailableError} where there is no repository
+   */
+  async update(): Promise<void> {
+    const isFirst = this.#readHour === undefined;
+    if (isFirst && this.#days.read.length === 0) await readSeries(this.#cache, this.#all);
+    const repository = await this.#options.repositoryOpener.open();
+    const now = this.#now() / 1000;
+    const lastHour = Math.floor(now / secondsAnHour) - 1;
+    const tip = await readRef(repository, stateRef);
+    if (tip === this.#readTip && lastHour === this.#readHour) return;
+    const reader = new CountReader(repository, this.#stop.signal);
+    try {
+      const { days, hours } = await planOf(repository, reader, tip, now);
+      const isNewDay = await this.#days.follow(days, reader);
+      const isNewHour = await this.#hours.follow(hours, reader);
+      this.#readHour = lastHour;
+      this.#readTip = tip;
+      if (isFirst || isNewDay || isNewHour) this.#version++;
+      this.#isSaved &&= !isNewDay && !isNewHour;
+      if (isNewDay) await this.#save();
+    } finally {
+      reader.close();
+    }
+  }
+
+  present(step: CountStep): number {
+    return Math.floor(this.#now() / 1000 / secondsOf[step]);
+  }
+
+  first(id: BotId, step: CountStep): number | undefined {
+    const { counts } = step === 'day' ? this.#days : this.#hours;
+    return counts.first(id)?.period ?? (this.#options.latest(id) && this.present(step));
+  }
+
+  counts(id: BotId, step: CountStep, from: number, to: number): CountAt[] {
+    const changes = (step === 'day' ? this.#days : this.#hours).counts.changes(id);
+    const latest = this.#options.latest(id);
+    const present = this.present(step);
+    const readUntil = Math.floor((((this.#readHour ?? -1) + 1) * secondsAnHour) / secondsOf[step]) - 1;
+    const found: CountAt[] = [];
+    let next = 0;
+    for (let period = from; period <= Math.min(to, present); period++) {
+      while ((changes[next]?.period ?? Infinity) <= period) next++;
+      const known = changes[next - 1]?.count;
+      const isOver =
+        period < present && latest !== undefined && latest.at >= (period + 1) * secondsOf[step] * 1000;
+      const count = period <= readUntil || isOver ? known : (latest?.value ?? known);
+      if (count !== undefined) found.push({ period, count });
+    }
+    return found;
+  }
+
+  /** The growth of a bot's count, as `Counts` has it. */
+  growth(id: BotId): number | undefined {
+    const before = this.#hours.counts.first(id);
+    const latest = this.#options.latest(id);
+    if (before === undefined || latest === undefined || before.count === 0) return undefined;
+    return before.period < firstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await this.update();
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      this.#failures++;
+      // Warns once, when it fails again; a repository that is missing is reported by every write.
+      const level = this.#failures === 2 && !(error instanceof WritesUnavailableError) ? 'warn' : 'debug';
+      this.#options.log[level](
+        { err: error },
+        `could not read counts over time from the state ref: ${messageOf(error)}; retrying in a minute`,
+      );
+    }
+  }
+
+  /** Milliseconds until the next round: until the hour is over, or something may have failed or come before. */
+  #wait(): number {
+    const hour = secondsAnHour * 1000;
+    const untilHour = hour - (this.#now() % hour) + afterHour;
+    if (this.#failures > 0) return retryAfter;
+    return Math.min(untilHour, Math.max(retryAfter, (this.#options.syncSeconds ?? Infinity) * 1000));
+  }
+
+  async #save(): Promise<void> {
+    if (this.#isSaved) return;
+    try {
+      await writeSeries(this.#cache, this.#all);
+      this.#isSaved = true;
+    } catch (error) {
+      this.#options.log.warn(
+        { err: error },
+        `could not write the cache of counts over time: ${messageOf(error)}; the next start reads them from Git`,
+      );
+    }
+  }
+}
+
+/** Milliseconds that a read waits for the history at the start. */
+const patience = 2000;
+
+/** Milliseconds after an hour by which the last commit of it was made. */
+const afterHour = 10_000;
+
+/** Milliseconds after which a history that could not be read is tried again. */
+const retryAfter = 60_000;
+
+const secondsOf: Readonly<Record<CountStep, number>> = { hour: secondsAnHour, day: secondsADay };

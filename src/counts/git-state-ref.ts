@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import type { StateRef, StateTree } from './state-ref.ts';
+import { CommitEvents } from '../git/commit-events.ts';
+import { diffTrees } from '../git/file-change.ts';
+import { canRetry } from '../git/locks/stale-locks.ts';
+import type { Log } from '../lib/log.ts';
+import { type NewFile, importCommit, packFolder, type RefCommit } from '../git/commit/fast-import.ts';
+import { foldersOfRef, readRef, RefConflictError, stateRef } from '../git/refs.ts';
+import { fsyncFolders } from '../lib/fsync.ts';
+import { type Repository, type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
+import { blobId } from '../git/objects/object-id.ts';
+import { listFiles } from '../git/tree-listing.ts';
+import { readTipEntries } from '../git/commit/tip-files.ts';
+
+/**
+ * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.
+ * @param commits where each commit is published
+ */
+export function createStateRef(
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+  commits: CommitEvents = new CommitEvents(log),
+): StateRef {
+  const using = async <T>(work: (repository: Repository) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await repositoryOpener.open());
+    } catch (error) {
+      throw error instanceof RefConflictError ? error : unavailableBecause(error);
+    }
+  };
+  return {
+    read: async (known) => await using(async (repository) => await readState(repository, known)),
+    commit: async (onto, files, subject) =>
+      await using(async (repository) => {
+        const commit = await commitState(repository, { onto, files, subject }, log);
+        if (commit !== null && commit !== onto) commits.publish({ ref: 'state', commit });
+        return commit;
+      }),
+    tip: async () => await using(async (repository) => await readRef(repository, stateRef)),
+    peek: () => peekAt(repositoryOpener.opened),
+  };
+}
+
+interface NewState {
+  readonly onto: string | null;
+  readonly files: ReadonlyMap<string, string>;
+  readonly subject: string;
+}
+
+async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
+  const commit = await readRef(repository, stateRef);
+  const blobs = commit === null ? new Map<string, string>() : await listBlobs(repository, commit, known);
+  const objects = await repository.objects.read([...blobs.values()]);
+  const files = [...blobs.keys()].map((path, i): [string, string] => {
+    const object = objects[i];
+    if (object === undefined) throw new Error(`${path} of the state is too large to read: run "git fsck"`);
+    return [path, object.content.toString()];
+  });
+  return { commit, files: new Map(files) };
+}
+
+async function listBlobs(
+  repository: Repository,
+  commit: string,
+  known: string | undefined,
+): Promise<Map<string, string>> {
+  if (known !== undefined && (await repository.objects.has(known))) {
+    const files = await diffTrees(repository, known, commit);
+    return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
+  }
+  return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
+}
+
+async function commitState(
+  repository: Repository,
+  { onto, files, subject }: NewState,
+  log: Log,
+): Promise<string | null> {
+  const changed = await changedFiles(repository, onto, files);
+  if (changed.size === 0) {
+    if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
+    return onto;
+  }
+  const commit: RefCommit = { ref: stateRef, onto, message: `${subject}\n`, urgent: false, files: changed };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const id = await importCommit(repository, commit);
+      await fsyncFolders([packFolder(repository), ...foldersOfRef(repository, stateRef)]);
+      return id;
+    } catch (error) {
+      if (attempt >= attempts || !(await canRetry(repository, error, log))) throw error;
+    }
+  }
+}
+
+/** Attempts before a commit fails because git is killed each time. */
+const attempts = 8;
+
+async function changedFiles(
+  repository: Repository,
+  onto: string | null,
+  files: ReadonlyMap<string, string>,
+): Promise<RefCommit['files']> {
+  const old = await readTipEntries(repository, onto, [...files.keys()]);
+  const changed = new Map<string, NewFile>();
+  const compare = ([path, text]: readonly [string, string]): void => {
+    const content = Buffer.from(text);
+    const id = blobId(content, repository.hash);
+    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
+  };
+  await forEachInSlices(files, compare, 'service');
+  return changed;
+}
+
+function peekAt(repository: Repository | undefined): string {
+  if (repository === undefined) return '';
+  return [stateRef, 'packed-refs'].map((name) => markOf(join(repository.commonDir, name))).join(' ');
+}
+
+function markOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  } catch {
+    return '?';
+  }
+}

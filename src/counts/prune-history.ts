@@ -1,0 +1,168 @@
+import type { BotId } from '../bot/id.ts';
+import { fastImport } from '../git/commit/fast-import.ts';
+import { readRef, RefConflictError, stateRef, updateRefs } from '../git/refs.ts';
+import type { Repository } from '../git/repository.ts';
+import { CountReader } from './count-reader.ts';
+import { hoursFolder, writeHours } from './hour-files.ts';
+import { hourSpansOf, ownTree } from './spans.ts';
+import {
+  hourlyDays,
+  lastOfPeriods,
+  readHistory,
+  secondsADay,
+  secondsAnHour,
+  type PastState,
+} from './timeline.ts';
+
+/**
+ * Returns the commits of a history, newest first, that pruning keeps: all since `since`, in seconds since the epoch, and
+ * the last one of each day (UTC) before that. Of the tip's day it keeps the last one of each hour, unless that day is
+ * before `firstDay` (since the epoch): the tip's tree is the state, which has no room for the hours of its day.
+ */
+export function commitsToKeep<T extends { readonly time: number }>(
+  history: readonly T[],
+  since: number,
+  firstDay = Number.POSITIVE_INFINITY,
+): T[] {
+  const old = history.filter(({ time }) => time < since);
+  const tipDay = dayOf(history[0]);
+  const last = new Set([
+    ...lastOfPeriods(old, secondsADay).values(),
+    ...lastOfPeriods(
+      old.filter((commit) => tipDay >= firstDay && dayOf(commit) === tipDay),
+      secondsAnHour,
+    ).values(),
+  ]);
+  return history.filter((commit, i) => i === 0 || commit.time >= since || last.has(commit));
+}
+
+/**
+ * Prunes the history of the state ref: replaces it with a line of the kept commits, with their trees. The commit of a day
+ * of the last month gets files with the counts at the end of its hours. Returns the number of removed commits; 0, without
+ * a change, where the ref moves at the same time. Content history is never pruned.
+ * @param since in seconds since the epoch, as is `now`
+ * @throws {GitError}
+ */
+export async function pruneHistory(
+  repository: Repository,
+  since: number,
+  now = Date.now() / 1000,
+): Promise<number> {
+  const tip = await readRef(repository, stateRef);
+  if (tip === null) return 0;
+  const pruned = await writePrunedHistory(repository, tip, since, now);
+  if (pruned === undefined) return 0;
+  try {
+    await updateRefs(repository, new Map([[stateRef, { from: tip, to: pruned.commit }]]));
+  } catch (error) {
+    if (error instanceof RefConflictError) return 0;
+    throw error;
+  }
+  return pruned.removed;
+}
+
+/**
+ * Writes the pruned history of a state, on no ref. Returns its last commit and the number of removed commits; undefined
+ * where pruning removes none.
+ * @throws {GitError}
+ */
+export async function writePrunedHistory(
+  repository: Repository,
+  tip: string,
+  since: number,
+  now = Date.now() / 1000,
+): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
+  const history = await readHistory(repository, tip);
+  const firstDay = Math.floor(now / secondsADay) - hourlyDays;
+  const keep = commitsToKeep(history, since, firstDay);
+  if (keep.length === history.length) return undefined;
+  const commits = await withHours(repository, { history, keep, since, firstDay });
+  const input = historyStream(commits.toReversed());
+  const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
+  return { commit, removed: history.length - keep.length };
+}
+
+/** A commit that is kept, and the files of hours that it gets: undefined where it keeps those it has. */
+interface KeptCommit extends PastState {
+  readonly hours?: ReadonlyMap<string, string>;
+}
+
+interface Pruning {
+  readonly history: readonly PastState[];
+  readonly keep: readonly PastState[];
+  readonly since: number;
+  readonly firstDay: number;
+}
+
+async function withHours(
+  repository: Repository,
+  { history, keep, since, firstDay }: Pruning,
+): Promise<KeptCommit[]> {
+  const tipDay = dayOf(history[0]);
+  const reader = new CountReader(repository);
+  const kept: KeptCommit[] = [];
+  try {
+    for (const commit of keep) {
+      const day = dayOf(commit);
+      if (commit.time >= since) kept.push(commit);
+      else if (day < firstDay) kept.push({ ...commit, hours: noFiles });
+      else if (day === tipDay) kept.push(commit);
+      else {
+        const ofDay = history.filter((other) => other.time < since && dayOf(other) === day);
+        kept.push(ofDay.length === 1 ? commit : { ...commit, hours: await hoursOf(reader, commit, ofDay) });
+      }
+    }
+  } finally {
+    reader.close();
+  }
+  return kept;
+}
+
+const noFiles: ReadonlyMap<string, string> = new Map();
+
+/** The files for the hours of a day before that of its last commit, and for that hour its tree alone. */
+async function hoursOf(
+  reader: CountReader,
+  last: PastState,
+  ofDay: readonly PastState[],
+): Promise<ReadonlyMap<string, string>> {
+  const indexes = await reader.readHourIndexes(ofDay.map(({ tree }) => tree));
+  const lastHour = Math.floor(last.time / secondsAnHour);
+  const spans = hourSpansOf(ofDay, indexes).filter(({ moments }) =>
+    moments.every(({ period }) => period < lastHour),
+  );
+  const hours = spans.flatMap(({ moments }) => moments.map(({ period, tree }) => ({ hour: period, tree })));
+  const places = new Map(hours.map(({ hour }, place) => [hour, place]));
+  const counts = new Map<BotId, (number | undefined)[]>();
+  await reader.read(spans, null, (period, id, count) => {
+    const ofBot = counts.get(id) ?? Array<number | undefined>(hours.length).fill(undefined);
+    counts.set(id, ofBot);
+    ofBot[places.get(period) ?? 0] = count;
+  });
+  if (counts.size === 0) return noFiles;
+  return writeHours([...hours, { hour: lastHour, tree: ownTree(last, indexes) }], counts);
+}
+
+/** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */
+function historyStream(commits: readonly KeptCommit[]): string {
+  const ref = 'refs/botshelf/pruned';
+  const parts = commits.map(({ tree, time, identity, subject, hours }, i) => {
+    const message = `${subject}\n`;
+    return [
+      `commit ${ref}\nmark :${i + 1}\ncommitter ${identity} ${time} +0000\n`,
+      `data ${Buffer.byteLength(message)}\n${message}\n`,
+      i === 0 ? '' : `from :${i}\n`,
+      `M 040000 ${tree} \n`,
+      ...(hours === undefined ? [] : [`D ${hoursFolder}\n`]),
+      ...[...(hours ?? [])].map(
+        ([path, text]) => `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`,
+      ),
+      '\n',
+    ].join('');
+  });
+  return `${parts.join('')}get-mark :${commits.length}\nreset ${ref}\n\ndone\n`;
+}
+
+function dayOf(commit: { readonly time: number } | undefined): number {
+  return Math.floor((commit?.time ?? 0) / secondsADay);
+}

@@ -1,0 +1,92 @@
+import type { BotId } from '../bot/id.ts';
+import type { TokenDigest } from '../bot/token.ts';
+import { type BotState, botStateOf, latestTime } from './bot-state.ts';
+
+/** A line of the state ref that cannot be read. */
+export interface ShardFault {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** What is wrong, a colon, and the fix. */
+  readonly message: string;
+}
+
+/** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
+export function shardNumber(id: BotId): number {
+  return Number.parseInt(id.slice(-4), 10);
+}
+
+/** Returns the path of that file, `<ab>/<cd>.json`. */
+export function shardPath(number: number): string {
+  const digits = String(number).padStart(4, '0');
+  return `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
+}
+
+/** Returns the text of a shard: a JSON object with one line per bot, in the order of `bots`. */
+export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotState): string {
+  return `{\n${bots.map((id) => writeLine(id, stateOf(id))).join(',\n')}\n}\n`;
+}
+
+/**
+ * Calls `take` with every bot of a shard, and returns the lines that were skipped: those that `writeShard` would not
+ * write. Order and trailing commas are ignored, as merges by hand get them wrong.
+ */
+export function readShard(
+  path: string,
+  text: string,
+  take: (id: BotId, botState: BotState) => void,
+): readonly ShardFault[] {
+  const faults: ShardFault[] = [];
+  const number = Number.parseInt(path.slice(0, 2) + path.slice(3, 5), 10);
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  for (const [index, line] of lines.entries()) {
+    if (index === 0 ? line === '{' : index === lines.length - 1 && line === '}') continue;
+    const message = readLine(number, line, take);
+    if (message !== undefined) faults.push({ path, line: index + 1, message });
+  }
+  return faults;
+}
+
+function writeLine(id: BotId, { count, token }: BotState): string {
+  const parts: string[] = [];
+  if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
+  if (token) {
+    parts.push(`"token":${token.digest === null ? 'null' : `"${token.digest}"`},"tokenAt":${token.at}`);
+    if (token.generation > 0) parts.push(`"tokenGen":${token.generation}`);
+  }
+  return `"${id}":{${parts.join(',')}}`;
+}
+
+const pattern =
+  /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16})(?:,"tokenGen":([1-9]\d{0,14}))?)?\},?$/;
+
+function readLine(
+  shard: number,
+  line: string,
+  take: (id: BotId, botState: BotState) => void,
+): string | undefined {
+  const match = pattern.exec(line);
+  if (match === null)
+    return 'this is not a line of a state: restore it from an older commit of the state ref';
+  const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
+  const id = digits as BotId;
+  const number = shardNumber(id);
+  if (number !== shard) return `${id} does not belong here: move the line to ${shardPath(number)}`;
+  const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > latestTime);
+  if (late !== undefined) return `${late} is not a time: the last one is ${latestTime}`;
+  take(
+    id,
+    botStateOf(
+      countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
+      tokenAt === undefined
+        ? undefined
+        : {
+            digest: (digest ?? null) as TokenDigest | null,
+            at: Number(tokenAt),
+            generation: Number(generation),
+          },
+    ),
+  );
+  return undefined;
+}

@@ -1,0 +1,251 @@
+import { WritesUnavailableError } from '../bot/errors.ts';
+import type { CurrentCounts } from '../bot/counts.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Failure } from '../lib/failure-log.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/errors.ts';
+import { CommittedState } from './committed-state.ts';
+import { clockTime, type Count, countTimeAfter } from './bot-state.ts';
+import { Checkpointer } from './checkpointer.ts';
+import { Journal } from './journal.ts';
+import type { JournalEntry } from './journal-line.ts';
+import { State } from './state.ts';
+import type { StateRef } from './state-ref.ts';
+
+export interface StateStoreOptions {
+  /** The journal's folder: `<var>/journal`. */
+  readonly folder: string;
+  /** Null where the catalogue is in no repository: then every write is refused. */
+  readonly ref: StateRef | null;
+  /** At most one checkpoint in that time. */
+  readonly stateSeconds: number;
+  /**
+   * The age after which an unchanged count is written again with its new time, as another machine may have another count
+   * from before. Undefined where there is no other machine: then an hour, which is the most.
+   */
+  readonly repeatSeconds?: number | undefined;
+  readonly log: Log;
+}
+
+/**
+ * The counts of all bots, and the digests of their tokens: read from memory, written through the journal and the state ref. A write that has
+ * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
+ */
+export class StateStore implements CurrentCounts {
+  readonly #state = new State();
+  readonly #committed: CommittedState;
+  readonly #journal: Journal;
+  readonly #checkpointer: Checkpointer;
+  readonly #log: Log;
+  /** Milliseconds. */
+  readonly #repeatAfter: number;
+  /** The latest entry of each bot that is not durable yet. */
+  readonly #pending = new Map<BotId, JournalEntry>();
+  /** When an unchanged count was last posted that was not written again. */
+  readonly #repeatedAt = new Map<BotId, number>();
+  /** The latest time of a refused count. It may be on disk all the same, so later counts get a later time. */
+  #refusedAt = 0;
+  /** Why every write is refused; undefined while writes are accepted. */
+  #closed: string | undefined;
+  #isLoaded = false;
+
+  /** Creates the state and loads it. @throws as `load` does */
+  static async open(options: StateStoreOptions): Promise<StateStore> {
+    const store = new StateStore(options);
+    await store.load();
+    return store;
+  }
+
+  /** Call `load` before anything else. */
+  constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
+    this.#log = log;
+    this.#repeatAfter = Math.min(repeatSeconds ?? anHour, anHour) * 1000;
+    if (ref === null) this.#closed = noRepository;
+    this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
+    this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
+    this.#checkpointer = new Checkpointer({
+      journal: this.#journal,
+      committed: this.#committed,
+      seconds: stateSeconds,
+      log,
+    });
+  }
+
+  /**
+   * Reads the ref, then the journal, and schedules a checkpoint of the journal. A ref that cannot be read is logged; each
+   * check of a token retries.
+   * @throws a system error when the journal cannot be read
+   */
+  async load(): Promise<void> {
+    // Without a repository nothing is kept.
+    if (this.#closed === undefined) {
+      await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+      await this.#journal.replay(({ id, count, countedAt }) => {
+        if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
+      });
+      if (this.#journal.hasSealed) this.#checkpointer.schedule();
+    }
+    this.#isLoaded = true;
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  get version(): number {
+    return this.#state.version;
+  }
+
+  /** A bot's latest count; undefined when it never had one. */
+  count(id: BotId): number | undefined {
+    return this.#state.count(id)?.value;
+  }
+
+  /** A bot's latest count, with the time it was written; undefined when it never had one. */
+  latest(id: BotId): Count | undefined {
+    const count = this.#state.count(id);
+    return count && { value: count.value, at: clockTime(count.at) };
+  }
+
+  reportedAt(id: BotId): number | undefined {
+    const written = this.latest(id)?.at;
+    return written === undefined ? undefined : Math.max(written, this.#repeatedAt.get(id) ?? 0);
+  }
+
+  /** The tokens, as they were last read: call `follow` before. */
+  get tokens(): Pick<State, 'token' | 'holder'> {
+    return this.#state;
+  }
+
+  get journal(): Pick<Journal, 'writes'> {
+    return this.#journal;
+  }
+
+  get checkpointer(): Pick<Checkpointer, 'waiting' | 'checkpointedAt'> {
+    return this.#checkpointer;
+  }
+
+  /** Returns what does not work now: saving counts, which is retried for the next call, and committing them. */
+  failures(): readonly Failure[] {
+    this.#journal.retry();
+    return [this.#journal.failure, this.#checkpointer.failure].filter((failure) => failure !== null);
+  }
+
+  /** Returns that a merged count is from a clock that is ahead of this machine's; nothing where none is. */
+  clockFaults(): string[] {
+    const id = this.#state.findAhead();
+    const count = id && this.latest(id);
+    if (!count) return [];
+    const time = new Date(count.at).toISOString();
+    return [
+      `the count of the bot ${id} has the time ${time}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines`,
+    ];
+  }
+
+  /** A count that has not changed is not written again, unless it is older than `repeatSeconds` or an hour. */
+  async setCount(id: BotId, count: number): Promise<void> {
+    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
+    const pending = this.#pending.get(id);
+    const known = this.#state.count(id);
+    // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
+    const isKnown = known?.value === count && Math.abs(Date.now() - clockTime(known.at)) <= this.#repeatAfter;
+    if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
+      this.#repeatedAt.set(id, Date.now());
+      return;
+    }
+    const countedAt = countTimeAfter(Math.max(pending?.countedAt ?? known?.at ?? 0, this.#refusedAt));
+    const entry: JournalEntry = { id, count, countedAt };
+    this.#pending.set(id, entry);
+    try {
+      await this.#journal.append(entry);
+    } catch (error) {
+      this.#refusedAt = Math.max(this.#refusedAt, countedAt);
+      this.#forget(entry);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads what any process had committed 5 ms ago; undefined where it was read since.
+   * @throws {WritesUnavailableError} when the state ref cannot be read
+   */
+  follow(): Promise<void> | undefined {
+    return this.#committed.follow()?.catch((error: unknown) => {
+      throw unavailable(`the state ref cannot be read: ${messageOf(error)}`, error);
+    });
+  }
+
+  /**
+   * Runs `work`, which commits to the state ref.
+   * @throws {WritesUnavailableError} when writes are refused, or it fails
+   */
+  async write<T>(work: (committed: CommittedState) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new WritesUnavailableError(this.#closed);
+    try {
+      return await work(this.#committed);
+    } catch (error) {
+      throw unavailable(`the state ref cannot be written: ${messageOf(error)}`, error);
+    }
+  }
+
+  /**
+   * Reads what was committed to the state ref.
+   * @throws what the ref does when it cannot be read
+   */
+  async refresh(): Promise<void> {
+    await this.#committed.refresh();
+  }
+
+  /**
+   * Commits every count that was answered by now.
+   * @throws what went wrong; it is logged, and retried later
+   */
+  async checkpoint(): Promise<void> {
+    if (this.#closed === undefined) await this.#checkpointer.checkpoint();
+  }
+
+  /**
+   * Refuses further writes, finishes those under way, checkpoints and closes. Counts that cannot be committed stay in
+   * the journal.
+   */
+  async close(): Promise<void> {
+    if (this.#closed !== undefined) return;
+    this.#closed = 'the service is shutting down: try again in a few seconds';
+    this.#checkpointer.stop();
+    await this.#checkpointer.checkpoint().catch(() => {});
+    await this.#journal.close();
+  }
+
+  #apply(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      this.#state.merge(entry.id, { count: { value: entry.count, at: entry.countedAt } });
+      this.#forget(entry);
+      this.#checkpointer.add(entry.id);
+    }
+  }
+
+  #forget(entry: JournalEntry): void {
+    if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
+  }
+}
+
+const anHour = 60 * 60;
+
+const noRepository =
+  'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';
+
+/** The state ref of a catalogue that is in no repository. */
+const nowhere: StateRef = {
+  read: async () => ({ commit: null, files: new Map() }),
+  tip: async () => null,
+  commit: async () => {
+    throw new WritesUnavailableError(noRepository);
+  },
+  peek: () => '',
+};
+
+function unavailable(message: string, error: unknown): WritesUnavailableError {
+  return error instanceof WritesUnavailableError
+    ? error
+    : new WritesUnavailableError(message, { cause: error });
+}

@@ -1,0 +1,103 @@
+import { type BotId, compareBotIds } from '../bot/id.ts';
+import type { TokenDigest } from '../bot/token.ts';
+import {
+  type BotState,
+  botStateOf,
+  type Count,
+  isAhead,
+  type TokenState,
+  laterCount,
+  mergeTokens,
+} from './bot-state.ts';
+import { shardNumber } from './shards.ts';
+
+/** The state of every bot, in memory. A bot's state changes by merging only. */
+export class State {
+  readonly #bots = new Map<BotId, BotState>();
+  readonly #holders = new Map<TokenDigest, BotId>();
+  readonly #shards = new Map<number, Shard>();
+  /** The bots whose count was ahead of the clock when it was merged. */
+  readonly #ahead = new Set<BotId>();
+  #version = 0;
+
+  /** Grows with each change of a count. */
+  get version(): number {
+    return this.#version;
+  }
+
+  has(id: BotId): boolean {
+    return this.#bots.has(id);
+  }
+
+  /** Returns the state of a bot; an empty one for a bot without any. */
+  get(id: BotId): BotState {
+    return this.#bots.get(id) ?? none;
+  }
+
+  count(id: BotId): Count | undefined {
+    return this.#bots.get(id)?.count;
+  }
+
+  token(id: BotId): TokenState | undefined {
+    return this.#bots.get(id)?.token;
+  }
+
+  holder(digest: TokenDigest): BotId | undefined {
+    return this.#holders.get(digest);
+  }
+
+  /** Merges `botState` into the state of a bot. Returns whether anything changed. */
+  merge(id: BotId, botState: BotState): boolean {
+    const known = this.#bots.get(id);
+    const count = laterCount(known?.count, botState.count);
+    const token = mergeTokens(known?.token, botState.token);
+    if (known !== undefined && known.count === count && known.token === token) return false;
+    if (known === undefined) this.#addToShard(id);
+    if (known?.count?.value !== count?.value) this.#version++;
+    if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
+    if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
+    this.#bots.set(id, botStateOf(count, token));
+    return true;
+  }
+
+  /** Returns a bot whose count is from a clock that is ahead of this machine's; undefined where there is none. */
+  findAhead(): BotId | undefined {
+    for (const id of this.#ahead) {
+      if (isAhead(this.count(id)?.at ?? 0)) return id;
+      this.#ahead.delete(id);
+    }
+    return undefined;
+  }
+
+  /** Returns the bots of one file of the state ref, in numeric order. */
+  botsOf(shard: number): readonly BotId[] {
+    const found = this.#shards.get(shard);
+    if (found === undefined) return [];
+    if (!found.sorted) found.ids.sort(compareBotIds);
+    found.sorted = true;
+    return found.ids;
+  }
+
+  #addToShard(id: BotId): void {
+    const number = shardNumber(id);
+    const shard = this.#shards.get(number);
+    if (shard === undefined) {
+      this.#shards.set(number, { ids: [id], sorted: true });
+    } else {
+      shard.ids.push(id);
+      shard.sorted = false;
+    }
+  }
+
+  #moveToken(id: BotId, from: TokenState | undefined, to: TokenState | undefined): void {
+    if (from?.digest && this.#holders.get(from.digest) === id) this.#holders.delete(from.digest);
+    if (to?.digest) this.#holders.set(to.digest, id);
+  }
+}
+
+interface Shard {
+  readonly ids: BotId[];
+  sorted: boolean;
+}
+
+const none: BotState = {};

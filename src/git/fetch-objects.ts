@@ -1,0 +1,64 @@
+import { UserError } from '../lib/errors.ts';
+import { fetchCommand } from './fetch-command.ts';
+import { runCommandLineGit } from './process/command-line-git.ts';
+import { GitError } from './process/git-error.ts';
+
+/**
+ * Fetches a commit that no branch of the clone has, such as that of a pull request, with its history. It moves no ref, runs
+ * no hook and checks nothing out. A partial clone leaves out the same objects as before.
+ * @param remote a remote's name, or an address
+ * @param id the whole id of the commit
+ * @throws {UserError} where it cannot be fetched, or has broken objects
+ */
+export async function fetchCommit(folder: string, remote: string, id: string): Promise<void> {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
+    throw new UserError(
+      `${JSON.stringify(id)} is not the id of a commit: --fetch needs all 40 digits in --head`,
+    );
+  try {
+    await runCommandLineGit(folder, [...fetch, '--', remote, id], { timeLimit });
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UserError(
+      `commit ${id} cannot be fetched from ${JSON.stringify(remote)}, or has broken objects: ${error.stderr.trim() || 'git was stopped, as it took too long'}`,
+    );
+  }
+}
+
+/**
+ * Fetches in one request the objects that a partial clone lacks of these. Without it, git fetches each of them when it is
+ * read, one after the other.
+ * @param revisions lists of arguments of `git rev-list`: commits, or trees with `--` and paths that are taken literally
+ * @throws {GitError}
+ */
+export async function fetchMissing(
+  folder: string,
+  ...revisions: readonly (readonly string[])[]
+): Promise<void> {
+  const remote = await promisorRemote(folder);
+  if (remote === undefined) return;
+  const lists = await Promise.all(
+    revisions.map(async (args) => await runCommandLineGit(folder, [...listMissing, ...args])),
+  );
+  const missing = new Set(lists.flatMap((list) => [...list.matchAll(/^\?(.+)$/gm)].map(([, id = '']) => id)));
+  if (missing.size === 0) return;
+  const input = [...missing].map((id) => `${id}\n`).join('');
+  await runCommandLineGit(folder, [...fetchObjects, '--', remote], { input, timeLimit });
+}
+
+/** Returns the remote that a partial clone fetches from; undefined for any other clone. */
+async function promisorRemote(folder: string): Promise<string | undefined> {
+  const query = ['config', '--bool', '--get-regexp', String.raw`^remote\..*\.promisor$`];
+  const lines = await runCommandLineGit(folder, query, { accepts: 1 });
+  return /^remote\.(.+)\.promisor true$/m.exec(lines)?.[1];
+}
+
+const fetch = fetchCommand('fetch.fsckObjects=true');
+
+/** Without a negotiation, in which git would offer what it has: objects are wanted, and no history. */
+const fetchObjects = ['-c', 'fetch.negotiationAlgorithm=noop', ...fetch, '--filter=blob:none', '--stdin'];
+
+const listMissing = ['--literal-pathspecs', 'rev-list', '--objects', '--no-object-names', '--missing=print'];
+
+/** Seconds that a fetch may take. */
+const timeLimit = 600;

@@ -1,0 +1,55 @@
+import { runCommandLineGit } from './process/command-line-git.ts';
+import { GitError } from './process/git-error.ts';
+
+/**
+ * Calls `take` with each line in `folder` below `root` that has one of `words`, and its file's path relative to `root`.
+ * @param commit null for the work tree, with the files that are not tracked
+ * @throws {GitError}
+ */
+export async function grepLines(
+  root: string,
+  commit: string | null,
+  folder: string,
+  words: readonly string[],
+  take: (path: string, line: string) => void,
+): Promise<void> {
+  const where = commit === null ? ['--untracked', '--no-exclude-standard'] : [commit];
+  const args = [...options, ...words.flatMap((word) => ['-e', word]), ...where, '--', folder];
+  const skipped = commit === null ? 0 : commit.length + 1;
+  let rest = Buffer.alloc(0);
+  const takeLines = (bytes: Buffer): void => {
+    for (const line of bytes.toString().split('\n')) {
+      const nul = line.indexOf('\0');
+      if (nul !== -1) take(line.slice(skipped, nul), line.slice(nul + 1));
+    }
+  };
+  try {
+    const take = (piece: Buffer): void => {
+      const bytes = Buffer.concat([rest, piece]);
+      const end = bytes.lastIndexOf(newline) + 1;
+      takeLines(bytes.subarray(0, end));
+      rest = Buffer.from(bytes.subarray(end));
+    };
+    await runCommandLineGit(root, ['grep', ...args], { take });
+  } catch (error) {
+    const noneFound = error instanceof GitError && error.status === 1 && error.stderr === '';
+    if (!noneFound) throw error;
+  }
+}
+
+const newline = 0x0a;
+
+/** Makes the output `path NUL line`, whatever is configured. More threads take half as much CPU again, and no less time. */
+const options = [
+  '--no-color',
+  '--no-line-number',
+  '--no-column',
+  '--no-heading',
+  '--no-break',
+  '--no-recurse-submodules',
+  '--no-textconv',
+  '--text',
+  '--fixed-strings',
+  '--null',
+  '--threads=1',
+];

@@ -1,0 +1,226 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP, type Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { messageOf } from '../lib/errors.ts';
+import { isPublicAddress } from '../lib/network-address.ts';
+import { ImageError } from './image-error.ts';
+
+/** Options for tests, which fetch from a local server. Only `site` is set in the service. */
+export interface ConnectorOptions {
+  /** Whether an address may be connected to; `isPublicAddress` unless given. */
+  readonly allow?: (address: string) => boolean;
+  /** Name servers to ask instead of the system's. */
+  readonly nameServers?: readonly string[];
+  /** A certificate authority to trust instead of the public ones. */
+  readonly ca?: string;
+  /** Milliseconds for all of a fetch: look-ups, redirects and body. */
+  readonly timeLimit?: number;
+  /** The public address of this service, sent in the User-Agent. */
+  readonly site?: string;
+}
+
+/**
+ * Fetches images from untrusted addresses: over https only, and only from the public internet. Host names are resolved
+ * here, all their addresses are checked, and the connection goes to one of those, so that a name that resolves differently
+ * later gains nothing. The resolver uses no thread of the pool that writes files, unlike the system's.
+ */
+export class ImageConnector {
+  readonly #allow: (address: string) => boolean;
+  readonly #dial: buildConnector.connector;
+  readonly #resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  readonly #agent: Agent;
+  readonly #timeLimit: number;
+  readonly #userAgent: string;
+
+  constructor({ allow, nameServers, ca, timeLimit, site }: ConnectorOptions = {}) {
+    this.#allow = allow ?? isPublicAddress;
+    this.#timeLimit = timeLimit ?? 10_000;
+    this.#userAgent = site === undefined ? 'Botshelf image cache' : `Botshelf image cache (+${site})`;
+    if (nameServers) this.#resolver.setServers(nameServers);
+    this.#dial = buildConnector({ timeout: attemptTime, ...(ca === undefined ? {} : { ca }) });
+    this.#agent = new Agent({
+      connect: (options, callback) => void this.#connect(options, callback),
+      headersTimeout: this.#timeLimit,
+      bodyTimeout: this.#timeLimit,
+    });
+  }
+
+  /**
+   * Fetches up to 8 MiB within ten seconds. Checks that the response has the content type of an image; the decoder checks
+   * the bytes.
+   * @throws {ImageError} for every failure, and when `signal` is aborted
+   */
+  async fetch(url: string, signal?: AbortSignal): Promise<Buffer> {
+    const abort = new AbortController();
+    const end = (): void => abort.abort(new ImageError('was cancelled'));
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end);
+    const timer = setTimeout(() => {
+      abort.abort(new ImageError(`did not arrive within ${this.#timeLimit / 1000} s`, 'host'));
+    }, this.#timeLimit);
+    try {
+      return await this.#follow(url, abort.signal);
+    } catch (error) {
+      throw imageErrorOf(abort.signal.aborted ? abort.signal.reason : error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** Ends all connections; what is being fetched fails. */
+  async close(): Promise<void> {
+    this.#resolver.cancel();
+    await this.#agent.destroy();
+  }
+
+  async #follow(start: string, signal: AbortSignal): Promise<Buffer> {
+    let url = checkedUrl(start, start);
+    for (let hops = 0; hops <= mostRedirects; hops += 1) {
+      const response = await request(url, {
+        dispatcher: this.#agent,
+        signal,
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: 'image/webp,image/png,image/jpeg,image/gif',
+          'accept-encoding': 'identity',
+        },
+      });
+      const next = redirectOf(response);
+      if (next === undefined) return await bodyOf(response);
+      discard(response);
+      url = checkedUrl(next, url);
+    }
+    throw new ImageError(`redirects more than ${mostRedirects} times`);
+  }
+
+  async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#dialChecked(options);
+    } catch (error) {
+      callback(imageErrorOf(error), null);
+      return;
+    }
+    callback(null, socket);
+  }
+
+  async #dialChecked(options: buildConnector.Options): Promise<Socket> {
+    const addresses = await this.#addressesOf(options.hostname.replace(/^\[|\]$/g, ''));
+    const refused = addresses.find((address) => !this.#allow(address));
+    if (refused !== undefined) throw new ImageError(`leads to ${refused}, which is not a public address`);
+    let failure: unknown;
+    for (const address of addresses.slice(0, mostAttempts)) {
+      try {
+        return await this.#dialTo({ ...options, hostname: address });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #addressesOf(host: string): Promise<string[]> {
+    if (isIP(host) !== 0) return [host];
+    const [four, six] = await Promise.allSettled([
+      this.#resolver.resolve4(host),
+      this.#resolver.resolve6(host),
+    ]);
+    const addresses = [four, six].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    if (addresses.length > 0) return addresses;
+    const reason = four.status === 'rejected' ? messageOf(four.reason) : 'no answer';
+    throw new ImageError(`has a host without an address (${reason})`, 'host');
+  }
+
+  async #dialTo(options: buildConnector.Options): Promise<Socket> {
+    return await new Promise((resolve, reject) => {
+      this.#dial(options, (error, socket) => (error ? reject(error) : resolve(socket)));
+    });
+  }
+}
+
+const mostRedirects = 3;
+
+/** How many of a host's addresses are tried, and for how many milliseconds each. */
+const mostAttempts = 3;
+const attemptTime = 4_000;
+
+const mostBytes = 8 * 1024 * 1024;
+
+/** The content types of images that can be decoded; storage services send octet-stream for every file. */
+const types = new Set([
+  'image/apng',
+  'image/gif',
+  'image/jpeg',
+  'image/jpg',
+  'image/png',
+  'image/webp',
+  'application/octet-stream',
+  'binary/octet-stream',
+]);
+
+function checkedUrl(text: string, base: string): string {
+  if (!URL.canParse(text, base)) throw new ImageError('redirects to an invalid address');
+  const url = new URL(text, base);
+  if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} instead of https:`);
+  if (url.username || url.password) throw new ImageError('leads to an address with a user name or password');
+  url.hash = '';
+  return url.href;
+}
+
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
+  return typeof headers.location === 'string' ? headers.location : undefined;
+}
+
+async function bodyOf(response: Dispatcher.ResponseData): Promise<Buffer> {
+  try {
+    checkHead(response);
+  } catch (error) {
+    discard(response);
+    throw error;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBytes) throw new ImageError(tooBig);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const tooBig = `is larger than ${mostBytes / 1024 / 1024} MiB`;
+
+function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
+  if (statusCode !== 200) {
+    const isHostFailing = statusCode === 429 || statusCode >= 500;
+    throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'picture');
+  }
+  const type =
+    String(headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase() ?? '';
+  if (type === 'image/svg+xml')
+    throw new ImageError('is an SVG, of which no copies are made for safety', 'nobody');
+  if (!types.has(type))
+    throw new ImageError(
+      `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,
+    );
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding !== 'identity')
+    throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
+  if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageError(tooBig);
+}
+
+/** Ends the response without reading the rest, which may be endless. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {}).destroy();
+}
+
+function imageErrorOf(error: unknown): ImageError {
+  return error instanceof ImageError
+    ? error
+    : new ImageError(`cannot be fetched: ${messageOf(error)}`, 'host');
+}

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PageData } from '../catalogue/page/page.ts';
+import type { GitFile } from '../git/file-change.ts';
+import { parseRawDiff, rawDiffOptions } from '../git/raw-diff.ts';
+import type { Repository } from '../git/repository.ts';
+import { readPageData } from './page-data.ts';
+import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
+
+/**
+ * Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
+ */
+export type KeyWriter = { readonly by: 'person' } | { readonly by: 'post'; readonly at: number };
+
+interface PageCommit {
+  readonly parents: number;
+  /** Seconds since the epoch. */
+  readonly time: number;
+  /** The bots that it names, if a service made it. */
+  readonly bots: readonly string[];
+  /** The page, and the different ones of its parents. */
+  readonly after: GitFile | null;
+  readonly before: (GitFile | null)[];
+}
+
+/** The commits of one side of a diverged branch that changed certain pages. */
+export class KeyHistory {
+  readonly #repository: Repository;
+  readonly #commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
+
+  private constructor(repository: Repository, commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>) {
+    this.#repository = repository;
+    this.#commits = commits;
+  }
+
+  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
+  static async read(
+    repository: Repository,
+    tip: string,
+    other: string,
+    paths: readonly string[],
+  ): Promise<KeyHistory> {
+    const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
+    return new KeyHistory(repository, parseLog(await repository.run(log, { input })));
+  }
+
+  /**
+   * Returns who set a key to `value`, which it has at the tip. Undefined where no commit of this side did: the value is
+   * older than the divergence.
+   * @throws {GitError}
+   */
+  async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
+    for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {
+      // A merge that has the file of one of its parents did not change it.
+      if (before.length < parents) continue;
+      const [page, ...others] = await this.#read(path, [after, ...before]);
+      if (page === undefined || !isDeepStrictEqual(page[key], value)) continue;
+      if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
+      if (!bots.includes(bot)) return { by: 'person' };
+      const { edited } = page;
+      return { by: 'post', at: typeof edited === 'number' ? edited : time * 1000 };
+    }
+    return undefined;
+  }
+
+  async #read(path: string, files: readonly (GitFile | null)[]): Promise<(PageData | undefined)[]> {
+    return await Promise.all(files.map(async (file) => await readPageData(this.#repository, path, file?.id)));
+  }
+}
+
+const log = [
+  '--literal-pathspecs',
+  'log',
+  '--stdin',
+  '--topo-order',
+  '--full-history',
+  '--root',
+  '--no-show-signature',
+  '--no-color',
+  '-m',
+  ...rawDiffOptions,
+  '--no-renames',
+  `--format=%H%n%P%n%ct%n${serviceFormat}`,
+];
+
+/** Returns path → its commits by id, newest first. Git prints a merge once for each parent that it differs from. */
+function parseLog(text: string): Map<string, Map<string, PageCommit>> {
+  const commits = new Map<string, Map<string, PageCommit>>();
+  for (const { header, path, before, after } of parseRawDiff(text)) {
+    const [id = '', parents = '', time = '', ...marks] = header.split('\n');
+    const ofPath = commits.get(path) ?? new Map<string, PageCommit>();
+    const commit = ofPath.get(id) ?? {
+      parents: parents === '' ? 0 : parents.split(' ').length,
+      time: Number(time),
+      bots: botsUpdatedBy(marks),
+      after,
+      before: [],
+    };
+    commit.before.push(...before);
+    commits.set(path, ofPath.set(id, commit));
+  }
+  return commits;
+}

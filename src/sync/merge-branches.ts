@@ -1,0 +1,113 @@
+import type { BotId } from '../bot/id.ts';
+import { placeAt } from '../catalogue/page/layout.ts';
+import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
+import { diffTrees, type FileChange, type GitFile } from '../git/file-change.ts';
+import { treeOf } from '../git/history.ts';
+import type { Repository } from '../git/repository.ts';
+import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
+import { mergeMessage, type SetAsideChange } from './set-aside.ts';
+
+/** What merging two sides comes to. */
+export interface BranchMerge {
+  readonly commit: string;
+  readonly setAside: readonly SetAsideChange[];
+}
+
+/**
+ * Makes a merge commit of both sides, theirs first. Pages that both changed are merged by meaning, whether Git saw a
+ * conflict or not; of other files in conflict theirs stays. Of a key that both changed, what people committed wins over
+ * a post, the later of two posts over the earlier, and theirs otherwise. The commit's message says what was set aside.
+ * @throws {GitError}
+ */
+export async function mergeBranches(repository: Repository, sides: Sides): Promise<BranchMerge> {
+  const { base, ours, theirs } = sides;
+  const ourChanges = await diffTrees(repository, base, ours);
+  const theirFiles = new Map(
+    (await diffTrees(repository, base, theirs)).map(({ path, after }) => [path, after]),
+  );
+  const { tree, conflicts } = await mergeTrees(repository, ours, theirs);
+  const both = new Map<string, FileVersions>(conflicts);
+  for (const { path, before, after } of ourChanges) {
+    const other = theirFiles.get(path);
+    if (other === undefined || isSame(other, after)) continue;
+    if (conflicts.has(path) || placeAt(path, repository.prefix))
+      both.set(path, { base: before, ours: after, theirs: other });
+  }
+  const { files, setAside } = await mergeFiles(repository, both, theirFiles, sides);
+  const message = mergeMessage('Merge the updates of', botsOf(repository, ourChanges), setAside);
+  const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
+  return { commit, setAside };
+}
+
+/**
+ * Replays what ours changed since `base` on top of theirs, which no longer has `base` in its history: one commit, with
+ * theirs as its only parent. What both changed is decided as in a merge. Returns their tip itself where it has all of
+ * our changes.
+ * @throws {GitError}
+ */
+export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
+  const { base, ours, theirs } = sides;
+  const ourChanges = await diffTrees(repository, base, ours);
+  const theirFiles = new Map(
+    (await diffTrees(repository, base, theirs)).map(({ path, after }) => [path, after]),
+  );
+  const both = new Map<string, FileVersions>();
+  const alone = new Map<string, NewFile>();
+  for (const { path, before, after } of ourChanges) {
+    const other = theirFiles.get(path);
+    if (other === undefined) alone.set(path, after);
+    else if (!isSame(other, after)) both.set(path, { base: before, ours: after, theirs: other });
+  }
+  const { files, setAside } = await mergeFiles(repository, both, theirFiles, sides);
+  const all = new Map([...alone, ...files]);
+  const tree = await treeOf(repository, theirs);
+  if (all.size === 0 || tree === undefined) return { commit: theirs, setAside };
+  const message = mergeMessage(
+    'Replay, on the rewritten branch, the updates of',
+    botsOf(repository, ourChanges),
+    setAside,
+  );
+  const commit = await writeCommit(repository, { parents: [theirs], tree, files: all, message });
+  return (await treeOf(repository, commit)) === tree ? { commit: theirs, setAside } : { commit, setAside };
+}
+
+function isSame(a: GitFile | null, b: GitFile | null): boolean {
+  return a?.id === b?.id && a?.mode === b?.mode;
+}
+
+/**
+ * Merges without a checkout. Returns the merged tree, with conflict markers in it, and the versions of each conflict.
+ */
+async function mergeTrees(
+  repository: Repository,
+  ours: string,
+  theirs: string,
+): Promise<{ tree: string; conflicts: Map<string, FileVersions> }> {
+  const [tree = '', ...entries] = (await repository.run([...mergeTree, ours, theirs], { accepts: 1 })).split(
+    '\0',
+  );
+  const conflicts = new Map<string, FileVersions>();
+  for (const entry of entries) {
+    const [, mode, id, stage, path] = /^(\d+) ([0-9a-f]+) ([123])\t(.+)$/s.exec(entry) ?? [];
+    if (mode === undefined || id === undefined || stage === undefined || path === undefined) continue;
+    const side = ({ 1: 'base', 2: 'ours', 3: 'theirs' } as const)[stage as '1' | '2' | '3'];
+    const known = conflicts.get(path) ?? { base: null, ours: null, theirs: null };
+    conflicts.set(path, { ...known, [side]: { mode, id } });
+  }
+  return { tree, conflicts };
+}
+
+const mergeTree = [
+  '-c',
+  'merge.directoryRenames=false',
+  '-c',
+  'merge.renameLimit=1000',
+  'merge-tree',
+  '--write-tree',
+  '-z',
+  '--no-messages',
+];
+
+function botsOf({ prefix }: Repository, files: readonly FileChange[]): BotId[] {
+  return [...new Set(files.flatMap(({ path }) => placeAt(path, prefix)?.id ?? []))];
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import type { Token } from '../bot/token.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { StateStore } from '../counts/state-store.ts';
+import { TokenStore } from './token-store.ts';
+import type { TokenChanger } from './token-changes.ts';
+import type { TokenChange, TokenCheck, TokenInfo, Tokens } from './tokens.ts';
+
+/** The state ref of the remote; see sync/sync.ts. */
+export interface RemoteState {
+  /** Whether it was ever fetched into this clone. */
+  readonly stateFetched: boolean;
+  /** Fetches it and merges it into the local one. @throws {Error} whose message says why it cannot be reached */
+  fetchState(): Promise<void>;
+  /** Pushes the local one, merged with the remote's. @throws {Error} as fetchState */
+  pushState(): Promise<void>;
+}
+
+/**
+ * The tokens of a service that may be one of several: the remote's state is fetched before a token is issued, revoked
+ * or refused as unknown, and pushed right after a change.
+ */
+export class SharedTokens implements Tokens {
+  readonly #tokens: TokenStore;
+  readonly #remote: RemoteState | null;
+  readonly #log: Log;
+  readonly #fetchEvery: number;
+  #fetching: Promise<void> = Promise.resolve();
+  #nextFetch: Promise<void> | undefined;
+  #fetchBegan = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
+
+  /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
+  constructor(state: StateStore, remote: RemoteState | null, log: Log, fetchEvery = 5000) {
+    this.#tokens = new TokenStore(state);
+    this.#remote = remote;
+    this.#log = log;
+    this.#fetchEvery = fetchEvery;
+  }
+
+  /**
+   * A token that is unknown here may have been issued elsewhere: it is checked again after a fetch of the remote's state.
+   * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
+   */
+  checkToken(id: BotId, token: Token): Promise<TokenCheck> {
+    const check = this.#tokens.checkToken(id, token);
+    return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, check);
+  }
+
+  async tokenInfo(id: BotId): Promise<TokenInfo> {
+    return await this.#tokens.tokenInfo(id);
+  }
+
+  async issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#tokens.issueToken(id, by));
+  }
+
+  async revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>> {
+    return await changeToken(this.#remote, this.#log, async () => await this.#tokens.revokeToken(id, by));
+  }
+
+  async #checkAgain(
+    remote: RemoteState,
+    id: BotId,
+    token: Token,
+    check: Promise<TokenCheck>,
+  ): Promise<TokenCheck> {
+    const first = await check;
+    if (first !== 'unknown') return first;
+    await this.#waitForFetch(remote);
+    const again = await this.#tokens.checkToken(id, token);
+    if (again === 'unknown' && !remote.stateFetched) throw notFetchedYet();
+    return again;
+  }
+
+  /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
+  async #waitForFetch(remote: RemoteState): Promise<void> {
+    if (this.#waiting >= mostWaiting)
+      throw new WritesUnavailableError('too many unknown tokens are being checked: try again', {
+        retryAfter: 10,
+      });
+    this.#waiting++;
+    try {
+      this.#nextFetch ??= this.#fetchInTime(remote);
+      await within(longestCheck, this.#nextFetch);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #fetchInTime(remote: RemoteState): Promise<void> {
+    await this.#fetching;
+    await sleep(Math.max(0, this.#fetchBegan + this.#fetchEvery - performance.now()), undefined, {
+      ref: false,
+    });
+    this.#nextFetch = undefined;
+    this.#fetchBegan = performance.now();
+    this.#fetching = remote.fetchState().catch((error: unknown) => {
+      this.#log.debug({ because: messageOf(error) }, 'an unknown token was checked without the remote');
+    });
+    await this.#fetching;
+  }
+}
+
+/**
+ * Fetches the remote's state, changes a token and pushes the change, each with a short time limit. Without the remote
+ * the token is changed here only.
+ * @throws {WritesUnavailableError} when the remote's state was never fetched: the generations of the tokens are unknown
+ * @throws what `change` does
+ */
+export async function changeToken<T>(
+  remote: RemoteState | null,
+  log: Log,
+  change: () => Promise<T>,
+): Promise<TokenChange<T>> {
+  if (remote === null) return { result: await change(), shared: true };
+  const notFetched = await failureOf(remote.fetchState());
+  if (!remote.stateFetched) throw notFetchedYet();
+  const result = await change();
+  const notShared = notFetched ?? (await failureOf(remote.pushState()));
+  if (notShared !== undefined)
+    log.warn(
+      { because: notShared },
+      'a token was changed on this machine only, as the remote cannot be reached: it is pushed later',
+    );
+  return { result, shared: notShared === undefined };
+}
+
+/** Returns why the remote could not be reached in time; undefined when it was. */
+async function failureOf(work: Promise<void>): Promise<string | undefined> {
+  const ended = work.then(() => undefined, messageOf);
+  return await within(longestTry, ended, 'it did not respond in time');
+}
+
+function notFetchedYet(): WritesUnavailableError {
+  return new WritesUnavailableError(
+    'the tokens of the bots have not been fetched from the shared Git server yet: try again',
+    { retryAfter: 10 },
+  );
+}
+
+/** Resolves as `work` does, or with `late` after `time` milliseconds. */
+async function within<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
+  return await Promise.race([work, sleep(time, late, { ref: false })]);
+}
+
+/** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
+const longestCheck = 8000;
+
+/** Milliseconds that the change of a token waits for a fetch, and again for a push. */
+const longestTry = 5000;
+
+/** Checks that may wait for a fetch at the same time. */
+const mostWaiting = 1000;

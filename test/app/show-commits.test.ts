@@ -1,0 +1,51 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { type PagePlace, placeOf } from '../../src/catalogue/page/layout.ts';
+import type { FileChange } from '../../src/git/file-change.ts';
+import { showCommits } from '../../src/app/show-commits.ts';
+import { eventually } from '../support/eventually.ts';
+
+const commit = 'a'.repeat(40);
+const readSettings = async (): Promise<void> => {};
+
+describe('the subscriber that shows commits', () => {
+  it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
+    const shown: [PagePlace, Buffer][] = [];
+    const show = showCommits(
+      { put: (files) => void shown.push(...files), read: () => {}, readSettings },
+      'shop/',
+    );
+    const bytes = Buffer.from('new');
+    const contents = new Map([
+      ['shop/bots/007/7.en.md', bytes],
+      ['bots/007/7.en.md', bytes],
+      ['shop/README.md', bytes],
+    ]);
+    show({ ref: 'branch', commit, changes: [], contents });
+    show({ ref: 'state', commit });
+    deepStrictEqual(shown, [[placeOf('007', '7.en.md'), bytes]]);
+  });
+
+  it('has the settings read when a merge changes them, and nothing beside them', () => {
+    let reads = 0;
+    const catalogue = { put: () => {}, read: () => {}, readSettings: async () => void reads++ };
+    const show = showCommits(catalogue, 'shop/');
+    for (const path of ['botshelf.json', 'shop/README.md', 'shop/botshelf.json'])
+      show({ ref: 'branch', commit, changes: [{ path, before: null, after: null }], contents: undefined });
+    strictEqual(reads, 1);
+  });
+
+  it('has all files of a merge read, some at a time', async () => {
+    const read: number[] = [];
+    const show = showCommits(
+      { put: () => {}, read: (places) => void read.push([...places].length), readSettings },
+      '',
+    );
+    const changes = Array.from({ length: 40 }, (_, i): FileChange => ({
+      path: `bots/007/${i}007.en.md`,
+      before: null,
+      after: null,
+    }));
+    show({ ref: 'branch', commit, changes, contents: undefined });
+    await eventually(() => deepStrictEqual(read, [16, 16, 8]));
+  });
+});

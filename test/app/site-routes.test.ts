@@ -1,0 +1,241 @@
+import { defaultWords } from '../support/category-words.ts';
+import { match, notStrictEqual, strictEqual } from 'node:assert/strict';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { BotRecord } from '../../src/bot/schema-types.ts';
+import { indexBot, MutableBotIndex } from '../../src/catalogue/store/bot-index.ts';
+import { SortedIndexes } from '../../src/catalogue/lists/sorted-indexes.ts';
+import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
+import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
+import type { Fault } from '../../src/catalogue/page/fault.ts';
+import { type ListeningServer, listen } from '../../src/http/server.ts';
+import { type CatalogueSettings, settingsOf } from '../../src/catalogue/settings/settings.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import type { Site, Viewer } from '../../src/site/page/layout.tsx';
+import { type RepositoryLinks, repositoryLinks } from '../../src/site/page/repository-links.ts';
+import { Markdown } from '../../src/site/markdown/markdown.ts';
+import { addSiteRoutes } from '../../src/app/site-routes.tsx';
+import { eventually } from '../support/eventually.ts';
+import { testLanguages } from '../support/languages.ts';
+import { botId } from '../support/sample.ts';
+import { sampleBot } from '../support/sample-bot.ts';
+import type { CountTimeline } from '../../src/bot/count-timeline.ts';
+import type { ReadonlyCounts } from '../../src/bot/counts.ts';
+import { noCounts, noTimeline } from '../support/counts.ts';
+
+const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
+
+describe('the pages of the site', () => {
+  const markdown = new Markdown();
+  let server: ListeningServer;
+  let bots: MutableBotIndex;
+  let settings: CatalogueSettings;
+  let timeline: { -readonly [K in keyof CountTimeline]: CountTimeline[K] };
+  let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
+  let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
+  /** How many pages were rendered: the footer of each has this link once. */
+  let rendered: number;
+
+  beforeEach(async () => {
+    bots = new MutableBotIndex();
+    const edited = Date.now();
+    bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun', edited }));
+    counts = { ...noCounts };
+    timeline = { ...noTimeline };
+    rendered = 0;
+    const links = repositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
+    const repository = {
+      ...links,
+      get home() {
+        rendered++;
+        return 'https://github.com/o/r';
+      },
+    } as RepositoryLinks;
+    settings = settingsOf();
+    const site: Site = {
+      baseUrl: 'https://bots.example.org',
+      get settings() {
+        return settings;
+      },
+      languages: testLanguages,
+      login: true,
+      contact: null,
+      live: false,
+      demo: false,
+      repository,
+    };
+    const changing = { site, faultsOf: (): readonly Fault[] => [], viewerOf: async () => null };
+    const readPage = (): undefined => undefined;
+    const lists = new BotLists(
+      bots,
+      new BotSearch(bots, () => {}, defaultWords),
+      new SortedIndexes(bots, counts),
+    );
+    const all = {
+      ...changing,
+      readPage,
+      copyOf: () => undefined,
+      bots,
+      lists,
+      counts,
+      timeline,
+      markdown,
+    };
+    const router = new Router();
+    addSiteRoutes(router, all);
+    options = all;
+    const app = new Koa();
+    app.silent = true;
+    app.use(router.routes());
+    server = await listen(app, { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog });
+  });
+  afterEach(async () => await server.close());
+  after(async () => await markdown.close());
+
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+    return await response.text();
+  };
+
+  it('are rendered once for each language that their bots are shown in, however browsers ask for it', async () => {
+    for (const path of ['/?nsfw=true', '/bots/7']) {
+      rendered = 0;
+      const title = async (language: string): Promise<string | undefined> =>
+        /Seven|Sept/.exec(await get(path, { 'Accept-Language': language }))?.[0];
+      const french = ['fr', 'fr-CA', 'xx, fr;q=0.5', 'xx, fr-FR;q=0.9, en;q=0.8', 'fr;q=0.1, *;q=0.01'];
+      for (const language of french) strictEqual(await title(language), 'Sept');
+      strictEqual(rendered, 1);
+      const english = ['en', 'en-US, fr;q=0.5', 'xx', '*', `sv-x-${'a'.repeat(8)}`];
+      for (const language of english) strictEqual(await title(language), 'Seven');
+      strictEqual(rendered, 2);
+      for (const language of ['en-GB', 'en-AU, en;q=0.5', 'en-NZ'])
+        strictEqual(await title(language), 'Seven');
+      strictEqual(rendered, 3);
+    }
+  });
+
+  it('are in the reader’s language, and their bots in one that they have', async () => {
+    const german = { 'Accept-Language': 'de, fr;q=0.9, en;q=0.8' };
+    const page = await get('/bots/7', german);
+    match(page, /^<!doctype html>\n<html lang="de" dir="ltr">/);
+    match(page, /<h1><span lang="fr" dir="ltr">Sept<\/span>/);
+    match(page, /Zum Server hinzufügen/);
+    match(
+      await get('/bots/7', { 'Accept-Language': 'ar' }),
+      /<html lang="ar" dir="rtl">[^]*<h1><span lang="en" dir="ltr">/,
+    );
+    match(await get('/bots/7?locale=fr', german), /<html lang="fr"[^]*<a href="\/add\?locale=fr">/);
+    match(await get('/bots/7'), /<html lang="en"/);
+  });
+
+  it('lead to each language of the interface, and keep the rest of their address', async () => {
+    const page = await get('/?q=seven&nsfw=true');
+    match(
+      page,
+      /<a href="\/\?q=seven&amp;nsfw=true&amp;locale=ja" lang="ja" dir="ltr" hreflang="ja">日本語<\/a>/,
+    );
+    match(page, /<a href="[^"]*" lang="en" dir="ltr" hreflang="en" aria-current="true">English<\/a>/);
+    match(await get('/docs'), /<a href="\?locale=ar" lang="ar" dir="rtl" hreflang="ar">العربية<\/a>/);
+  });
+
+  /** What every page depends on, as a change of it. */
+  const ofAll: Readonly<Record<string, () => void>> = {
+    'the settings': () => (settings = settingsOf({ name: 'Robotek' })),
+    'the contact': () => (options.site = { ...options.site, contact: 'help@example.org' }),
+    'the repository': () => (options.site = { ...options.site, repository: null }),
+    'the login': () => (options.site = { ...options.site, login: false }),
+    'the live preview': () => (options.site = { ...options.site, live: true }),
+  };
+
+  const { now } = Date;
+  afterEach(() => (Date.now = now));
+
+  const setCount = (): void => {
+    counts.count = () => 156;
+    counts.version++;
+  };
+
+  const ofPages: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
+    '/docs': ofAll,
+    '/bots/7': {
+      ...ofAll,
+      'the bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
+      'the count': setCount,
+      'how the count has grown': () => {
+        counts.count = () => 156;
+        counts.growth = () => 0.25;
+      },
+      'when the count was reported': () => (counts.reportedAt = () => Date.now() - 20 * 60_000),
+      'a count of a day': () => {
+        counts.reportedAt = () => 0;
+        timeline.stamp = () => 'other';
+        timeline.counts = () => [
+          { period: 19_999, count: 1 },
+          { period: 20_000, count: 2 },
+        ];
+      },
+      'another bot of its category': () => {
+        bots.set(sampleBot('8', seven, { nsfw: true, category: 'fun', authors: ['99'] }));
+      },
+      'another bot of its author': () => bots.set(sampleBot('8', { de: ['Acht', 'Antwortet.'] })),
+      'whether there is such a bot': () => bots.delete(botId('7')),
+      'a fault of its files': () => {
+        options.site = { ...options.site, live: true };
+        options.faultsOf = () => [
+          { path: 'bots/007/7.en.md', line: 3, column: 1, rule: 'name', message: 'no' },
+        ];
+      },
+    },
+    '/?nsfw=true': {
+      ...ofAll,
+      'a bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
+      'another bot': () => bots.set(sampleBot('8')),
+      'a count': setCount,
+      'the day': () => (Date.now = () => now() + 86_400_000),
+    },
+    '/': {
+      ...ofAll,
+      'a bot': () => bots.set(sampleBot('6', { en: ['Six', 'Counts.'] }, { category: 'music' })),
+    },
+    '/?q=answers&nsfw=true': {
+      'another bot that matches': () => bots.set(sampleBot('8')),
+    },
+    '/categories/fun?nsfw=true': {
+      'the size of another category': () => bots.set(sampleBot('8', seven, { category: 'music' })),
+    },
+  };
+
+  for (const [path, changes] of Object.entries(ofPages)) {
+    for (const [name, change] of Object.entries(changes)) {
+      it(`are rendered again when ${name} changes: ${path}`, async () => {
+        const before = await get(path);
+        // The front page is rendered once more when its examples of searches are chosen.
+        await eventually(async () => {
+          rendered = 0;
+          return (await get(path)) === before && rendered === 0;
+        });
+        change();
+        // A list may be kept for a moment although the catalogue has changed.
+        await eventually(async () => (await get(path)) !== before);
+      });
+    }
+  }
+
+  const variants: Readonly<Record<string, readonly [path: string, headers?: Record<string, string>]>> = {
+    'the language of the browser': ['/bots/7', { 'Accept-Language': 'fr' }],
+    'the language of the address': ['/bots/7?locale=fr'],
+    'whether its pictures are shown': ['/bots/7?pictures=shown'],
+    'who is logged in': ['/bots/7', { Cookie: 'session=1' }],
+  };
+  for (const [name, [path, headers]] of Object.entries(variants)) {
+    it(`differ by ${name}, and stay what they were for others`, async () => {
+      const record = JSON.parse(sampleBot('7', seven, { nsfw: true }).record.toString()) as BotRecord;
+      const cachedImages = { avatar: '/appdata/a.webp', cover: null, preview: [] };
+      bots.set(indexBot(botId('7'), { ...record, cachedImages }, []));
+      options.viewerOf = async () => ({ id: '5', name: 'Marge' });
+      const before = await get('/bots/7');
+      notStrictEqual(await get(path, headers), before);
+      strictEqual(await get('/bots/7'), before);
+    });
+  }
+});

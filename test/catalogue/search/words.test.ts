@@ -1,0 +1,35 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { eachWord, runsOf } from '../../../src/catalogue/search/words.ts';
+
+describe('the words of a text', () => {
+  const words = (text: string): string[] => {
+    const found: string[] = [];
+    eachWord(text, 0, (word, place) => found.push(`${word}@${place}`));
+    return found;
+  };
+
+  it('end where the script changes', () => {
+    deepStrictEqual(
+      runsOf('Discord用の音楽bot').map(({ text }) => text),
+      ['discord', '用', 'の', '音楽', 'bot'],
+    );
+  });
+
+  it('keep what tells programming languages apart', () => {
+    deepStrictEqual(words('C++, C# and C'), ['c++@0', 'c#@1', 'and@2', 'c@3']);
+    deepStrictEqual(words('Homer#1234'), ['homer@0', '1234@1']);
+  });
+
+  it('are found joined, too, where only a hyphen or the like is between them', () => {
+    deepStrictEqual(words('an e-mail a day'), ['an@0', 'e@1', 'mail@2', 'email@1', 'a@3', 'day@4']);
+    deepStrictEqual(words('24/7'), ['24@0', '7@1', '247@0']);
+  });
+
+  it('are pairs of letters in scripts without spaces', () => {
+    deepStrictEqual(words('天気予報 x'), ['天気@0', '気予@1', '予報@2', '報@3', 'x@4']);
+  });
+
+  it('have no Arabic article', () => {
+    deepStrictEqual(words('الموسيقى'), words('موسيقي'));
+  });
+});

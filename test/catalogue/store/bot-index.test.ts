@@ -1,0 +1,173 @@
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
+import { parseLocale } from '../../../src/bot/locale.ts';
+import {
+  elementOf,
+  elementParts,
+  elementSize,
+  indexBot,
+  type IndexedBot,
+  MutableBotIndex,
+} from '../../../src/catalogue/store/bot-index.ts';
+import { withDefaults } from '../../../src/catalogue/page/defaults.ts';
+import { botId } from '../../support/sample.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+function bot(id: string, name = 'Homer'): IndexedBot {
+  const locale = parseLocale('en');
+  ok(typeof locale === 'string');
+  const data = {
+    name,
+    description: 'Answers.',
+    authors: ['1'],
+    category: 'fun',
+    created: 5,
+    invite: 'https://example.org',
+  };
+  const main = { locale, data: withDefaults(data) as unknown as FilledMainPage, page: 'The page.' };
+  return indexBot(botId(id), assembleRecord(botId(id), main, []), []);
+}
+
+describe('an indexed bot', () => {
+  it('holds its record and its list element as they are sent', () => {
+    const indexed = bot('7');
+    const { id, record, facts } = indexed;
+    strictEqual(id, '7');
+    const parsed = JSON.parse(record.toString());
+    strictEqual(parsed.contents.en.page, 'The page.');
+    deepStrictEqual(elementOf(indexed), listElement(parsed));
+    strictEqual(elementSize(indexed), JSON.stringify(listElement(parsed)).length);
+    deepStrictEqual(facts, {
+      name: 'Homer',
+      nameKey: 'homer',
+      category: 'fun',
+      nsfw: false,
+      openSource: false,
+      verified: false,
+      authors: ['1'],
+      locales: ['en'],
+      created: 5,
+      edited: 5,
+      random: parsed.random,
+    });
+  });
+
+  it('has a list element that is the record without its pages, whatever the texts are', () => {
+    const tricky = ['', '{"description":"a","name":"b","page":"c"}', '"page":"ü\\"\n😀', '\\'];
+    for (const text of tricky) {
+      const texts = { en: [text, text, text], de: ['Ü', text, 'page'], fr: [text, 'é', ''] } as const;
+      const indexed = sampleBot('7', texts);
+      const expected = JSON.stringify(listElement(JSON.parse(indexed.record.toString())));
+      strictEqual(Buffer.concat(elementParts(indexed)).toString(), expected);
+      strictEqual(elementSize(indexed), Buffer.byteLength(expected));
+    }
+  });
+
+  it('has a digest that is the same for the same bytes, and another for others', () => {
+    strictEqual(bot('7').digest, bot('7').digest);
+    notStrictEqual(bot('7').digest, bot('7', 'Marge').digest);
+    match(bot('7').digest, /^[\w-]{27}$/);
+  });
+});
+
+describe('the index', () => {
+  it('returns what was put last', () => {
+    const index = new MutableBotIndex();
+    const [old, young] = [bot('7'), bot('7', 'Marge')];
+    index.set(old);
+    index.set(young);
+    strictEqual(index.get(botId('7')), young);
+    strictEqual(index.size, 1);
+    deepStrictEqual(index.all(), [young]);
+    strictEqual(index.get(botId('8')), undefined);
+  });
+
+  it('grows its version with each change and with nothing else', () => {
+    const index = new MutableBotIndex();
+    const versions = [
+      () => index.set(bot('7')),
+      () => index.set(bot('7')),
+      () => index.delete(botId('7')),
+    ].map((change) => {
+      change();
+      index.all();
+      return index.version;
+    });
+    deepStrictEqual(versions, [1, 2, 3]);
+    index.delete(botId('7'));
+    strictEqual(index.version, 3);
+  });
+
+  it('returns the same array until something changes, and never changes one that it returned', () => {
+    const index = new MutableBotIndex();
+    index.set(bot('7'));
+    index.set(bot('30'));
+    const before = index.all();
+    strictEqual(index.all(), before);
+    const copy = [...before];
+    index.set(bot('7', 'Marge'));
+    index.delete(botId('30'));
+    index.set(bot('200'));
+    index.all();
+    deepStrictEqual(before, copy);
+  });
+
+  it('lets other work run between the folders that it unpacks for all that wait for its bots', async () => {
+    const index = new MutableBotIndex();
+    const rounds: number[] = [];
+    let round = 0;
+    const turn = setInterval(() => round++);
+    const unpack = (id: string): IndexedBot[] => {
+      const end = performance.now() + 5;
+      while (performance.now() < end);
+      rounds.push(round);
+      return [bot(id)];
+    };
+    for (const id of ['9002', '7001', '8003']) index.expect(id.slice(1), 1, () => unpack(id));
+    const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
+    clearInterval(turn);
+    deepStrictEqual(
+      all.map(({ id }) => id),
+      ['7001', '8003', '9002'],
+    );
+    strictEqual(again, all);
+    strictEqual(await index.sorted(), all);
+    strictEqual(new Set(rounds).size, 3);
+  });
+
+  it('is what a map would be, in numeric order, after any changes, also while it is sorted', async () => {
+    const id = fc.constantFrom('0', '1', '01', '2', '10', '9', '190519304972663312', '18446744073709551615');
+    const look = fc.constantFrom('all', 'sort', 'no', 'wait');
+    const change = fc.record({ id, name: fc.constantFrom('a', 'b', null), look });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
+        let sorting = Promise.resolve();
+        const index = new MutableBotIndex();
+        const model = new Map<string, IndexedBot>();
+        for (const { id, name, look } of changes) {
+          if (name === null) {
+            model.delete(id);
+            index.delete(botId(id));
+          } else {
+            model.set(id, bot(id, name));
+            index.set(bot(id, name));
+          }
+          if (look === 'all') index.all();
+          if (look === 'sort') sorting = Promise.all([sorting, index.sorted()]).then(() => {});
+          if (look === 'wait') await sorting;
+        }
+        await sorting;
+        const expected = [...model.keys()].toSorted(
+          (a, b) => Number(BigInt(a) - BigInt(b)) || a.length - b.length,
+        );
+        deepStrictEqual(
+          index.all().map(({ id, digest }) => [id, digest]),
+          expected.map((id) => [id, model.get(id)?.digest]),
+        );
+        strictEqual(index.size, model.size);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,230 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { botId, mainPage, pagePath, translation } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const run = promisify(execFile);
+
+function named(name: string, page = 'The page.'): string {
+  return mainPage({ name }, page);
+}
+
+describe('a catalogue follows its files:', () => {
+  it('an edit', async () => {
+    const { write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+    write({ [pagePath('7')]: named('New') });
+    await eventually(() => name('7') === 'New');
+    write({ [pagePath('7')]: named('Newer', 'Another end.') });
+    await eventually(() => name('7') === 'Newer');
+  });
+
+  it('a torn write, in two halves 200 ms apart, never serves garbage', async () => {
+    const long = 'A long page. '.repeat(500);
+    const { root, catalogue, write } = await openCatalogue({
+      [pagePath('7')]: named('Old', long),
+      [pagePath('30')]: named('Old', long),
+      [pagePath('200')]: named('Old', 'Short.'),
+    });
+    const record = (id: string): string => String(catalogue.bots.get(botId(id))?.record);
+    const seen = new Map(['7', '30', '200', '8'].map((id) => [id, new Set([record(id)])]));
+    catalogue.onChange((id) => seen.get(id)?.add(record(id)));
+
+    const texts = {
+      '7': named('New', long),
+      '30': named('New', `${long}More.`),
+      '200': named('New', long),
+    };
+    const halves = { '7': 40, '30': 4000, '200': 3000, '8': 3000 };
+    const whole = { ...texts, '8': named('New', long) };
+    for (const [id, text] of Object.entries(whole)) {
+      write({ [pagePath(id)]: '' });
+      appendFileSync(join(root, pagePath(id)), text.slice(0, halves[id as keyof typeof halves]));
+    }
+    await rest(200);
+    for (const [id, text] of Object.entries(whole))
+      appendFileSync(join(root, pagePath(id)), text.slice(halves[id as keyof typeof halves]));
+
+    await eventually(() => [...seen.values()].every((records) => records.size > 1));
+    await rest(500);
+    for (const [id, records] of seen) {
+      strictEqual(records.size, 2, `${id}: the old record, the new one, and no other`);
+      strictEqual(JSON.parse(record(id)).contents.en.name, 'New');
+    }
+    deepStrictEqual(catalogue.faults(), []);
+  });
+
+  it('an atomic save by rename', async () => {
+    const { root, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+    write({ '.7.tmp': named('New', 'Another end.') });
+    renameSync(join(root, '.7.tmp'), join(root, pagePath('7')));
+    await eventually(() => name('7') === 'New');
+  });
+
+  it('a save by an editor that moves the file away first never misses the bot', async () => {
+    const { root, catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+    let missing = false;
+    catalogue.onChange((id) => (missing ||= catalogue.bots.get(id) === undefined));
+    renameSync(join(root, pagePath('7')), join(root, `${pagePath('7')}~`));
+    await rest(20);
+    write({ [pagePath('7')]: named('New') });
+    rmSync(join(root, `${pagePath('7')}~`));
+    await eventually(() => name('7') === 'New');
+    strictEqual(missing, false);
+  });
+
+  it('a delete', async () => {
+    const { root, catalogue, name } = await openCatalogue({
+      [pagePath('7')]: named('Seven'),
+      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+      [pagePath('30')]: named('Thirty'),
+    });
+    rmSync(join(root, pagePath('7', 'fr')));
+    await eventually(() => localesOf(catalogue)?.length === 1);
+    rmSync(join(root, pagePath('7')));
+    await eventually(() => name('7') === undefined);
+    strictEqual(catalogue.bots.size, 1);
+  });
+
+  it('a new locale, in the place that it has after a restart', async () => {
+    const { root, catalogue, write } = await openCatalogue({
+      [pagePath('7', 'en')]: named('Seven'),
+      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+    });
+    write({ [pagePath('7', 'de')]: translation('Sieben', 'Antwortet.') });
+    await eventually(() => deepStrictEqual(localesOf(catalogue), ['en', 'de', 'fr']));
+    const again = await openCatalogue({}, { root });
+    deepStrictEqual(again.catalogue.bots.all(), catalogue.bots.all());
+  });
+
+  it('another file that becomes the main page', async () => {
+    const { catalogue, write } = await openCatalogue({
+      [pagePath('7', 'en')]: named('Seven'),
+      [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
+    });
+    const names = new Set<string | undefined>();
+    catalogue.onChange((id) => names.add(catalogue.bots.get(id)?.facts.name));
+    write({
+      [pagePath('7', 'fr')]: named('Huit'),
+      [pagePath('7', 'en')]: translation('Eight', 'Answers.'),
+    });
+    await eventually(() => deepStrictEqual(localesOf(catalogue), ['fr', 'en']));
+    deepStrictEqual([...names], ['Huit']);
+    deepStrictEqual(catalogue.faults(), []);
+  });
+
+  it('a folder that is renamed away and back', async () => {
+    const { root, write, name } = await openCatalogue({
+      [pagePath('7')]: named('Seven'),
+      [pagePath('30')]: named('Thirty'),
+    });
+    renameSync(join(root, 'bots/007'), join(root, 'away'));
+    await eventually(() => name('7') === undefined);
+    strictEqual(name('30'), 'Thirty');
+    renameSync(join(root, 'away'), join(root, 'bots/007'));
+    await eventually(() => name('7') === 'Seven');
+    write({ [pagePath('7')]: named('New') });
+    await eventually(() => name('7') === 'New');
+  });
+
+  it('a folder that another takes the place of at once', async () => {
+    const { root, write, name } = await openCatalogue({ [pagePath('7')]: named('Seven') });
+    rmSync(join(root, 'bots/007'), { recursive: true });
+    write({ [pagePath('7')]: named('New') });
+    await eventually(() => name('7') === 'New');
+    write({ [pagePath('7')]: named('Newer') });
+    await eventually(() => name('7') === 'Newer');
+  });
+
+  it('two writes 20 ms apart, the last of which is served', async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => String(i));
+    const { write, name } = await openCatalogue(
+      Object.fromEntries(ids.map((id) => [pagePath(id), named('Old')])),
+    );
+    for (const id of ids) {
+      write({ [pagePath(id)]: named('First', `Page ${id}.`) });
+      await rest(20);
+      write({ [pagePath(id)]: named('Last!', `Page ${id}.`) });
+    }
+    await eventually(() => ids.every((id) => name(id) === 'Last!'));
+  });
+
+  it('10,000 edits in a second', async () => {
+    const paths = Array.from({ length: 100 }, (_, i) => pagePath(String(i)));
+    const { root, catalogue } = await openCatalogue(
+      Object.fromEntries(paths.map((path) => [path, named('Edit 000')])),
+    );
+    const edits = `
+      const { openSync, writeSync } = require('node:fs');
+      const [paths, text] = JSON.parse(process.argv[1]);
+      const files = paths.map((path) => openSync(path, 'r+'));
+      for (let i = 100; i < 200; i++) for (const file of files) writeSync(file, text.replace('000', i), 0);
+    `;
+    await run(process.execPath, ['-e', edits, JSON.stringify([paths, named('Edit 000')])], { cwd: root });
+    await eventually(() => catalogue.bots.all().every(({ facts }) => facts.name === 'Edit 199'));
+    deepStrictEqual(catalogue.faults(), []);
+  });
+
+  it("an edit of which the kernel's queue had no room to tell", async () => {
+    const { root, write, name } = await openCatalogue({
+      [pagePath('1')]: named('One'),
+      [pagePath('2')]: named('Two'),
+      [pagePath('3')]: named('Old'),
+    });
+    await rest(100);
+    const limit = Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8'));
+    for (let i = 0; i <= limit; i++) appendFileSync(join(root, pagePath(i % 2 === 0 ? '1' : '2')), '.');
+    write({ [pagePath('3')]: named('New') });
+    await eventually(() => name('3') === 'New');
+  });
+
+  it('git checkout of another branch that changes 2,000 files', async function () {
+    this.timeout(60_000);
+    const root = tempFolder();
+    const git = async (...args: string[]): Promise<unknown> => await run('git', args, { cwd: root });
+    const ids = Array.from({ length: 2000 }, (_, i) => String(10_000 + i));
+    const branch = (name: string, only: string): string =>
+      commitOf(name.toLowerCase(), {
+        ...Object.fromEntries(ids.map((id) => [pagePath(id), named(name, `Ends with ${name}.`)])),
+        [pagePath(only)]: named(`Only ${name}`),
+      });
+    await git('init', '-q');
+    execFileSync('git', ['fast-import', '--quiet'], {
+      cwd: root,
+      input: branch('First', '1') + branch('Second', '2'),
+    });
+    await git('checkout', '-q', 'second');
+
+    const { catalogue, name } = await openCatalogue({}, { root });
+    const missing: string[] = [];
+    catalogue.onChange((id) => {
+      if (id.length > 1 && catalogue.bots.get(id) === undefined) missing.push(id);
+    });
+    await git('checkout', '-q', 'first');
+    await eventually(() => ids.every((id) => name(id) === 'First') && name('2') === undefined, 30);
+    strictEqual(name('1'), 'Only First');
+    deepStrictEqual(missing, []);
+  });
+});
+
+/** The languages of bot 7, the default one first. */
+function localesOf(catalogue: Catalogue): readonly string[] | undefined {
+  return catalogue.bots.get(botId('7'))?.facts.locales;
+}
+
+/** A commit of these files on a new branch, for git fast-import. */
+function commitOf(branch: string, files: Readonly<Record<string, string>>): string {
+  const changes = Object.entries(files).map(([path, text]) => `M 644 inline ${path}\n${data(text)}`);
+  const committer = 'committer Test <test@example.org> 1700000000 +0000\n';
+  return `commit refs/heads/${branch}\n${committer}${data(branch)}${changes.join('')}\n`;
+}
+
+function data(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}

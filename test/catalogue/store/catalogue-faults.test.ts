@@ -1,0 +1,137 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../../support/eventually.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { runWithoutWatches, type WatchlessProgram } from '../../support/without-watches.ts';
+
+const good = { [pagePath('7')]: mainPage({ name: 'Seven' }) };
+
+describe('a catalogue names', () => {
+  it('what is no page by its path, and serves the others', async () => {
+    const { faults, name } = await openCatalogue({
+      ...good,
+      'bots/notes.txt': '',
+      'bots/7/7.en.md': mainPage(),
+      'bots/007/README.md': '',
+      'bots/007/.7.en.md.swp': '',
+      'bots/007/30.en.md': mainPage(),
+      'bots/007/7.EN.md': mainPage(),
+      'bots/007/deeper/7.en.md': mainPage(),
+      'bots/124': 'a file where a folder should be',
+    });
+    deepStrictEqual(faults(), [
+      'bots/007/.7.en.md.swp stray-file',
+      'bots/007/30.en.md wrong-folder',
+      'bots/007/7.EN.md wrong-locale',
+      'bots/007/README.md stray-file',
+      'bots/007/deeper stray-file',
+      'bots/124 stray-file',
+      'bots/7 stray-file',
+      'bots/notes.txt stray-file',
+    ]);
+    strictEqual(name('7'), 'Seven');
+  });
+
+  it('a page that is no regular file, or far too large, at once', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...good, [pagePath('5')]: '' });
+    for (const id of ['1', '2', '3', '4']) mkdirSync(join(root, 'bots', `00${id}`));
+    symlinkSync(join(root, pagePath('7')), join(root, pagePath('1')));
+    execFileSync('mkfifo', [join(root, pagePath('2'))]);
+    mkdirSync(join(root, pagePath('3')));
+    symlinkSync('nowhere', join(root, pagePath('4')));
+    truncateSync(join(root, pagePath('5')), 2 ** 30);
+    const { faults, catalogue } = await openCatalogue({}, { root });
+    deepStrictEqual(
+      faults(),
+      ['1', '2', '3', '4'].map((id) => `${pagePath(id)} regular-file`).concat(`${pagePath('5')} file-size`),
+    );
+    strictEqual(catalogue.bots.size, 1);
+  });
+
+  it('a folder that is a symbolic link, and reads nothing through it', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...good, 'outside/30.en.md': mainPage() });
+    symlinkSync(join(root, 'outside'), join(root, 'bots/030'));
+    const { faults, name } = await openCatalogue({}, { root });
+    deepStrictEqual(faults(), ['bots/030 stray-file']);
+    strictEqual(name('30'), undefined);
+  });
+
+  it('such things when they come later, and forgets them when they go', async () => {
+    const { root, faults, write, name } = await openCatalogue(good);
+    write({ 'bots/007/README.md': '' });
+    await eventually(() => deepStrictEqual(faults(), ['bots/007/README.md stray-file']));
+    rmSync(join(root, pagePath('7')));
+    symlinkSync('README.md', join(root, pagePath('7')));
+    await eventually(() =>
+      deepStrictEqual(faults(), [`${pagePath('7')} regular-file`, 'bots/007/README.md stray-file']),
+    );
+    strictEqual(name('7'), 'Seven', 'the last good version stays');
+    rmSync(join(root, 'bots/007/README.md'));
+    rmSync(join(root, pagePath('7')));
+    await eventually(() => deepStrictEqual([faults(), name('7')], [[], undefined]));
+  });
+
+  it('a page in the wrong folder until it is moved to its own', async () => {
+    const { root, faults, name } = await openCatalogue({
+      ...good,
+      'bots/007/30.en.md': mainPage({ name: 'Thirty' }),
+    });
+    deepStrictEqual(faults(), ['bots/007/30.en.md wrong-folder']);
+    mkdirSync(join(root, 'bots/030'));
+    renameSync(join(root, 'bots/007/30.en.md'), join(root, pagePath('30')));
+    await eventually(() => deepStrictEqual([faults(), name('30')], [[], 'Thirty']));
+  });
+
+  it('a page that may not be read, until it may', async function () {
+    const root = tempFolder();
+    writeFiles(root, good);
+    execFileSync('chmod', ['-R', 'a+rX', root]);
+    chmodSync(join(root, pagePath('7')), 0);
+    const asRoot = process.geteuid?.() === 0;
+    if (asRoot) process.seteuid?.(65534);
+    try {
+      const { faults } = await openCatalogue({}, { root });
+      deepStrictEqual(faults(), [`${pagePath('7')} regular-file`]);
+      if (asRoot) process.seteuid?.(0);
+      chmodSync(join(root, pagePath('7')), 0o644);
+      await eventually(() => faults().length === 0);
+    } finally {
+      if (asRoot) process.seteuid?.(0);
+    }
+  });
+});
+
+describe('a catalogue whose watcher does not work at all', () => {
+  let program: WatchlessProgram | undefined;
+
+  afterEach(() => program?.stop());
+
+  it('says so, follows its files by rounds, and watches them once it can', async () => {
+    const root = tempFolder();
+    writeFiles(root, { ...good, [pagePath('30')]: mainPage({ name: 'Old' }) });
+    const module = fileURLToPath(new URL('../../support/print-catalogue.js', import.meta.url));
+    const started = runWithoutWatches(module, [root, '3']);
+    program = started;
+    const state = (): { names: string[]; ready: boolean; watcherFault: string | null } =>
+      JSON.parse(started.lastLine());
+
+    await eventually(() => match(state().watcherFault ?? '', /^the limit of inotify .* is reached: raise /));
+    deepStrictEqual(state().names, ['Seven', 'Old'], started.way);
+    writeFiles(root, {
+      [pagePath('30')]: mainPage({ name: 'New' }),
+      [pagePath('8')]: mainPage({ name: 'Eight' }),
+    });
+    rmSync(join(root, pagePath('7')));
+    await eventually(() => deepStrictEqual(state().names, ['Eight', 'New']));
+    match(state().watcherFault ?? '', /^the limit of inotify /);
+    started.giveWatches();
+    await eventually(() => strictEqual(state().watcherFault, null));
+  });
+});

@@ -1,0 +1,205 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCatalogue } from '../../support/live-catalogue.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+function named(name: string, page = 'The page.'): string {
+  return mainPage({ name }, page);
+}
+
+describe('a catalogue', () => {
+  it('is read whole before it is ready', async () => {
+    const { catalogue, name } = await openCatalogue({
+      [pagePath('7')]: named('Seven'),
+      [pagePath('30')]: named('Thirty'),
+    });
+    deepStrictEqual([name('7'), name('30'), name('8')], ['Seven', 'Thirty', undefined]);
+    deepStrictEqual(catalogue.status, { ready: true, watcherFault: null, folderFault: null });
+  });
+
+  it('cannot be read where there is no bots/', async () => {
+    const catalogue = new Catalogue({ root: tempFolder(), log: silentLog, snapshot: null });
+    await rejects(catalogue.load(), { code: 'ENOENT' });
+    await catalogue.close();
+  });
+
+  it('may be empty', async () => {
+    const { write, name } = await openCatalogue({ 'bots/.gitkeep': '' });
+    write({ [pagePath('7')]: named('Seven') });
+    await eventually(() => name('7') === 'Seven');
+  });
+
+  it('finds in rounds what no hint reported', async () => {
+    const { root, catalogue, name } = await openCatalogue(
+      { [pagePath('7')]: named('Old') },
+      { roundSeconds: 1 },
+    );
+    ok(catalogue.status.ready);
+    renameSync(join(root, 'bots'), join(root, 'away'));
+    writeFileSync(join(root, 'away/007/7.en.md'), named('New'));
+    renameSync(join(root, 'away'), join(root, 'bots'));
+    await eventually(() => name('7') === 'New');
+  });
+
+  it('keeps what it served while bots/ itself is away, and says so', async () => {
+    const { root, catalogue, write, name } = await openCatalogue(
+      { [pagePath('7')]: named('Old') },
+      { roundSeconds: 1 },
+    );
+    renameSync(join(root, 'bots'), join(root, 'away'));
+    await eventually(() => catalogue.status.folderFault?.startsWith('bots/ cannot be read: ') ?? false);
+    await eventually(() => catalogue.status.watcherFault !== null);
+    await rest(300);
+    strictEqual(name('7'), 'Old');
+    renameSync(join(root, 'away'), join(root, 'bots'));
+    await eventually(() => {
+      const { folderFault, watcherFault } = catalogue.status;
+      return folderFault === null && watcherFault === null;
+    });
+    write({ [pagePath('7')]: named('New') });
+    await eventually(() => name('7') === 'New');
+  });
+
+  it('keeps what it served while bots/ is a symbolic link, reads nothing through it, and says so', async () => {
+    const { root, catalogue, name } = await openCatalogue(
+      { [pagePath('7')]: named('Seven') },
+      { roundSeconds: 1 },
+    );
+    renameSync(join(root, 'bots'), join(root, 'away'));
+    writeFiles(root, { [pagePath('8').replace('bots', 'elsewhere')]: named('Eight') });
+    symlinkSync('elsewhere', join(root, 'bots'));
+    await eventually(() => catalogue.status.folderFault?.includes('bots is a symbolic link') ?? false);
+    await rest(300);
+    deepStrictEqual([name('7'), name('8')], ['Seven', undefined]);
+    rmSync(join(root, 'bots'));
+    renameSync(join(root, 'away'), join(root, 'bots'));
+    await eventually(() => catalogue.status.folderFault === null);
+    strictEqual(name('7'), 'Seven');
+  });
+
+  describe('calls back', () => {
+    it('with the id of each bot that is new, differs, or is no longer served, once', async () => {
+      const { root, catalogue, write } = await openCatalogue({ [pagePath('7')]: named('Seven') });
+      const changed: string[] = [];
+      catalogue.onChange((id) => changed.push(id));
+      write({ [pagePath('8')]: named('Eight') });
+      await eventually(() => changed.length > 0);
+      write({ [pagePath('7')]: named('New') });
+      await eventually(() => changed.length > 1);
+      rmSync(join(root, pagePath('8')));
+      await eventually(() => changed.length > 2);
+      deepStrictEqual(changed, ['8', '7', '8']);
+    });
+
+    it('and of nothing when a file is written as it is', async () => {
+      const { root, catalogue, write, name } = await openCatalogue({
+        [pagePath('7')]: named('Seven'),
+        [pagePath('8')]: named('Old'),
+      });
+      const { version } = catalogue.bots;
+      write({ [pagePath('7')]: named('Seven') });
+      utimesSync(join(root, pagePath('7')), 5, 5);
+      write({ [pagePath('8')]: named('New') });
+      await eventually(() => name('8') === 'New');
+      strictEqual(catalogue.bots.version, version + 1);
+    });
+  });
+
+  describe('with a faulty file', () => {
+    const bad = '---\n{"name": }\n---\n';
+
+    it('serves the last good version, names the fault, and forgets it when it is fixed', async () => {
+      const { write, name, faults, catalogue } = await openCatalogue({ [pagePath('7')]: named('Old') });
+      write({ [pagePath('7')]: bad });
+      await eventually(() => deepStrictEqual(faults(), [`${pagePath('7')} json`]));
+      strictEqual(name('7'), 'Old');
+      deepStrictEqual(
+        catalogue.faults().map(({ line, column }) => [line, column]),
+        [[2, 10]],
+      );
+      write({ [pagePath('7')]: named('New') });
+      await eventually(() => name('7') === 'New');
+      deepStrictEqual(faults(), []);
+    });
+
+    it('forgets the fault with the file', async () => {
+      const { root, faults } = await openCatalogue({ [pagePath('7')]: bad });
+      deepStrictEqual(faults(), [`${pagePath('7')} json`]);
+      rmSync(join(root, pagePath('7')));
+      await eventually(() => faults().length === 0);
+    });
+
+    it('says so once, however often it is looked at', async () => {
+      const warnings: object[] = [];
+      const log: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
+      const { root, name, write } = await openCatalogue({ [pagePath('7')]: bad }, { log, roundSeconds: 1 });
+      for (const time of [5, 6, 7]) {
+        utimesSync(join(root, pagePath('7')), time, time);
+        await rest(30);
+      }
+      write({ [pagePath('8')]: named('Eight') });
+      await eventually(() => name('8') === 'Eight');
+      strictEqual(warnings.length, 1, JSON.stringify(warnings));
+    });
+
+    it('lists faults by path, then by line', async () => {
+      const { catalogue } = await openCatalogue({
+        [pagePath('30')]: mainPage({ website: 'x', authors: [], name: '' }),
+        [pagePath('7')]: bad,
+        'bots/README': '',
+      });
+      deepStrictEqual(
+        catalogue.faults().map(({ path, line }) => `${path}:${line}`),
+        [
+          'bots/007/7.en.md:2',
+          'bots/030/30.en.md:3',
+          'bots/030/30.en.md:5',
+          'bots/030/30.en.md:9',
+          'bots/README:1',
+        ],
+      );
+    });
+  });
+
+  describe('reloads a bot', () => {
+    it('at once, believing what is there', async () => {
+      const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
+      write({ [pagePath('7')]: named('New', 'Another end.') });
+      catalogue.reload([botId('7'), botId('8')]);
+      strictEqual(name('7'), 'New');
+      strictEqual(name('8'), undefined);
+    });
+
+    it('without forgetting what is wrong with its other files', async () => {
+      const { catalogue, write, faults } = await openCatalogue({
+        [pagePath('7')]: named('Old'),
+        [pagePath('7', 'fr')]: 'broken',
+      });
+      write({ [pagePath('7')]: named('New') });
+      catalogue.reload([botId('7')]);
+      deepStrictEqual(faults(), [`${pagePath('7', 'fr')} opener`]);
+    });
+  });
+
+  it('comes to what a fresh reading of its files would be, whatever happened to them', async () => {
+    const ids = ['7', '1007', '30', '190519304972663312'];
+    const { root, catalogue, write } = await openCatalogue({ [pagePath('7')]: named('Seven') });
+    for (let step = 0; step < 60; step++) {
+      const id = ids[step % ids.length] ?? '7';
+      const locale = ['en', 'de', 'fr'][step % 3] ?? 'en';
+      if (step % 7 === 3) rmSync(join(root, pagePath(id, locale)), { force: true });
+      else if (locale === 'en') write({ [pagePath(id)]: named(`Step ${step}`, 'x'.repeat(step)) });
+      else write({ [pagePath(id, locale)]: translation(`Step ${step}`, 'y') });
+      await rest(step % 5 === 0 ? 15 : 0);
+    }
+    for (const id of ids) write({ [pagePath(id)]: named('Last') });
+    const fresh = await openCatalogue({}, { root });
+    await eventually(() => deepStrictEqual(catalogue.bots.all(), fresh.catalogue.bots.all()));
+  });
+});

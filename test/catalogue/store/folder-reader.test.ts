@@ -1,0 +1,52 @@
+import { noLimits } from '../../../src/catalogue/page/rules.ts';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FolderReading } from '../../../src/catalogue/store/folder-reader.ts';
+import { readFingerprints, readFolders } from '../../../src/catalogue/store/folder-reader.ts';
+import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('reading a catalogue of more than 10,000 files in threads', () => {
+  const root = tempFolder();
+  const folders = Array.from({ length: 101 }, (_, i) => String(i).padStart(3, '0'));
+  before(() => {
+    for (const folder of folders) {
+      mkdirSync(join(root, 'bots', folder), { recursive: true });
+      for (let i = 0; i < 100; i++)
+        writeFileSync(join(root, 'bots', folder, `${i}${folder}.en.md`), 'no page');
+    }
+  });
+
+  it('hands over each folder once, with every file in it, and one that is gone without files', async () => {
+    const readings: FolderReading[] = [];
+    await readFolders(root, 'sha1', [...folders, 'gone'], noLimits, (reading) => readings.push(reading));
+    deepStrictEqual(readings.map(({ folder }) => folder).toSorted(), [...folders, 'gone']);
+    const files = readings.filter(({ folder }) => folder !== 'gone').map(({ stats }) => stats.size);
+    deepStrictEqual(
+      files,
+      folders.map(() => 100),
+    );
+  });
+
+  it('takes the fingerprint of each folder', async () => {
+    const fingerprints = await readFingerprints(root);
+    deepStrictEqual([...fingerprints.keys()], folders);
+    strictEqual(new Set(fingerprints.values()).size, folders.length);
+  });
+});
+
+describe('reading a catalogue of few files', () => {
+  it('lets the event loop go round between folders, so that requests get a response meanwhile', async () => {
+    const root = tempFolder();
+    const folders = Array.from({ length: 40 }, (_, i) => String(i).padStart(3, '0'));
+    const pages = folders.flatMap((folder) => [0, 1, 2, 3, 4].map((i) => pagePath(`${i}${folder}`)));
+    writeFiles(root, Object.fromEntries(pages.map((path) => [path, mainPage()])));
+    let readBefore = 0;
+    let read = 0;
+    setImmediate(() => (readBefore = read));
+    await readFolders(root, 'sha1', folders, noLimits, () => (read += 1));
+    strictEqual(read, folders.length);
+    ok(readBefore > 0 && readBefore < folders.length, `${readBefore}`);
+  });
+});

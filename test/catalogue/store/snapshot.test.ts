@@ -1,0 +1,277 @@
+import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import * as fc from 'fast-check';
+import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
+import { fingerprintOf, listFolder } from '../../../src/catalogue/store/folder.ts';
+import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const limits = settingsOf();
+
+describe('a snapshot', () => {
+  let path: string;
+  let bytes: Buffer;
+  let folders: SnapshotFolder[];
+
+  before(async () => {
+    const root = tempFolder();
+    const page = 'x'.repeat(19_000);
+    const ids = [1, 2, 3, 4].flatMap((n) => [1, 2, 3].map((folder) => String(n * 1000 + folder)));
+    const many = ids.map((id) => [pagePath(id), mainPage({}, page)]);
+    writeFiles(root, {
+      ...Object.fromEntries(many),
+      [pagePath('7', 'fr')]: mainPage(),
+      [pagePath('7')]: translation('a', 'b'),
+    });
+    path = join(root, 'var', 'index.snapshot');
+    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
+    await catalogue.load();
+    folders = await saved(catalogue, path);
+    await catalogue.close();
+    bytes = readFileSync(path);
+    strictEqual(folders.flatMap(({ entries }) => entries).length, 13);
+  });
+
+  it('returns what was written: bytes, facts, files and stats', async () => {
+    const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
+    await writeSnapshot(copy, folders, limits);
+    deepStrictEqual(await unpacked(copy), folders);
+    for (const { fingerprint, entries } of folders) {
+      match(fingerprint, /./);
+      for (const { bot, stats } of entries) strictEqual(stats.length, bot.files.length, bot.id);
+    }
+  });
+
+  it('may be empty', async () => {
+    const copy = join(tempFolder(), 'index.snapshot');
+    await writeSnapshot(copy, [], limits);
+    deepStrictEqual(await readSnapshot(copy, limits), []);
+  });
+
+  it('leaves no other file behind', () => {
+    deepStrictEqual(readdirSync(join(path, '..')), ['index.snapshot']);
+  });
+
+  it('is none where there is none', async () => {
+    strictEqual(await readSnapshot(join(tempFolder(), 'nothing'), limits), undefined);
+    strictEqual(await readSnapshot(tempFolder(), limits), undefined);
+    strictEqual(await reading(Buffer.alloc(0)), undefined);
+  });
+
+  it('is not trusted when it is torn at the end of a block', async () => {
+    const ends = blockEnds(bytes);
+    ok(ends.length > 3, 'there are several blocks');
+    strictEqual(ends.pop(), bytes.length);
+    for (const end of ends) strictEqual(await reading(bytes.subarray(0, end)), undefined, `torn at ${end}`);
+  });
+
+  it('is not trusted when it is torn anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
+        strictEqual(await reading(bytes.subarray(0, length)), undefined);
+      }),
+      { numRuns: 15, examples: [[1], [bytes.length - 1]] },
+    );
+  });
+
+  it('is not trusted when a bit is flipped anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (offset, bit) => {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8(flipped.readUInt8(offset) ^ (1 << bit), offset);
+        strictEqual(await reading(flipped), undefined);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is not trusted when a bit of a block length or checksum is flipped', async () => {
+    for (const header of blockEnds(bytes).slice(0, -1))
+      for (let offset = header; offset < header + 16; offset++) {
+        for (const bit of [0, 7]) {
+          const flipped = Buffer.from(bytes);
+          flipped.writeUInt8(flipped.readUInt8(offset) ^ (1 << bit), offset);
+          strictEqual(await reading(flipped), undefined, `offset ${offset}`);
+        }
+      }
+  });
+
+  it('is not trusted when a part of it was lost to zeros, as after a crash', async () => {
+    for (const end of blockEnds(bytes).slice(1)) {
+      const zeroed = Buffer.from(bytes).fill(0, Math.max(0, end - 4096), end);
+      strictEqual(await reading(zeroed), undefined);
+    }
+  });
+
+  it('is not trusted when other code or other schemas made it', async () => {
+    const other = Buffer.from(bytes);
+    other.write('0000', bytes.indexOf('\n') - 4);
+    strictEqual(await reading(other), undefined);
+  });
+
+  it('is not trusted when a whole block has another form, while the block behind it is being read', async () => {
+    const [start = 0, end = 0] = blockEnds(bytes);
+    const meta = Buffer.from('{}');
+    const header = Buffer.alloc(16);
+    header.writeUInt32LE(meta.length, 4);
+    header.writeUInt32LE(crc32(meta), 12);
+    const other = Buffer.concat([bytes.subarray(0, start), header, meta, bytes.subarray(end)]);
+    for (let n = 0; n < 20; n++) strictEqual(await reading(other), undefined);
+  });
+
+  it('is not trusted when something follows its end', async () => {
+    strictEqual(await reading(Buffer.concat([bytes, bytes])), undefined);
+  });
+});
+
+/** What is read from a snapshot file of these bytes. */
+async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
+  const copy = join(tempFolder(), 'copy');
+  writeFileSync(copy, bytes);
+  return await unpacked(copy);
+}
+
+async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
+  const folders = await readSnapshot(path, limits);
+  return folders?.map(({ folder, fingerprint, unpack }) => ({ folder, fingerprint, entries: unpack() }));
+}
+
+/** Where the first line and each block of a snapshot end. */
+function blockEnds(bytes: Buffer): number[] {
+  const ends = [bytes.indexOf('\n') + 1];
+  for (let end = ends[0] ?? 0; end < bytes.length; ends.push(end))
+    end += 16 + bytes.readUInt32LE(end) + bytes.readUInt32LE(end + 4) + bytes.readUInt32LE(end + 8);
+  return ends;
+}
+
+/** Saves the index once every file's stat is to be trusted: none changed a moment ago. */
+async function saved(catalogue: Catalogue, path: string): Promise<SnapshotFolder[]> {
+  let folders: SnapshotFolder[] = [];
+  await eventually(async () => {
+    await catalogue.saveSnapshot();
+    folders = (await unpacked(path)) ?? [];
+    return folders.every(({ fingerprint }) => fingerprint !== '');
+  });
+  return folders;
+}
+
+describe('a restart with a snapshot', () => {
+  let root: string;
+  let path: string;
+
+  beforeEach(async () => {
+    root = tempFolder();
+    path = join(root, 'var', 'index.snapshot');
+    writeFiles(
+      root,
+      Object.fromEntries(['7', '30', '200'].map((id) => [pagePath(id), mainPage({ name: 'Old' })])),
+    );
+    await started(async (catalogue) => await saved(catalogue, path));
+  });
+
+  /** What `look` sees of a catalogue that has just read everything. */
+  async function started<T>(look: (catalogue: Catalogue) => T | Promise<T>): Promise<T> {
+    const catalogue = new Catalogue({ root, log: silentLog, snapshot: path });
+    await catalogue.load();
+    try {
+      return await look(catalogue);
+    } finally {
+      await catalogue.close();
+    }
+  }
+
+  it('reads again only the files whose stats differ', async () => {
+    writeFiles(root, {
+      [pagePath('7')]: mainPage({ name: 'New' }),
+      [pagePath('30')]: mainPage({ name: 'New' }),
+    });
+    const folders = (await unpacked(path)) ?? [];
+    const { size, mtimeMs, ctimeMs, ino } = statSync(join(root, pagePath('7')));
+    const pretended = folders.map((kept) => {
+      const [entry] = kept.entries;
+      if (entry?.bot.id !== '7') return kept;
+      return { ...kept, entries: [{ ...entry, stats: [{ size, mtimeMs, ctimeMs, ino }] }] };
+    });
+    await writeSnapshot(path, pretended, limits);
+    deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
+  });
+
+  it('looks into no folder in which names and stats are the same', async () => {
+    writeFiles(root, { [pagePath('7')]: mainPage({ name: 'New' }) });
+    const fingerprint = fingerprintOf(listFolder(root, '007'));
+    const folders = (await unpacked(path)) ?? [];
+    await writeSnapshot(
+      path,
+      folders.map((kept) => (kept.folder === '007' ? { ...kept, fingerprint } : kept)),
+      limits,
+    );
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+  });
+
+  it('reads a folder whose part of the snapshot is damaged', async () => {
+    const folders = (await unpacked(path)) ?? [];
+    await writeSnapshot(path, folders, limits);
+    const bytes = readFileSync(path);
+    const bots = bytes.indexOf('{"bots":');
+    const [start = 0] = blockEnds(bytes);
+    bytes.write('[', bots);
+    const [head, meta, blob] = [0, 4, 8].map((at) => bytes.readUInt32LE(start + at));
+    const body = bytes.subarray(start + 16, start + 16 + (head ?? 0) + (meta ?? 0) + (blob ?? 0));
+    bytes.writeUInt32LE(crc32(body), start + 12);
+    writeFileSync(path, bytes);
+    await started(
+      async (catalogue) =>
+        await eventually(() => deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old'])),
+    );
+  });
+
+  it('finds files that came and went, and whole folders', async () => {
+    rmSync(join(root, pagePath('30')));
+    renameSync(join(root, 'bots/200'), join(root, 'elsewhere'));
+    writeFiles(root, {
+      [pagePath('8')]: mainPage({ name: 'New' }),
+      [pagePath('7', 'fr')]: translation('a', 'b'),
+    });
+    deepStrictEqual(await started(names), ['7 Old', '8 New']);
+    deepStrictEqual(await started((catalogue) => catalogue.bots.get(botId('7'))?.facts.locales), [
+      'en',
+      'fr',
+    ]);
+  });
+
+  it('keeps the last valid version of a file that was broken before the start, and of one that was broken before the snapshot', async () => {
+    writeFiles(root, { [pagePath('7')]: 'broken' });
+    for (const _ of [1, 2]) {
+      await started((catalogue) => {
+        deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old']);
+        deepStrictEqual(
+          catalogue.faults().map(({ path, rule }) => `${path} ${rule}`),
+          [`${pagePath('7')} opener`],
+        );
+      });
+    }
+  });
+
+  it('with a wrong one reads everything, and writes a good one', async () => {
+    writeFileSync(path, 'botshelf snapshot 0\n');
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+    strictEqual((await unpacked(path))?.length, 3);
+  });
+
+  it('goes without one where it cannot be written', async () => {
+    rmSync(join(root, 'var'), { recursive: true });
+    writeFileSync(join(root, 'var'), 'a file where the folder should be');
+    deepStrictEqual(await started(names), ['7 Old', '30 Old', '200 Old']);
+  });
+});
+
+/** The bots that are served, with their names. */
+function names(catalogue: Catalogue): string[] {
+  return catalogue.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
+}

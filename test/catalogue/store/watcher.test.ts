@@ -1,0 +1,162 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { type Watch, watchFolders } from '../../../src/catalogue/store/watcher.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('the watcher', () => {
+  let root: string;
+  let bots: string;
+  let hints: Set<string>;
+  let misses: number;
+  let faults: (string | null)[];
+  let watch: Watch | undefined;
+
+  beforeEach('watch three folders with a file each', async () => {
+    root = tempFolder();
+    bots = join(root, 'bots');
+    [hints, misses, faults] = [new Set(), 0, []];
+    for (const folder of ['001', '002', '003']) {
+      mkdirSync(join(bots, folder), { recursive: true });
+      writeFileSync(join(bots, folder, 'a.md'), 'a');
+    }
+    watch = watchFolders(bots, {
+      onHint: (folder) => hints.add(folder),
+      onStray: () => hints.add('stray'),
+      onMiss: () => (misses += 1),
+      onFault: (fault) => faults.push(fault),
+    });
+    await eventually(() => misses > 0);
+  });
+
+  afterEach(async () => {
+    await watch?.close();
+    watch = undefined;
+  });
+
+  /** Waits for a hint on `folder` that `change` gave. */
+  async function hinted(folder: string, change: () => void): Promise<void> {
+    hints.clear();
+    change();
+    await eventually(() => hints.has(folder));
+  }
+
+  it('says once that it works, and that all may have changed before it did', () => {
+    deepStrictEqual(faults, [null]);
+    strictEqual(misses, 1);
+  });
+
+  it('takes one inotify watch a folder, and none a file', async () => {
+    const before = inotifyWatches();
+    await watch?.close();
+    watch = undefined;
+    strictEqual(before - inotifyWatches(), 4);
+  });
+
+  it('hints at the folder of a file that was written, replaced, made or removed, and at no other', async () => {
+    await hinted('001', () => appendFileSync(join(bots, '001/a.md'), 'b'));
+    await hinted('001', () => renameSync(join(bots, '001/a.md'), join(bots, '001/b.md')));
+    await hinted('001', () => writeFileSync(join(bots, '001/c.md'), ''));
+    await hinted('001', () => rmSync(join(bots, '001/c.md')));
+    deepStrictEqual([...hints], ['001']);
+  });
+
+  it('hints at what is no folder of bots', async () => {
+    await hinted('stray', () => writeFileSync(join(bots, 'notes.txt'), ''));
+    await hinted('stray', () => rmSync(join(bots, 'notes.txt')));
+  });
+
+  it('hints at a new folder, and at what is written there then', async () => {
+    await hinted('777', () => mkdirSync(join(bots, '777')));
+    await hinted('777', () => writeFileSync(join(bots, '777/a.md'), ''));
+    await hintedForGood('777');
+  });
+
+  it('hints at a folder that is moved away, and back, and at what is written there then', async () => {
+    await hinted('002', () => renameSync(join(bots, '002'), join(root, 'away')));
+    await hinted('002', () => renameSync(join(root, 'away'), join(bots, '002')));
+    await hintedForGood('002');
+  });
+
+  it('hints at a folder that takes the place of another at once', async () => {
+    await hinted('002', () => {
+      rmSync(join(bots, '002'), { recursive: true });
+      mkdirSync(join(bots, '002'));
+    });
+    await hintedForGood('002');
+  });
+
+  it('says that bots/ is gone, and watches the one that comes in its place', async () => {
+    renameSync(bots, join(root, 'away'));
+    await eventually(() => faults.at(-1)?.startsWith('bots/ is gone: '));
+    const before = misses;
+    mkdirSync(join(bots, '001'), { recursive: true });
+    await eventually(() => faults.at(-1) === null && misses > before);
+    await hintedForGood('001');
+  });
+
+  it('watches another bots/ that takes the place of the first at once', async () => {
+    mkdirSync(join(root, 'other/001'), { recursive: true });
+    renameSync(bots, join(root, 'away'));
+    renameSync(join(root, 'other'), bots);
+    const before = misses;
+    await eventually(() => misses > before);
+    await hintedForGood('001');
+  });
+
+  it("says that hints may be lost when the kernel's queue overflows", async () => {
+    const limit = Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8'));
+    ok(limit <= 200_000, 'a queue that a test can fill');
+    const before = misses;
+    for (let i = 0; i <= limit / 2; i++) {
+      writeFileSync(join(bots, '001/a.md'), '');
+      appendFileSync(join(bots, '002/a.md'), 'b');
+    }
+    await eventually(() => misses > before);
+  });
+
+  it('is silent once it is closed', async () => {
+    await watch?.close();
+    hints.clear();
+    appendFileSync(join(bots, '001/a.md'), 'b');
+    await rest(50);
+    deepStrictEqual([...hints], []);
+  });
+
+  /** Waits until each of ten writes in `folder` has given a hint: by then those of other changes are over. */
+  async function hintedForGood(folder: string): Promise<void> {
+    let inARow = 0;
+    await eventually(async () => {
+      hints.clear();
+      appendFileSync(join(bots, folder, 'z.md'), 'z');
+      const told = await eventually(() => hints.has(folder), 0.1).then(
+        () => true,
+        () => false,
+      );
+      inARow = told ? inARow + 1 : 0;
+      return inARow === 10;
+    });
+  }
+});
+
+/** How many inotify watches this process holds. */
+function inotifyWatches(): number {
+  const texts = readdirSync('/proc/self/fdinfo').map((name) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${name}`, 'utf8');
+    } catch {
+      return '';
+    }
+  });
+  return texts.join('').match(/^inotify /gm)?.length ?? 0;
+}

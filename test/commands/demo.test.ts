@@ -1,0 +1,131 @@
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
+import { checkCatalogue } from '../../src/check/check.ts';
+import { folderSource } from '../../src/check/source.ts';
+import { mainFile } from '../support/command-line.ts';
+import { type DemoProcess, startDemo } from '../support/demo.ts';
+import { eventually } from '../support/eventually.ts';
+import { repositoryIn } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('botshelf demo', function () {
+  this.timeout(60_000);
+  let demo: DemoProcess;
+  let bots: readonly BotListElement[];
+  before(async () => {
+    // The settings of a real catalogue do not reach it.
+    demo = await startDemo({ BOTSHELF_CATALOGUE: '/nowhere', BOTSHELF_REMOTE: 'origin' });
+    // Bots that were read before the image cache was are built again.
+    await eventually(async () => {
+      bots = (await json('/api/v2/bots')) as BotListElement[];
+      return bots.every(({ cachedImages }) => cachedImages.avatar !== null);
+    });
+  });
+
+  const load = async (path: string): Promise<string> => await (await fetch(demo.address + path)).text();
+  const json = async (path: string): Promise<unknown> => JSON.parse(await load(path)) as unknown;
+
+  it('serves about 60 bots in at least 16 languages and all categories', () => {
+    ok(bots.length >= 55, `${bots.length}`);
+    ok(new Set(bots.flatMap(({ contents }) => Object.keys(contents))).size >= 16);
+    strictEqual(new Set(bots.map(({ category }) => category)).size, 12);
+  });
+
+  it('has bots of every sort: verified, open source, for adults, of the same author, with HTML', async () => {
+    ok(bots.some(({ verified }) => verified));
+    ok(bots.some(({ codehost }) => codehost.repo !== null));
+    strictEqual(bots.filter(({ nsfw }) => nsfw).length, 1);
+    const authors = bots.flatMap(({ authors }) => authors);
+    ok(authors.length - new Set(authors).size >= 5);
+    const { id = '' } = bots.find(({ contents }) => contents['en']?.name === 'Showcase') ?? {};
+    const record = (await json(`/api/v2/bots/${id}`)) as BotRecord;
+    match(record.contents['en']?.page ?? '', /<table>/);
+    match(await load(`/bots/${id}`), /<table/);
+  });
+
+  it('has a copy of every picture, so that it needs no network', async () => {
+    for (const { images, cachedImages } of bots) {
+      strictEqual(cachedImages.cover === null, images.cover === null);
+      strictEqual(cachedImages.preview.length, images.preview.length);
+    }
+    const paths = bots.slice(0, 8).map(({ cachedImages }) => cachedImages.avatar ?? '');
+    for (const path of paths) match(await load(path), /^RIFF/);
+    strictEqual(demo.stderr(), '');
+  });
+
+  it('is marked as a demo on every page', async () => {
+    for (const path of ['/', `/bots/${bots[0]?.id}`, '/add', '/docs', '/categories/music', '/nothing']) {
+      const response = await fetch(demo.address + path, { headers: { accept: 'text/html' } });
+      match(await response.text(), /This is a demo/, path);
+    }
+  });
+
+  it('is a Git repository that the checker accepts, with 90 days of counts', async () => {
+    const repository = repositoryIn(demo.folder);
+    strictEqual(repository.status(), '');
+    deepStrictEqual((await checkCatalogue(folderSource(demo.folder), 'everything')).findings, []);
+    const days = repository.git('log', '--format=%cs', 'refs/botshelf/state').split('\n');
+    ok(new Set(days).size >= 90, `${new Set(days).size}`);
+  });
+
+  it('has bots that grow, one that falls fast and one that has posted nothing for 70 days', () => {
+    const { git } = repositoryIn(demo.folder);
+    const before = git('rev-list', '-1', '--before=30.days', 'refs/botshelf/state');
+    const counts = (commit: string): Map<string, [count: number, days: number]> =>
+      new Map(
+        [
+          ...git('grep', '-h', 'countedAt', commit).matchAll(/"(\d+)":\{"count":(\d+),"countedAt":(\d+)/g),
+        ].map(([, id = '', count, at]) => [id, [Number(count), (Date.now() - Number(at)) / 86_400_000]]),
+      );
+    const then = counts(before);
+    const now = [...counts('refs/botshelf/state')].map(([id, [count, days]]) => ({
+      growth: count / (then.get(id)?.[0] ?? Number.NaN),
+      days,
+    }));
+    ok(now.filter(({ growth }) => growth > 1.1).length >= 10);
+    strictEqual(now.filter(({ growth }) => growth < 0.95).length, 1);
+    deepStrictEqual(
+      now.filter(({ days }) => days > 1).map(({ days }) => Math.round(days)),
+      [70],
+    );
+  });
+
+  it('prints a command that posts a count, and how authors log in', async () => {
+    await eventually(() => match(demo.stdout(), /^Nobody can log in to a demo; docs\/login\.md says how /m));
+    const [, url = '', token = '', body = ''] =
+      /^curl (\S+) -H 'Authorization: (\S+)' -H 'Content-Type: application\/json' -d '(.+)'$/m.exec(
+        demo.stdout(),
+      ) ?? [];
+    const headers = { authorization: token, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    strictEqual(answer.status, 200, await answer.text());
+    match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
+  });
+
+  it('is gone with its folder when it is interrupted', async () => {
+    ok(existsSync(demo.folder));
+    strictEqual(await demo.end('SIGINT'), 0);
+    ok(!existsSync(demo.folder));
+    strictEqual(demo.stderr(), '');
+  });
+
+  it('leaves no folder behind when its port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const folder = tempFolder();
+    // In a process of its own, as the folder is removed when the process ends.
+    const { status, stderr } = spawnSync(process.execPath, [mainFile, 'demo'], {
+      env: { PATH: process.env['PATH'], PORT: port, TMPDIR: folder },
+      encoding: 'utf8',
+    });
+    other.close();
+    strictEqual(status, 2);
+    ok(stderr.includes(port), stderr);
+    deepStrictEqual(readdirSync(folder), []);
+  });
+});

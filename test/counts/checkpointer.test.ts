@@ -1,0 +1,122 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeLine } from '../../src/counts/journal-line.ts';
+import { botId } from '../support/sample.ts';
+import { BrokenRef, newPlace, open, until } from '../support/place.ts';
+import { recordedLog } from '../support/recorded-log.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('a checkpoint', () => {
+  it('commits the first count at once, later ones together, and empties the journal', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 1);
+    await until(() => place.ref.history().length === 1);
+    for (let count = 2; count < 9; count++) await store.setCount(homer, count);
+    await store.setCount(marge, 1);
+    strictEqual(place.ref.history().length, 1);
+    await store.checkpoint();
+    deepStrictEqual(
+      place.ref.history().map(({ subject }) => subject),
+      ['Count 1 bot', 'Count 2 bots'],
+    );
+    match(place.ref.history().at(-1)?.files['33/12.json'] ?? '', /^\{\n"190519304972663312":\{"count":8,/);
+    deepStrictEqual(readdirSync(place.folder), []);
+  });
+
+  it('happens by itself when its time is over', async () => {
+    const place = newPlace();
+    const store = await open(place, { stateSeconds: 1 });
+    await store.setCount(homer, 1);
+    await until(() => place.ref.history().length === 1);
+    await store.setCount(homer, 2);
+    await until(() => place.ref.history().length === 2);
+  });
+
+  it('is done by a clean stop, which then refuses what comes', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 1);
+    await store.setCount(marge, 1);
+    await store.close();
+    strictEqual(Object.keys(place.ref.history().at(-1)?.files ?? {}).length, 2);
+    deepStrictEqual(readdirSync(place.folder), []);
+    await rejects(store.setCount(homer, 2), { name: 'WritesUnavailableError', message: /shutting down/ });
+    await store.close();
+  });
+
+  it('takes up at start what an earlier process left', async () => {
+    const place = newPlace();
+    const blocked = await open(place, { ref: new BrokenRef(place.refPath) });
+    await blocked.setCount(homer, 1);
+    await blocked.close();
+    strictEqual(readdirSync(place.folder).length, 1);
+    await open(place);
+    await until(() => readdirSync(place.folder).length === 0);
+    strictEqual(place.ref.history().length, 1);
+  });
+
+  it('makes no commit of what is committed already, and removes the journal all the same', async () => {
+    const place = newPlace();
+    const forgetful = await open(place);
+    await forgetful.setCount(homer, 1);
+    const [name = ''] = readdirSync(place.folder);
+    await forgetful.checkpoint();
+    const { countedAt } = Object.values(
+      JSON.parse(place.ref.history().at(-1)?.files['33/12.json'] ?? '{}') as Record<
+        string,
+        { countedAt: number }
+      >,
+    )[0] ?? { countedAt: 0 };
+    writeFileSync(join(place.folder, name), writeLine({ id: homer, count: 1, countedAt }));
+    await open(place);
+    await until(() => readdirSync(place.folder).length === 0);
+    strictEqual(place.ref.history().length, 1);
+  });
+
+  it('merges what somebody else has committed since, and loses neither side', async () => {
+    const place = newPlace();
+    const [here, there] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
+    await here.setCount(homer, 1);
+    await there.setCount(marge, 2);
+    await here.checkpoint();
+    await there.checkpoint();
+    await here.setCount(botId('13312'), 3);
+    await here.checkpoint();
+    strictEqual(here.count(marge), 2);
+    const again = await open(place);
+    deepStrictEqual(
+      [homer, marge, botId('13312')].map((id) => again.count(id)),
+      [1, 2, 3],
+    );
+  });
+
+  it('that fails keeps the journal, is logged once, is a failure for as long, and is retried', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    const log = recordedLog();
+    ref.broken = false;
+    const store = await open(place, { ref, log });
+    ref.broken = true;
+    await store.setCount(homer, 1);
+    await rejects(store.checkpoint());
+    await rejects(store.checkpoint());
+    ok(readdirSync(place.folder).length > 0);
+    deepStrictEqual(
+      store.failures().map(({ message }) => message),
+      ['git is not there: install it'],
+    );
+    ref.broken = false;
+    await until(() => store.failures().length === 0);
+    strictEqual(ref.history().length, 1);
+    deepStrictEqual(readdirSync(place.folder), []);
+    deepStrictEqual(log.lines, [
+      'error: could not commit counts to Git: git is not there: install it; ' +
+        'they are safe in the journal, retrying within a minute',
+      'info: counts are committed to Git again',
+    ]);
+  });
+});

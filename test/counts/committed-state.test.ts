@@ -1,0 +1,82 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { join } from 'node:path';
+import type { BotId } from '../../src/bot/id.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { CommittedState } from '../../src/counts/committed-state.ts';
+import type { BotState } from '../../src/counts/bot-state.ts';
+import { State } from '../../src/counts/state.ts';
+import { RefConflictError, stateRef } from '../../src/git/refs.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { FileRef } from '../support/file-ref.ts';
+
+describe('the state and its ref', () => {
+  it('lose nothing when ten commit to it at the same time', async () => {
+    const path = join(tempFolder(), 'ref');
+    const bots = Array.from({ length: 10 }, (_, i) => botId(`1903312${i}`));
+    const all = bots.map(() => new CommittedState(new FileRef(path), new State(), silentLog));
+    await Promise.all(
+      all.map(async (committed, i) => {
+        for (let value = 1; value <= 3; value++) {
+          await committed.commit(() => one(bots[i], value), 'Count 1 bot');
+        }
+      }),
+    );
+    const last = new CommittedState(new FileRef(path), new State(), silentLog);
+    await last.follow();
+    deepStrictEqual(
+      bots.map((id) => last.state.count(id)?.value),
+      bots.map(() => 3),
+    );
+    strictEqual(new FileRef(path).history().length, 30);
+  });
+
+  it('ask again what to commit once the tip has moved', async () => {
+    const path = join(tempFolder(), 'ref');
+    const id = botId('7');
+    const [here, there] = [newCommitted(path), newCommitted(path)];
+    await here.follow();
+    await there.commit(() => one(id, 1), 'Count 1 bot');
+    const seen: unknown[] = [];
+    await here.commit(() => {
+      seen.push(here.state.count(id)?.value);
+      return one(id, 2);
+    }, 'Count 1 bot');
+    deepStrictEqual(seen.at(-1), 1);
+    strictEqual(here.state.count(id)?.value, 2);
+  });
+
+  it('commit nothing when there is nothing to say', async () => {
+    const path = join(tempFolder(), 'ref');
+    await newCommitted(path).commit(() => new Map(), 'Count 0 bots');
+    deepStrictEqual(new FileRef(path).history(), []);
+  });
+
+  it('give up on a tip that never stands still', async () => {
+    const path = join(tempFolder(), 'ref');
+    const ref = new FileRef(path);
+    const racing = new CommittedState(
+      Object.assign(new FileRef(path), {
+        commit: async () => {
+          const tip = await ref.tip();
+          await ref.commit(tip, new Map([['00/00.json', String(Math.random())]]), 'Count 1 bot');
+          throw new RefConflictError(stateRef);
+        },
+      }),
+      new State(),
+      silentLog,
+    );
+    await rejects(
+      racing.commit(() => one(botId('7'), 1), 'Count 1 bot'),
+      RefConflictError,
+    );
+  });
+});
+
+function newCommitted(path: string): CommittedState {
+  return new CommittedState(new FileRef(path), new State(), silentLog);
+}
+
+function one(id: BotId | undefined, value: number): Map<BotId, BotState> {
+  return new Map(id === undefined ? [] : [[id, { count: { value, at: value } }]]);
+}

@@ -1,0 +1,119 @@
+import { deepStrictEqual, notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { RepositoryOpener } from '../../src/git/repository.ts';
+import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { RefConflictError } from '../../src/git/refs.ts';
+import type { StateRef } from '../../src/counts/state-ref.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const one = new Map([['66/33.json', '{"a":1}\n']]);
+const two = new Map([
+  ['66/33.json', '{"a":2}\n'],
+  ['00/01.json', '{"é":1}\n'],
+]);
+
+describe('the state ref', () => {
+  it('is empty while it does not exist', async () => {
+    const { state } = stateIn();
+    deepStrictEqual(await state.read(), { commit: null, files: new Map() });
+  });
+
+  it('returns what was committed, and keeps the files that a commit does not name', async () => {
+    const { state, repository } = stateIn();
+    const first = await state.commit(null, two, 'Count 2 bots');
+    const second = await state.commit(first, one, 'Count 1 bot');
+    const { commit, files } = await state.read();
+    strictEqual(commit, second);
+    deepStrictEqual(Object.fromEntries(files), { '00/01.json': '{"é":1}\n', '66/33.json': '{"a":1}\n' });
+    strictEqual(repository.git('log', '--format=%s', 'refs/botshelf/state'), 'Count 1 bot\nCount 2 bots');
+    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+    strictEqual(repository.status(), '');
+  });
+
+  it('commits nothing where the tree would stay as it is', async () => {
+    const { state, repository } = stateIn();
+    const first = await state.commit(null, one, 'Count 1 bot');
+    strictEqual(await state.commit(first, one, 'Count 1 bot'), first);
+    strictEqual(repository.git('rev-list', '--count', 'refs/botshelf/state'), '1');
+  });
+
+  it('refuses a commit on another tip than the one there is, also one that was there before', async () => {
+    const { state, repository } = stateIn();
+    const first = await state.commit(null, one, 'Count 1 bot');
+    const second = await state.commit(first, two, 'Count 2 bots');
+    await rejects(state.commit(first, new Map([['a', 'b']]), 'Late'), RefConflictError);
+    await rejects(state.commit(null, one, 'Late'), RefConflictError);
+    await rejects(state.commit(first, one, 'Late, and nothing new'), RefConflictError);
+    repository.git('update-ref', 'refs/botshelf/state', String(first));
+    await rejects(state.commit(second, new Map([['a', 'b']]), 'On what was taken back'), RefConflictError);
+  });
+
+  it('shows by its mark that the tip has moved, packed or not', async () => {
+    const { state, repository } = stateIn();
+    const marks = [state.peek()];
+    const first = await state.commit(null, one, 'Count 1 bot');
+    marks.push(state.peek());
+    strictEqual(state.peek(), marks[1]);
+    const second = await state.commit(first, two, 'Count 2 bots');
+    marks.push(state.peek());
+    repository.git('pack-refs', '--all');
+    marks.push(state.peek());
+    strictEqual((await state.read()).commit, second);
+    repository.git('update-ref', 'refs/botshelf/state', String(first));
+    marks.push(state.peek());
+    strictEqual(new Set(marks).size, marks.length);
+    strictEqual((await state.read()).commit, first);
+  });
+
+  it('is shared by the linked worktrees of a repository', async () => {
+    const { state, repository } = stateIn();
+    const folder = join(tempFolder(), 'linked');
+    repository.git('worktree', 'add', '-q', '-b', 'side', folder);
+    const first = await state.commit(null, one, 'Count 1 bot');
+    const linked = refOf(folder);
+    strictEqual((await linked.read()).commit, first);
+    const before = state.peek();
+    await linked.commit(first, two, 'Count 2 bots');
+    notStrictEqual(state.peek(), before);
+  });
+
+  it('clears the lock of a git that was killed', async () => {
+    const { state, repository } = stateIn();
+    const first = await state.commit(null, one, 'Count 1 bot');
+    writeFileSync(join(repository.folder, '.git/refs/botshelf/state.lock'), '');
+    notStrictEqual(await state.commit(first, two, 'Count 2 bots'), first);
+  });
+
+  it('says that writes are not possible where there is no repository', async () => {
+    await rejects(refOf(tempFolder()).commit(null, one, 'Count 1 bot'), WritesUnavailableError);
+  });
+
+  it('is not fetched by an ordinary clone', async () => {
+    const { state, repository } = stateIn();
+    await state.commit(null, one, 'Count 1 bot');
+    const clone = join(tempFolder(), 'clone');
+    repository.git('clone', '-q', `file://${repository.folder}`, clone);
+    strictEqual(repository.git('-C', clone, 'for-each-ref', 'refs/botshelf'), '');
+  });
+});
+
+function stateIn(): { state: StateRef; repository: TestRepository } {
+  const repository = testRepository({ file: 'text' });
+  return { state: refOf(repository.folder), repository };
+}
+
+function refOf(folder: string): StateRef {
+  const repositoryOpener = new RepositoryOpener(folder);
+  doors.push(repositoryOpener);
+  return createStateRef(repositoryOpener, silentLog);
+}
+
+const doors: RepositoryOpener[] = [];
+
+after('close the repositories', () => {
+  for (const repositoryOpener of doors.splice(0)) repositoryOpener.close();
+});

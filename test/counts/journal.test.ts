@@ -1,0 +1,267 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { WritesUnavailableError } from '../../src/bot/errors.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { Journal } from '../../src/counts/journal.ts';
+import type { JournalEntry } from '../../src/counts/journal-line.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';
+
+describe('the journal', () => {
+  it('returns what was appended, in order', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    for (let i = 0; i < 5; i++) await journal.append(entry(i));
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [0, 1, 2, 3, 4].map(entry));
+  });
+
+  it('writes each entry as a line of JSON with a checksum', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    await journal.append(entry(1));
+    await journal.close();
+    strictEqual(
+      readFileSync(join(folder, '000000000001.ndjson'), 'utf8'),
+      '{"id":"190519304972663312","count":1,"countedAt":1700000000001,"crc":3357626576}\n',
+    );
+  });
+
+  it('reads back a time of 16 digits, which can be written', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    const late = { ...entry(1), countedAt: 1_000_000_000_000_000 };
+    await journal.append(late);
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [late]);
+  });
+
+  it('makes those who come together durable together, and tells of them in order before it answers', async () => {
+    const { journal, groups } = journalIn(newFolder());
+    await Promise.all(Array.from({ length: 1000 }, async (_, i) => await journal.append(entry(i))));
+    deepStrictEqual(
+      groups.flat(),
+      Array.from({ length: 1000 }, (_, i) => entry(i)),
+    );
+    ok(groups.length < 10, `${groups.length} groups`);
+    await journal.close();
+  });
+
+  it('makes a new segment once one is full, or sealed', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder, 200);
+    for (let i = 0; i < 6; i++) await journal.append(entry(i));
+    strictEqual(readdirSync(folder).length, 2);
+    const sealed = await journal.seal();
+    strictEqual(sealed.length, 2);
+    await journal.append(entry(6));
+    await journal.remove(sealed);
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [entry(6)]);
+  });
+
+  it('seals what is being written with what is before it', async () => {
+    const folder = newFolder();
+    const { journal, groups } = journalIn(folder);
+    const [, sealed] = await Promise.all([journal.append(entry(0)), journal.seal()]);
+    strictEqual(groups.length, 1);
+    await journal.remove(sealed);
+    await journal.close();
+    deepStrictEqual(readdirSync(folder), []);
+  });
+
+  it('has nothing to seal when nothing was appended', async () => {
+    const { journal } = journalIn(newFolder());
+    deepStrictEqual(await journal.seal(), []);
+    await journal.close();
+  });
+
+  it('never appends to a segment of an earlier process', async () => {
+    const folder = newFolder();
+    for (let i = 0; i < 3; i++) {
+      const { journal } = journalIn(folder);
+      await journal.replay(() => {});
+      await journal.append(entry(i));
+      await journal.close();
+    }
+    strictEqual(readdirSync(folder).length, 3);
+    deepStrictEqual(await replayed(folder), [0, 1, 2].map(entry));
+  });
+});
+
+describe('a journal that a crash left behind', () => {
+  for (const [what, tail] of [
+    ['half a line', '{"id":"190519304972663312","cou'],
+    ['a whole line but for its end', '{"id":"1","count":1,"countedAt":1,"crc":1}'],
+    ['zeros where the file had grown and nothing was written', '\0'.repeat(100)],
+  ] as const) {
+    it(`ends with ${what}: that was never answered, and is dropped without a word`, async () => {
+      const folder = await journalOf(3);
+      appendFileSync(join(folder, '000000000001.ndjson'), tail);
+      const log = recordedLog();
+      deepStrictEqual(await replayed(folder, log), [0, 1, 2].map(entry));
+      deepStrictEqual(log.lines, []);
+    });
+  }
+
+  it('ends where the zeros begin that nothing was written over', async () => {
+    const folder = await journalOf(3);
+    appendFileSync(join(folder, '000000000001.ndjson'), Buffer.alloc(100_000));
+    const log = recordedLog();
+    deepStrictEqual(await replayed(folder, log), [0, 1, 2].map(entry));
+    deepStrictEqual(log.lines, []);
+  });
+
+  it('loses at most the last line wherever it is cut', async () => {
+    const folder = await journalOf(3);
+    const path = join(folder, '000000000001.ndjson');
+    const whole = readFileSync(path);
+    for (let length = 0; length < whole.length; length++) {
+      writeFileSync(path, whole.subarray(0, length));
+      const lines = whole.subarray(0, length).toString().split('\n').length - 1;
+      deepStrictEqual(await replayed(folder), [0, 1, 2].slice(0, lines).map(entry));
+    }
+  });
+});
+
+describe('a damaged journal', () => {
+  it('is read past the damage, which is named by file and line', async () => {
+    const folder = await journalOf(4);
+    const path = join(folder, '000000000001.ndjson');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('"count":1,', '"count":9,'));
+    const log = recordedLog();
+    deepStrictEqual(await replayed(folder, log), [0, 2, 3].map(entry));
+    strictEqual(log.lines.length, 1);
+    ok(log.lines[0]?.startsWith(`error: the journal is damaged at ${path}:2: 1 line skipped`), log.lines[0]);
+  });
+
+  it('survives any byte being changed', async () => {
+    const folder = await journalOf(2);
+    const path = join(folder, '000000000001.ndjson');
+    const whole = readFileSync(path);
+    for (let i = 0; i < whole.length; i++) {
+      const bytes = Buffer.from(whole);
+      bytes[i] = (bytes[i] ?? 0) ^ 0x15;
+      writeFileSync(path, bytes);
+      for (const read of await replayed(folder)) deepStrictEqual(read, entry(read.count));
+    }
+  });
+
+  it('is kept under another name when it is removed, so that a person can look', async () => {
+    const folder = await journalOf(2);
+    const path = join(folder, '000000000001.ndjson');
+    writeFileSync(path, `damage\n${readFileSync(path, 'utf8')}`);
+    const { journal } = journalIn(folder);
+    await journal.replay(() => {});
+    await journal.remove(await journal.seal());
+    deepStrictEqual(readdirSync(folder), ['000000000001.ndjson.damaged']);
+    await journal.close();
+  });
+
+  it('never takes the name of an earlier damaged one of the same number', async () => {
+    const folder = await journalOf(2);
+    const path = join(folder, '000000000001.ndjson');
+    for (const n of [1, 2, 3]) {
+      writeFileSync(path, `damage ${n}\n`);
+      const { journal } = journalIn(folder);
+      await journal.replay(() => {});
+      await journal.remove(await journal.seal());
+      await journal.close();
+    }
+    deepStrictEqual(
+      readdirSync(folder)
+        .toSorted()
+        .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+      [
+        ['000000000001.ndjson.2.damaged', 'damage 2\n'],
+        ['000000000001.ndjson.3.damaged', 'damage 3\n'],
+        ['000000000001.ndjson.damaged', 'damage 1\n'],
+      ],
+    );
+  });
+});
+
+describe('a journal whose folder cannot be written to', () => {
+  it('refuses everybody who waits, says so once with what to do, and goes on when it can', async () => {
+    const folder = newFolder();
+    const log = recordedLog();
+    const { journal, groups } = journalIn(folder, undefined, log);
+    mkdirSync(join(folder, '..'), { recursive: true });
+    writeFileSync(folder, 'in the way');
+    const waiters = await Promise.allSettled([0, 1, 2].map(async (i) => await journal.append(entry(i))));
+    deepStrictEqual(
+      waiters.map(({ status }) => status),
+      ['rejected', 'rejected', 'rejected'],
+    );
+    await rejects(journal.append(entry(3)), (error) => {
+      ok(error instanceof WritesUnavailableError);
+      strictEqual(error.message, `${folder} is not a folder: move away what is there`);
+      return true;
+    });
+    deepStrictEqual(groups, []);
+    strictEqual(journal.failure?.message, `${folder} is not a folder: move away what is there`);
+
+    rmSync(folder);
+    await journal.append(entry(4));
+    strictEqual(journal.failure, null);
+    await journal.close();
+    deepStrictEqual(await replayed(folder), [entry(4)]);
+    deepStrictEqual(log.lines, [
+      `error: counts cannot be saved: ${folder} is not a folder: move away what is there`,
+      'info: counts can be saved again',
+    ]);
+  });
+
+  it('makes no folder as long as nothing is appended', async () => {
+    const folder = newFolder();
+    const { journal } = journalIn(folder);
+    await journal.replay(() => {});
+    await journal.close();
+    ok(!existsSync(folder));
+  });
+});
+
+function entry(i: number): JournalEntry {
+  return { id: botId('190519304972663312'), count: i, countedAt: 1_700_000_000_000 + i };
+}
+
+function newFolder(): string {
+  return join(tempFolder(), 'var', 'journal');
+}
+
+function journalIn(
+  folder: string,
+  segmentBytes = 1_000_000,
+  log: RecordedLog = recordedLog(),
+): { journal: Journal; groups: JournalEntry[][] } {
+  const groups: JournalEntry[][] = [];
+  const onDurable = (entries: readonly JournalEntry[]): void => void groups.push([...entries]);
+  return { journal: new Journal({ folder, log, onDurable, segmentBytes }), groups };
+}
+
+async function journalOf(length: number): Promise<string> {
+  const folder = newFolder();
+  const { journal } = journalIn(folder);
+  for (let i = 0; i < length; i++) await journal.append(entry(i));
+  await journal.close();
+  return folder;
+}
+
+async function replayed(folder: string, log = silentLog): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  const journal = new Journal({ folder, log, onDurable: () => {} });
+  await journal.replay((entry) => entries.push(entry));
+  await journal.close();
+  return entries;
+}

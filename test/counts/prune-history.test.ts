@@ -1,0 +1,63 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { openRepository } from '../../src/git/repository.ts';
+import { commitsToKeep, pruneHistory } from '../../src/counts/prune-history.ts';
+import { testRepository } from '../support/repository.ts';
+
+const day = 24 * 60 * 60;
+const identity = {
+  GIT_AUTHOR_NAME: 'Botshelf',
+  GIT_AUTHOR_EMAIL: 'botshelf@localhost',
+  GIT_COMMITTER_NAME: 'Botshelf',
+  GIT_COMMITTER_EMAIL: 'botshelf@localhost',
+};
+
+describe('pruning the history of the state', () => {
+  it('keeps what is young, and of older days the last commit', () => {
+    const times = [10.2, 9.9, 9.5, 3.8, 3.1, 3.0, 1.5, 0.2, 0.1].map((days) => days * day);
+    const stay = commitsToKeep(
+      times.map((time) => ({ time })),
+      9 * day,
+    );
+    deepStrictEqual(
+      stay.map(({ time }) => time / day),
+      [10.2, 9.9, 9.5, 3.8, 1.5, 0.2],
+    );
+  });
+
+  it('always keeps the tip, however old it is', () => {
+    deepStrictEqual(commitsToKeep([{ time: 5 }, { time: 4 }], 10 * day), [{ time: 5 }]);
+  });
+
+  it('rewrites the line of commits, with the same trees, and leaves the branch alone', async () => {
+    const repository = testRepository({ file: 'text' });
+    const head = repository.git('rev-parse', 'HEAD');
+    const tree = repository.git('rev-parse', 'HEAD^{tree}');
+    let tip: string | undefined;
+    for (const days of [1.1, 1.2, 1.3, 2.5, 8.1, 8.2]) {
+      const parent = tip === undefined ? [] : ['-p', tip];
+      const env = { ...process.env, ...identity, GIT_COMMITTER_DATE: `@${Math.round(days * day)} +0000` };
+      const args = ['commit-tree', tree, ...parent, '-m', `Count ${days} bots`];
+      tip = execFileSync('git', args, { cwd: repository.folder, env, encoding: 'utf8' }).trim();
+    }
+    repository.git('update-ref', 'refs/botshelf/state', String(tip));
+    const opened = await openRepository(repository.folder);
+    try {
+      strictEqual(await pruneHistory(opened, 8 * day), 2);
+      strictEqual(await pruneHistory(opened, 8 * day), 0);
+    } finally {
+      opened.objects.close();
+    }
+    const log = repository.git('log', '--format=%s %ct %T', 'refs/botshelf/state').split('\n');
+    deepStrictEqual(
+      log,
+      [8.2, 8.1, 2.5, 1.3].map((days) => `Count ${days} bots ${Math.round(days * day)} ${tree}`),
+    );
+    strictEqual(repository.git('rev-parse', 'HEAD'), head);
+    strictEqual(
+      repository.git('for-each-ref', '--format=%(refname)', 'refs/botshelf'),
+      'refs/botshelf/state',
+    );
+    strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
+  });
+});

@@ -1,0 +1,140 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { type BotId, compareBotIds } from '../../src/bot/id.ts';
+import type { TokenDigest } from '../../src/bot/token.ts';
+import { type BotState, latestTime } from '../../src/counts/bot-state.ts';
+import { readShard, shardNumber, shardPath, type ShardFault, writeShard } from '../../src/counts/shards.ts';
+import { State } from '../../src/counts/state.ts';
+import { botId } from '../support/sample.ts';
+import { someBotState, someId } from '../support/arbitrary.ts';
+
+const digest = `sha256:${'9f'.repeat(32)}` as TokenDigest;
+
+describe('a shard of the state ref', () => {
+  it('is named after the last four digits of the ids in it', () => {
+    strictEqual(pathOf('190519304972663312'), '33/12.json');
+    strictEqual(pathOf('7'), '00/07.json');
+    strictEqual(pathOf('10007'), '00/07.json');
+  });
+
+  it('is an object with one line a bot, in numeric order', () => {
+    const state = stateOf([
+      ['990519304972663312', { token: { digest: null, at: 1_690_000_000_000, generation: 0 } }],
+      ['3312', { count: { value: 0, at: 1 } }],
+      [
+        '190519304972663312',
+        {
+          count: { value: 156, at: 1_700_000_000_000 },
+          token: { digest, at: 1_690_000_000_000, generation: 3 },
+        },
+      ],
+    ]);
+    const text = textOf(state, 3312);
+    strictEqual(
+      text,
+      [
+        '{',
+        '"3312":{"count":0,"countedAt":1},',
+        `"190519304972663312":{"count":156,"countedAt":1700000000000,"token":"${digest}","tokenAt":1690000000000,"tokenGen":3},`,
+        '"990519304972663312":{"token":null,"tokenAt":1690000000000}',
+        '}',
+        '',
+      ].join('\n'),
+    );
+    strictEqual(Object.keys(JSON.parse(text) as object).length, 3);
+  });
+
+  it('reads as what was written', () => {
+    const bots = fc.uniqueArray(fc.tuple(someId, someBotState), { selector: ([id]) => id });
+    fc.assert(
+      fc.property(bots, (bots) => {
+        const state = stateOf(bots);
+        const seen = new Map<BotId, BotState>();
+        for (const number of new Set(bots.map(([id]) => shardNumber(id)))) {
+          const text = textOf(state, number);
+          deepStrictEqual(read(shardPath(number), text, seen), []);
+          deepStrictEqual(
+            Object.keys(JSON.parse(text) as object).toSorted(),
+            state.botsOf(number).toSorted(),
+          );
+        }
+        deepStrictEqual(
+          [...seen].toSorted(([a], [b]) => compareBotIds(a, b)),
+          bots.toSorted(([a], [b]) => compareBotIds(a, b)),
+        );
+      }),
+    );
+  });
+
+  it('reads a token that was written before there were generations', () => {
+    const seen = new Map<BotId, BotState>();
+    const line = `{\n"3312":{"token":"${digest}","tokenAt":1690000000000}\n}\n`;
+    deepStrictEqual(read('33/12.json', line, seen), []);
+    deepStrictEqual(seen.get(botId('3312'))?.token, { digest, at: 1_690_000_000_000, generation: 0 });
+  });
+
+  it('reads a time of 16 digits, which can be written, and refuses one that no date has', () => {
+    const seen = new Map<BotId, BotState>();
+    const botState: BotState = {
+      count: { value: 1, at: 999_999_999_999_999 + 1 },
+      token: { digest, at: latestTime, generation: 1 },
+    };
+    const text = textOf(stateOf([['3312', botState]]), 3312);
+    deepStrictEqual(read('33/12.json', text, seen), []);
+    deepStrictEqual(seen.get(botId('3312')), botState);
+    const [fault] = read('33/12.json', text.replace(String(latestTime), '9999999999999999'), seen);
+    strictEqual(fault?.message, '9999999999999999 is not a time: the last one is 8640000000000000');
+  });
+
+  it('names a bad line and keeps the others', () => {
+    const seen = new Map<BotId, BotState>();
+    const faults = read(
+      '33/12.json',
+      [
+        '{',
+        '"3312":{"count":0,"countedAt":1},',
+        '<<<<<<< ours',
+        '"13312":{"count":-5,"countedAt":1},',
+        '"23312":{"count":5},',
+        '"33312":{"count":5,"countedAt":1,"colour":"red"},',
+        '"43313":{"count":5,"countedAt":1},',
+        '"53312":{"count":5,"countedAt":1}',
+        '"63312":{"token":"sha256:12","tokenAt":1}',
+        '"73312":{"count":7,"countedAt":1},',
+        '}',
+      ].join('\n'),
+      seen,
+    );
+    deepStrictEqual([...seen.keys()], ['3312', '53312', '73312']);
+    deepStrictEqual(
+      faults.map(({ line }) => line),
+      [3, 4, 5, 6, 7, 9],
+    );
+    strictEqual(faults[4]?.message, '43313 does not belong here: move the line to 33/13.json');
+  });
+
+  it('keeps nothing of a text that is none, and says so', () => {
+    const seen = new Map<BotId, BotState>();
+    strictEqual(read('33/12.json', '\u0000\u0000\u0000', seen).length, 1);
+    strictEqual(read('33/12.json', '[]', seen).length, 1);
+    strictEqual(seen.size, 0);
+  });
+});
+
+function pathOf(id: string): string {
+  return shardPath(shardNumber(botId(id)));
+}
+
+function stateOf(bots: readonly (readonly [string, BotState])[]): State {
+  const state = new State();
+  for (const [id, botState] of bots) state.merge(botId(id), botState);
+  return state;
+}
+
+function textOf(state: State, shard: number): string {
+  return writeShard(state.botsOf(shard), (id) => state.get(id));
+}
+
+function read(path: string, text: string, into: Map<BotId, BotState>): readonly ShardFault[] {
+  return readShard(path, text, (id, botState) => into.set(id, botState));
+}

@@ -1,0 +1,198 @@
+import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import type { BotId } from '../../src/bot/id.ts';
+import { newToken } from '../../src/bot/token.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { StateStore } from '../../src/counts/state-store.ts';
+import { TokenStore } from '../../src/tokens/token-store.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { crashed, newPlace, open } from '../support/place.ts';
+import { recordedLog } from '../support/recorded-log.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('a count', () => {
+  it('is there once it was answered, and after a restart', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 156);
+    strictEqual(store.count(homer), 156);
+    const again = await open(crashed(place));
+    strictEqual(again.count(homer), 156);
+  });
+
+  it('that is the same as before is not written again', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 156);
+    await store.checkpoint();
+    await store.setCount(homer, 156);
+    deepStrictEqual(readdirSync(place.folder), []);
+  });
+
+  it('grows the version', async () => {
+    const store = await open(newPlace());
+    const { version } = store;
+    await store.setCount(homer, 156);
+    ok(store.version > version);
+  });
+
+  it('is the last one of a bot that posts several at once', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await Promise.all([9, 8, 7, 6, 5].map(async (count) => await store.setCount(homer, count)));
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(place))).count(homer), 5);
+  });
+
+  it('that goes back to the one before, while another is on its way, is written after that', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    await store.setCount(homer, 5);
+    await Promise.all([store.setCount(homer, 7), store.setCount(homer, 5)]);
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(place))).count(homer), 5);
+  });
+
+  it('that repeats one still on its way waits for it', async () => {
+    const store = await open(newPlace());
+    const first = store.setCount(homer, 5);
+    await store.setCount(homer, 5);
+    strictEqual(store.count(homer), 5);
+    await first;
+  });
+
+  it('wins over the one before it, though the clock went backwards', async () => {
+    const place = newPlace();
+    const future = Date.now() + 1_000_000_000;
+    await place.ref.commit(
+      null,
+      new Map([['33/12.json', `{\n"${homer}": {"count":1,"countedAt":${future}}\n}\n`]]),
+      'Count 1 bot',
+    );
+    const store = await open(place);
+    await store.setCount(homer, 2);
+    strictEqual(store.count(homer), 2);
+    strictEqual((await open(crashed(place))).count(homer), 2);
+    await store.close();
+    strictEqual((await open(place)).count(homer), 2);
+  });
+
+  it('from a clock that is ahead is a fault until the next count, which has the time of this clock', async () => {
+    const place = newPlace();
+    const future = Date.now() + 2 * 86_400_000;
+    await place.ref.commit(
+      null,
+      new Map([['33/12.json', `{\n"${homer}": {"count":1,"countedAt":${future}}\n}\n`]]),
+      'Count 1 bot',
+    );
+    const store = await open(place);
+    deepStrictEqual(store.clockFaults(), [
+      `the count of the bot ${homer} has the time ${new Date(future).toISOString()}, which is ahead of this machine's clock: run "timedatectl set-ntp true" on all machines`,
+    ]);
+    await store.setCount(homer, 1);
+    deepStrictEqual(store.clockFaults(), []);
+    ok((store.reportedAt(homer) ?? Infinity) <= Date.now());
+    deepStrictEqual((await open(crashed(place))).clockFaults(), []);
+  });
+});
+
+describe('a store that is used, checkpointed and restarted in any order', () => {
+  const bots = ['190519304972663312', '3312', '190519304972663313'].map(botId);
+  const bot = fc.nat(bots.length - 1);
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ post: bot, count: fc.nat(3) }) },
+    fc.constantFrom('checkpoint' as const, 'crash' as const, 'stop' as const),
+  );
+
+  it('has the last count that was answered for each bot', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        let place = newPlace();
+        const answered = new Map<BotId, number>();
+        let store = await open(place);
+        for (const step of [...steps, 'crash' as const]) {
+          if (step === 'checkpoint') {
+            await store.checkpoint();
+          } else if (step === 'crash' || step === 'stop') {
+            if (step === 'stop') await store.close();
+            else place = crashed(place);
+            store = await open(place);
+          } else {
+            const id = bots[step.post] ?? botId('0');
+            await store.setCount(id, step.count);
+            answered.set(id, step.count);
+          }
+          for (const id of bots) strictEqual(store.count(id), answered.get(id));
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('a state without a repository', () => {
+  it('refuses writes with what to do, knows no token, and leaves no trace', async () => {
+    const folder = join(tempFolder(), 'journal');
+    const store = await StateStore.open({ folder, ref: null, stateSeconds: 60, log: silentLog });
+    await rejects(store.setCount(homer, 1), { name: 'WritesUnavailableError', message: /git init/ });
+    await rejects(new TokenStore(store).issueToken(homer, 'user marge'), {
+      name: 'WritesUnavailableError',
+      message: /git init/,
+    });
+    strictEqual(await new TokenStore(store).checkToken(homer, newToken()), 'unknown');
+    strictEqual(store.count(homer), undefined);
+    await store.close();
+    ok(!existsSync(folder));
+  });
+});
+
+describe("another process's state", () => {
+  it('is read from the ref, and so are its tokens', async () => {
+    const place = newPlace();
+    const [store, other] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
+    await store.setCount(homer, 1);
+    await other.setCount(marge, 2);
+    const token = await new TokenStore(other).issueToken(homer, 'user marge');
+    await other.checkpoint();
+    await store.refresh();
+    strictEqual(store.count(marge), 2);
+    strictEqual(store.count(homer), 1);
+    strictEqual(await new TokenStore(store).checkToken(homer, token), 'valid');
+  });
+
+  it('does not win with an older count over one that was posted here again: 5, then 7 there, then 5', async () => {
+    const place = newPlace();
+    const store = await open(place, { repeatSeconds: 0 });
+    const other = await open({ ...place, folder: `${place.folder}-2` });
+    await store.setCount(homer, 5);
+    await setTimeout(2);
+    await other.setCount(homer, 7);
+    await other.checkpoint();
+    await setTimeout(2);
+    await store.setCount(homer, 5);
+    await store.refresh();
+    strictEqual(store.count(homer), 5);
+    strictEqual((await open(crashed(place), { repeatSeconds: 0 })).count(homer), 5);
+  });
+});
+
+describe('a state that has a bad line', () => {
+  it('serves the others, and says where the line is', async () => {
+    const place = newPlace();
+    await place.ref.commit(
+      null,
+      new Map([['33/12.json', `{\n<<<<<<<\n"${homer}": {"count":1,"countedAt":5}\n}\n`]]),
+      'Count 1 bot',
+    );
+    const log = recordedLog();
+    const store = await open(place, { log });
+    strictEqual(store.count(homer), 1);
+    match(log.lines[0] ?? '', /^warn: 33\/12\.json:2 of the state ref is skipped: /);
+  });
+});

@@ -1,0 +1,268 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { ImageConnector } from '../../src/images/connector.ts';
+import { isPublicAddress } from '../../src/lib/network-address.ts';
+import { ImageError } from '../../src/images/image-error.ts';
+import { type Answer, bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
+
+const picture = Buffer.from('as good as a picture, until it is decoded');
+
+describe('the image connector', () => {
+  it('fetches the bytes of a picture, by name and by address', async () => {
+    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const connector = await testConnector();
+    deepEqual(await connector.fetch(`https://cdn.images.test:${site.port}/avatar.png`), picture);
+    deepEqual(await connector.fetch(`https://127.0.0.1:${site.port}/avatar.png#top`), picture);
+  });
+
+  it('fetches from the third address of a host where nothing listens at the first two', async () => {
+    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const dead = ['127.0.0.2', '127.0.0.3'];
+    const names = { 'several.images.test': () => [...dead, '127.0.0.1'] };
+    const connector = await testConnector({ names, allowed: dead });
+    deepEqual(await connector.fetch(`https://several.images.test:${site.port}/avatar.png`), picture);
+  });
+
+  it('names itself, and sends no cookie and no referrer, even after a redirect that sets one', async () => {
+    const site = await startSite({ '/avatar.png': bytes(picture) });
+    site.answers['/begin'] = (response) => {
+      response.writeHead(302, { location: '/avatar.png', 'set-cookie': 'who=you' }).end();
+    };
+    const connector = await testConnector();
+    await connector.fetch(`https://images.test:${site.port}/begin`);
+    const headers = site.requests.at(-1)?.headers ?? {};
+    equal(headers['user-agent'], 'Botshelf image cache (+https://bots.example.org)');
+    deepEqual([headers.cookie, headers.referer, headers.authorization], [undefined, undefined, undefined]);
+  });
+
+  it('follows three redirects, and not a fourth', async () => {
+    const site = await startSite({
+      '/4': redirect('/3'),
+      '/3': redirect('/2'),
+      '/2': redirect('/1'),
+      '/1': redirect('/avatar.png'),
+      '/avatar.png': bytes(picture),
+    });
+    const connector = await testConnector();
+    const at = (path: string): string => `https://images.test:${site.port}${path}`;
+    deepEqual(await connector.fetch(at('/3')), picture);
+    await refusal(connector.fetch(at('/4')), /redirects more than 3 times/);
+  });
+
+  it('uses https alone, at the start and after a redirect', async () => {
+    const site = await startSite({ '/plain': redirect('http://images.test/avatar.png') });
+    const connector = await testConnector();
+    for (const url of ['http://images.test/a.png', 'file:///etc/passwd', 'data:image/png;base64,AAAA']) {
+      await refusal(connector.fetch(url), /instead of https:/);
+    }
+    await refusal(
+      connector.fetch(`https://images.test:${site.port}/plain`),
+      /leads to http: instead of https:/,
+    );
+  });
+
+  it('does not trust a certificate of another name', async () => {
+    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const connector = await testConnector({ names: { 'elsewhere.test': () => ['127.0.0.1'] } });
+    await refusal(connector.fetch(`https://elsewhere.test:${site.port}/avatar.png`), /cannot be fetched/);
+    deepEqual(site.asked, []);
+  });
+
+  it('tells a fault of the host from a fault of the picture', async () => {
+    const site = await startSite({ '/429': status(429), '/503': status(503), '/410': status(410) });
+    const connector = await testConnector();
+    const blame = async (url: string): Promise<string> =>
+      await connector.fetch(url).then(String, (error: ImageError) => error.blame);
+    const base = `https://images.test:${site.port}`;
+    deepEqual(
+      await Promise.all(['/410', '/404', '/429', '/503'].map(async (path) => await blame(base + path))),
+      ['picture', 'picture', 'host', 'host'],
+    );
+    equal(await blame('https://nowhere.invalid/a.png'), 'host');
+  });
+});
+
+describe('the image connector and addresses that are not public', () => {
+  const spellings = [
+    '127.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '①②⑦.0.0.1',
+    '0.0.0.0',
+    '10.0.0.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '192.168.0.1',
+    '255.255.255.255',
+    '[::]',
+    '[::1]',
+    '[::127.0.0.1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[fc00::1]',
+    '[fe80::1]',
+  ];
+  let secret: Site;
+
+  before(async () => {
+    secret = await startSite({ '/': bytes('secret') });
+  });
+
+  for (const spelling of spellings) {
+    it(`refuses the literal address ${spelling}, which needs no look-up`, async () => {
+      const connector = new ImageConnector();
+      await refusal(connector.fetch(`https://${spelling}:${secret.port}/`), /which is not a public address/);
+      await connector.close();
+      equal(secret.connections, 0);
+    });
+  }
+
+  it('takes the addresses of the public internet', () => {
+    for (const address of ['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'])
+      equal(isPublicAddress(address), true);
+    for (const text of ['', 'localhost', '127.0.0.1', '::7f00:1', '2001:db8::1']) {
+      equal(isPublicAddress(text), false);
+    }
+  });
+
+  it('redirect to 127.0.0.1: a redirect to this machine is refused', async () => {
+    const inner = await startSite({ '/': bytes('secret') }, '127.0.0.2');
+    const site = await startSite({
+      '/literal': redirect(`https://127.0.0.2:${inner.port}/`),
+      '/name': redirect(`https://inner.test:${inner.port}/`),
+    });
+    const connector = await testConnector({ names: { 'inner.test': () => ['127.0.0.2'] } });
+    for (const path of ['/literal', '/name']) {
+      await refusal(
+        connector.fetch(`https://images.test:${site.port}${path}`),
+        /127\.0\.0\.2, which is not a public/,
+      );
+    }
+    equal(inner.connections, 0);
+  });
+
+  it('rebinding name: what was looked up is what is connected to, and every new look-up is checked', async () => {
+    const site = await startSite({ '/': bytes(picture, 'image/png', { connection: 'close' }) });
+    const connector = await testConnector({
+      names: { 'rebinding.images.test': (question) => [question === 1 ? '127.0.0.1' : '127.0.0.2'] },
+    });
+    const url = `https://rebinding.images.test:${site.port}/`;
+    deepEqual(await connector.fetch(url), picture);
+    await refusal(connector.fetch(url), /leads to 127\.0\.0\.2/);
+    equal(site.connections, 1);
+  });
+
+  it('mixed answers: one address that is not public spoils the name', async () => {
+    const site = await startSite({ '/': bytes(picture) });
+    const connector = await testConnector({
+      names: { 'mixed.images.test': () => ['127.0.0.1', '10.0.0.1'] },
+    });
+    await refusal(connector.fetch(`https://mixed.images.test:${site.port}/`), /leads to 10\.0\.0\.1/);
+    equal(site.connections, 0);
+  });
+
+  it('refuses a name and a password in a redirect', async () => {
+    const site = await startSite({ '/': redirect('https://me:secret@images.test/') });
+    const connector = await testConnector();
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /user name or password/);
+  });
+});
+
+describe('the image connector and hostile answers', () => {
+  const chunk = Buffer.alloc(64 * 1024);
+
+  it('10 MB: a picture that says it is too large is not read', async () => {
+    const site = await startSite({ '/': bytes(Buffer.alloc(10_000_000)) });
+    const connector = await testConnector();
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /larger than 8 MiB/);
+  });
+
+  it('endless body: reading stops at the limit and hangs up', async () => {
+    let hungUp: Promise<void> | undefined;
+    const site = await startSite({
+      '/': (response) => {
+        hungUp = new Promise((resolve) => {
+          response.once('close', resolve);
+        });
+        response.writeHead(200, { 'content-type': 'image/png' });
+        const more = (): void => {
+          while (response.write(chunk));
+          response.once('drain', more);
+        };
+        more();
+      },
+    });
+    const connector = await testConnector();
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /larger than 8 MiB/);
+    await hungUp;
+  });
+
+  it('slow drip: the time limit is for all of it, however often a byte comes', async () => {
+    const site = await startSite({
+      '/': (response) => {
+        response.writeHead(200, { 'content-type': 'image/png' });
+        const timer = setInterval(() => response.write('.'), 20);
+        response.once('close', () => clearInterval(timer));
+      },
+    });
+    const connector = await testConnector({ timeLimit: 300 });
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /did not arrive within 0\.3 s/);
+  });
+
+  it('silence: a host that takes the connection and says nothing meets the time limit', async () => {
+    const site = await startSite({ '/': () => {} });
+    const connector = await testConnector({ timeLimit: 300 });
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /did not arrive within 0\.3 s/);
+  });
+
+  it('content-type lies: what calls itself a page, SVG or nothing is not read', async () => {
+    const site = await startSite({
+      '/page': bytes(picture, 'text/html; charset=utf-8'),
+      '/svg': bytes('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'),
+      '/nothing': (response) => {
+        response.writeHead(200).end(picture);
+      },
+    });
+    const connector = await testConnector();
+    const addressOf = (path: string): string => `https://images.test:${site.port}${path}`;
+    for (const path of ['/page', '/nothing'])
+      await refusal(connector.fetch(addressOf(path)), /not that of an image/);
+    await refusal(connector.fetch(addressOf('/svg')), /is an SVG/);
+  });
+
+  it('gzip bomb: a Content-Encoding is refused, not unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    const site = await startSite({ '/': bytes(bomb, 'image/png', { 'content-encoding': 'gzip' }) });
+    const connector = await testConnector();
+    await refusal(connector.fetch(`https://images.test:${site.port}/`), /Content-Encoding gzip/);
+    equal(site.requests[0]?.headers['accept-encoding'], 'identity');
+  });
+
+  it('ends when nobody waits for the picture any more', async () => {
+    const abort = new AbortController();
+    const site = await startSite({ '/': () => abort.abort() });
+    const connector = await testConnector();
+    await refusal(connector.fetch(`https://images.test:${site.port}/`, abort.signal), /was cancelled/);
+    await refusal(connector.fetch(`https://images.test:${site.port}/`, abort.signal), /was cancelled/);
+  });
+});
+
+function status(code: number): Answer {
+  return (response) => {
+    response.writeHead(code, { 'content-type': 'image/png' }).end();
+  };
+}
+
+async function refusal(fetching: Promise<Buffer>, message: RegExp): Promise<void> {
+  await rejects(fetching, (error: unknown) => {
+    equal(error instanceof ImageError, true, String(error));
+    match(String(error), message);
+    return true;
+  });
+}

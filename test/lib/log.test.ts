@@ -1,0 +1,65 @@
+import { deepStrictEqual, match, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Runs a script that has a log, `createLog`, and returns the lines on standard error. */
+async function linesOf(script: string): Promise<string[]> {
+  const log = JSON.stringify(new URL('../../src/lib/log.js', import.meta.url));
+  const errors = JSON.stringify(new URL('../../src/bot/errors.js', import.meta.url));
+  const git = JSON.stringify(new URL('../../src/git/process/git-error.js', import.meta.url));
+  const imports = `const [{ createLog }, { WritesUnavailableError }, { GitError }] =
+    await Promise.all([import(${log}), import(${errors}), import(${git})]);`;
+  const args = ['--input-type=module', '-e', `${imports}${script}`];
+  const { stderr } = await run(process.execPath, args);
+  return stderr.trimEnd().split('\n');
+}
+
+describe('the log', () => {
+  let lines: string[];
+
+  before(async () => {
+    lines = await linesOf(`
+      const json = await createLog({ level: 'warn', format: 'json' });
+      json.info({}, 'too low');
+      const git = new GitError(['fetch'], 128, 'fatal: no such remote');
+      json.warn({ err: git }, 'git');
+      json.warn({ err: new Error('it is away', { cause: git }) }, 'caused');
+      json.warn({ err: new WritesUnavailableError('the disk is full') }, 'writes');
+      json.warn({ err: Object.assign(new Error('EACCES: no'), { code: 'EACCES' }) }, 'system');
+      json.warn({ err: new TypeError('a bug') }, 'bug');
+      const pretty = await createLog({ level: 'debug', format: 'pretty' });
+      pretty.debug({ bot: '7' }, 'low');
+    `);
+  });
+
+  it('has the level and the format that are set', () => {
+    ok(!lines.join('\n').includes('too low'));
+    deepStrictEqual((JSON.parse(lines[0] ?? '') as { level: number }).level, 40);
+    match(lines.at(-2) ?? '', /^\[\d{4}-\d\d-\d\dT[\d:.]{12}Z\] DEBUG: low$/);
+  });
+
+  it('has times in one form, in JSON and in readable lines', () => {
+    match(lines[0] ?? '', /"time":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
+  });
+
+  it('has a stack for what is not explained, and for nothing else', () => {
+    const entries = lines.slice(0, 5).map((line) => JSON.parse(line) as { err: object; msg: string });
+    deepStrictEqual(
+      entries.map(({ msg, err }) => [msg, 'stack' in err]),
+      [
+        ['git', false],
+        ['caused', false],
+        ['writes', false],
+        ['system', false],
+        ['bug', true],
+      ],
+    );
+    deepStrictEqual(entries[1]?.err, {
+      type: 'Error',
+      message: 'it is away',
+      cause: 'git fetch ended with 128: fatal: no such remote',
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import { QueueFullError, SerialQueue } from '../../src/lib/serial-queue.ts';
+
+describe('a serial queue', () => {
+  it('runs one piece of work at a time, in order, whether the one before failed or not', async () => {
+    const queue = new SerialQueue(10);
+    const events: string[] = [];
+    const work = (name: string, fails: boolean) => async (): Promise<string> => {
+      events.push(`${name} begins`);
+      await Promise.resolve();
+      events.push(`${name} ends`);
+      if (fails) throw new Error(name);
+      return name;
+    };
+    const results = await Promise.allSettled([queue.run(work('a', true)), queue.run(work('b', false))]);
+    deepStrictEqual(events, ['a begins', 'a ends', 'b begins', 'b ends']);
+    deepStrictEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'fulfilled'],
+    );
+  });
+
+  it('refuses what would wait behind too much, and takes work again when there is room', async () => {
+    const queue = new SerialQueue(2);
+    const results = await Promise.allSettled([1, 2, 3, 4, 5].map((n) => queue.run(async () => n)));
+    deepStrictEqual(
+      results.map((result) =>
+        result.status === 'fulfilled' ? result.value : result.reason instanceof QueueFullError,
+      ),
+      [1, 2, 3, true, true],
+    );
+    strictEqual(await queue.run(async () => 6), 6);
+  });
+
+  it('holds any number of pieces of work without a limit, and counts those that have not ended', async () => {
+    const queue = new SerialQueue();
+    strictEqual(queue.size, 0);
+    const results = Array.from({ length: 1000 }, (_, n) => queue.run(async () => n));
+    strictEqual(queue.size, 1000);
+    strictEqual((await Promise.all(results)).length, 1000);
+    strictEqual(queue.size, 0);
+  });
+});

@@ -1,0 +1,161 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { visit } from 'jsonc-parser';
+import { readStrictJson } from '../../src/lib/strict-json.ts';
+
+/** The findings of a text as `offset kind`, with the key of a duplicate; `ok` where it has none. */
+function found(text: string): string {
+  const read = readStrictJson(text);
+  if ('data' in read) return 'ok';
+  return read.findings
+    .map((finding) =>
+      [finding.offset, finding.kind, finding.kind === 'duplicate-key' ? finding.key : []].flat().join(' '),
+    )
+    .join(', ');
+}
+
+describe('strict JSON', () => {
+  it('is read as JSON.parse reads it', () => {
+    const text = '{"a": {"b": [1, -2.5e3, "\\u00e9", null]}, "__proto__": {"c": true}}';
+    deepStrictEqual(readStrictJson(text), { data: JSON.parse(text) as unknown });
+  });
+
+  for (const [text, expected] of [
+    ['{}', 'ok'],
+    ['{"a": [{"b": 1}, {"b": 1}]}', 'ok'],
+    ['[]', '0 not-an-object'],
+    ['null', '0 not-an-object'],
+    ['[{"a": 1, "a": 2}]', '0 not-an-object'],
+    ['', '0 syntax'],
+    ['{"a": 1,}', '8 syntax'],
+    ['{"a": 1} // why', '9 syntax'],
+    ['{"a": 1, "a": 2,}', '16 syntax'],
+    ['{"a": 1, "\\u0061": 2, "b": {"c": 1, "c": 2}}', '9 duplicate-key a, 36 duplicate-key c'],
+    [`{"a": ${'['.repeat(7)}${']'.repeat(7)}}`, 'ok'],
+    [`{"a": ${'['.repeat(8)}${']'.repeat(8)}}`, '0 too-deep'],
+    ['{"a":'.repeat(40_000), '0 too-deep'],
+    [`{"a": "${'['.repeat(100)}"}`, 'ok'],
+  ] as const)
+    it(`${text.slice(0, 50)} is ${expected}`, () => strictEqual(found(text), expected));
+
+  it('has at most a hundred duplicate keys reported', () => {
+    strictEqual(found(`{${'"a":1,'.repeat(30_000)}"a":1}`).split(', ').length, 100);
+  });
+
+  it('is never anything that JSON.parse refuses', () => {
+    const part = fc.constantFrom(
+      '{',
+      '}',
+      '"',
+      '"a"',
+      ':',
+      ',',
+      '[',
+      ']',
+      '1',
+      '-',
+      '0',
+      '\\',
+      ' ',
+      '\u00a0',
+    );
+    const text = fc.oneof(
+      fc.array(part).map((parts) => `{${parts.join('')}}`),
+      fc.json({ maxDepth: 3 }),
+    );
+    fc.assert(
+      fc.property(text, (json) => {
+        const read = readStrictJson(json);
+        if ('data' in read) deepStrictEqual(read.data, JSON.parse(json));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has the findings of a visitor that looks at every token', () => {
+    const mostly = (usual: readonly string[], rare: readonly string[]): fc.Arbitrary<string> =>
+      fc.oneof(
+        { weight: 20, arbitrary: fc.constantFrom(...usual) },
+        { weight: 1, arbitrary: fc.constantFrom(...rare) },
+      );
+    const key = mostly(['"a"', '"b"', '"\\u0061"', '"a:{"', '"\\"["', '"__proto__"'], ['"', 'a']);
+    const space = mostly(['', ' ', '\n\t'], ['\u00a0', '/**/']);
+    const scalar = mostly(
+      ['1', '-0', '1e5', 'true', '":,]}"', '"\u2028"', '"\\\\"'],
+      ['01', 'nul', '"\\x"', '"\n"'],
+    );
+    const colon = mostly([':'], ['', ',']);
+    const end = mostly([''], [',']);
+    const join = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+      fc.tuple(...parts).map((texts) => texts.join(''));
+    const deep = fc
+      .integer({ min: 5, max: 9 })
+      .map((levels) => `${'{"a":'.repeat(levels)}[]${'}'.repeat(levels)}`);
+    const { value } = fc.letrec<{ value: string }>((tie) => {
+      const listed = (entry: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+        join(
+          fc.array(entry, { maxLength: 3 }).map((entries) => entries.join(',')),
+          end,
+        );
+      return {
+        value: fc.oneof(
+          { maxDepth: 3 },
+          scalar,
+          deep,
+          listed(join(space, tie('value'))).map((text) => `[${text}]`),
+          listed(join(space, key, space, colon, space, tie('value'), space)).map((text) => `{${text}}`),
+        ),
+      };
+    });
+    const met = { ok: 0, 'too-deep': 0, 'duplicate-key': 0, syntax: 0, 'not-an-object': 0 };
+    fc.assert(
+      fc.property(value, (text) => {
+        const read = readStrictJson(text);
+        const kind = 'data' in read ? 'ok' : read.findings[0].kind;
+        met[kind]++;
+        strictEqual(kind, kindByVisit(text));
+      }),
+      { numRuns: 3000 },
+    );
+    for (const [kind, times] of Object.entries(met)) ok(times > 0, kind);
+  });
+
+  it('is every object without duplicate keys that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 })), (value) => {
+        const json = JSON.stringify(value);
+        deepStrictEqual(readStrictJson(json), { data: JSON.parse(json) as unknown });
+      }),
+    );
+  });
+});
+
+/** The kind of the first finding of a text, by its tokens; `ok` where it has none. */
+function kindByVisit(text: string): string {
+  const levels: Set<string>[] = [];
+  let first: string | undefined;
+  let isDuplicate = false;
+  const open = (): void => {
+    if (levels.length === 8) first ??= 'too-deep';
+    levels.push(new Set());
+  };
+  const close = (): void => void levels.pop();
+  visit(
+    text,
+    {
+      onObjectBegin: open,
+      onObjectEnd: close,
+      onArrayBegin: open,
+      onArrayEnd: close,
+      onObjectProperty: (key) => {
+        isDuplicate ||= levels.at(-1)?.has(key) ?? false;
+        levels.at(-1)?.add(key);
+      },
+      onError: () => (first ??= 'syntax'),
+    },
+    { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false },
+  );
+  if (first !== undefined) return first;
+  if (!text.trim().startsWith('{')) return 'not-an-object';
+  return isDuplicate ? 'duplicate-key' : 'ok';
+}

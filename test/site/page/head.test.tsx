@@ -1,0 +1,275 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { renderToString } from 'preact-render-to-string';
+import type { Locale } from '../../../src/bot/locale.ts';
+import type { CachedImages } from '../../../src/bot/record.ts';
+import type { BotListElement } from '../../../src/bot/schema-types.ts';
+import { elementOf } from '../../../src/catalogue/store/bot-index.ts';
+import { Head } from '../../../src/site/page/head.tsx';
+import { botMeta, type BotMetaOptions, listMeta, type PageMeta } from '../../../src/site/page/page-meta.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+
+const baseUrl = 'https://bots.example.org';
+const pictures: CachedImages = {
+  avatar: '/appdata/a.webp',
+  cover: '/appdata/c.webp',
+  preview: ['/appdata/1.webp'],
+};
+
+function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictures): BotListElement {
+  const texts = { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'], 'zh-CN': ['荷马', '回答'] } as const;
+  const bot = elementOf(sampleBot('42', texts, keys));
+  return { ...bot, cachedImages };
+}
+
+const metaOf = (more: Partial<BotMetaOptions> = {}): PageMeta =>
+  botMeta({
+    bot: botOf(),
+    locale: 'en' as Locale,
+    name: 'Homer',
+    description: 'Answers.',
+    count: 156,
+    baseUrl,
+    crumbs: { front: 'Botshelf', category: 'Fun bots' },
+    ...more,
+  });
+
+const list = {
+  path: '/categories/fun?page=2',
+  title: 'Fun bots',
+  description: '30 bots.',
+  category: { id: 'fun', name: 'Fun bots' },
+  isSearch: false,
+  isAdult: false,
+  baseUrl,
+  product: 'Botshelf',
+  locale: 'en',
+  languages: [],
+} as const;
+
+interface Tag {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** The elements in the head of a page, as a browser parses them. */
+function tagsOf(meta: PageMeta | undefined): Tag[] {
+  const icon = { path: '/icon.svg', type: 'image/svg+xml' };
+  const common = { product: 'Botshelf', newBots: 'New bots', locale: 'en', defaultLocale: 'en' };
+  const props = { ...common, icon, meta };
+  const head = renderToString(<Head {...props} publicPath={(path) => path} />);
+  const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
+  const html = document.childNodes.find(
+    ({ nodeName }) => nodeName === 'html',
+  ) as DefaultTreeAdapterTypes.Element;
+  const [top, body] = html.childNodes as DefaultTreeAdapterTypes.Element[];
+  strictEqual(body?.childNodes.length, 0, 'nothing ends the head');
+  return (top?.childNodes ?? []).map((node) => {
+    const { nodeName, attrs, childNodes } = node as DefaultTreeAdapterTypes.Element;
+    const texts = (childNodes as DefaultTreeAdapterTypes.TextNode[]).map(({ value }) => value);
+    const attributes = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+    return { name: nodeName, attributes, text: texts.join('') };
+  });
+}
+
+const contentOf = (tags: readonly Tag[], name: string): string | undefined =>
+  tags.find(({ attributes }) => (attributes['property'] ?? attributes['name']) === name)?.attributes[
+    'content'
+  ];
+const linksOf = (tags: readonly Tag[], rel: string): Tag['attributes'][] =>
+  tags.filter(({ attributes }) => attributes['rel'] === rel).map(({ attributes }) => attributes);
+type Data = Readonly<Record<string, unknown>>;
+const dataOf = (tags: readonly Tag[], type: string): Data | undefined =>
+  tags
+    .filter(({ attributes }) => attributes['type'] === 'application/ld+json')
+    .map(({ text }) => JSON.parse(text) as Data)
+    .find((data) => data['@type'] === type);
+
+describe('the head of a page', () => {
+  it('links to feed, manifest, search and icons, and says no more of a page that nobody shares', () => {
+    const tags = tagsOf(undefined);
+    deepStrictEqual(
+      linksOf(tags, 'alternate').map(({ type, href }) => [type, href]),
+      [['application/atom+xml', '/feeds/new.atom']],
+    );
+    deepStrictEqual(
+      ['manifest', 'search', 'apple-touch-icon'].map((rel) => linksOf(tags, rel)[0]?.['href']),
+      ['/site.webmanifest', '/opensearch.xml', '/apple-touch-icon.png'],
+    );
+    deepStrictEqual(
+      linksOf(tags, 'icon').map(({ href }) => href),
+      ['/favicon.ico', '/icon.svg'],
+    );
+    strictEqual(tags.filter(({ attributes }) => attributes['name'] === 'theme-color').length, 2);
+    strictEqual(contentOf(tags, 'og:title'), undefined);
+  });
+
+  describe('of a bot', () => {
+    it('has its title, description and cover for previews of a link', () => {
+      const tags = tagsOf(metaOf());
+      deepStrictEqual(
+        ['description', 'og:title', 'og:description', 'og:url', 'og:image', 'og:locale', 'twitter:card'].map(
+          (name) => contentOf(tags, name),
+        ),
+        [
+          'Answers.',
+          'Homer',
+          'Answers.',
+          `${baseUrl}/bots/42`,
+          `${baseUrl}/appdata/c.webp`,
+          'en_US',
+          'summary_large_image',
+        ],
+      );
+    });
+
+    it('has the avatar where there is no cover, and no picture where there is neither', () => {
+      const withAvatar = tagsOf(metaOf({ bot: botOf({}, { ...pictures, cover: null }) }));
+      strictEqual(contentOf(withAvatar, 'og:image'), `${baseUrl}/appdata/a.webp`);
+      strictEqual(contentOf(withAvatar, 'twitter:card'), 'summary');
+      const without = tagsOf(metaOf({ bot: botOf({}, { avatar: null, cover: null, preview: [] }) }));
+      strictEqual(contentOf(without, 'og:image'), undefined);
+    });
+
+    it('has no picture of a bot for adults anywhere, as a chat would show it to anyone', () => {
+      const meta = metaOf({ bot: botOf({ nsfw: true }) });
+      ok(!JSON.stringify(meta).includes('appdata'));
+      const tags = tagsOf(meta);
+      strictEqual(contentOf(tags, 'rating'), 'adult');
+      strictEqual(dataOf(tags, 'SoftwareApplication')?.['isFamilyFriendly'], false);
+    });
+
+    it('has an address of its own in each language, and names them all', () => {
+      const page = `${baseUrl}/bots/42`;
+      for (const [locale, address] of [
+        ['en', page],
+        ['fr', `${page}?locale=fr`],
+        ['zh-CN', `${page}?locale=zh-CN`],
+      ] as const) {
+        const tags = tagsOf(metaOf({ locale: locale as Locale }));
+        strictEqual(linksOf(tags, 'canonical')[0]?.['href'], address);
+        deepStrictEqual(
+          linksOf(tags, 'alternate')
+            .filter(({ hreflang }) => hreflang !== undefined)
+            .map(({ hreflang, href }) => [hreflang, href]),
+          [
+            ['en', page],
+            ['fr', `${page}?locale=fr`],
+            ['zh-CN', `${page}?locale=zh-CN`],
+            ['x-default', page],
+          ],
+        );
+      }
+    });
+
+    it('describes an application with true facts only', () => {
+      const bot = botOf({
+        category: 'games',
+        created: 0,
+        edited: 1000,
+        website: 'https://homer.example.org/',
+      });
+      deepStrictEqual(dataOf(tagsOf(metaOf({ bot })), 'SoftwareApplication'), {
+        '@context': 'https://schema.org',
+        '@type': 'SoftwareApplication',
+        '@id': `${baseUrl}/bots/42`,
+        url: `${baseUrl}/bots/42`,
+        name: 'Homer',
+        description: 'Answers.',
+        inLanguage: 'en',
+        applicationCategory: 'GameApplication',
+        datePublished: '1970-01-01T00:00:00.000Z',
+        dateModified: '1970-01-01T00:00:01.000Z',
+        isFamilyFriendly: true,
+        installUrl: 'https://example.org/',
+        image: `${baseUrl}/appdata/a.webp`,
+        screenshot: [`${baseUrl}/appdata/1.webp`],
+        sameAs: 'https://homer.example.org/',
+        interactionStatistic: {
+          '@type': 'InteractionCounter',
+          interactionType: { '@type': 'InstallAction' },
+          userInteractionCount: 156,
+        },
+      });
+      const unknown = dataOf(tagsOf(metaOf({ count: undefined })), 'SoftwareApplication');
+      ok(unknown && !('interactionStatistic' in unknown) && !('aggregateRating' in unknown));
+    });
+
+    it('has the way to the page', () => {
+      const items = dataOf(tagsOf(metaOf()), 'BreadcrumbList')?.['itemListElement'] as Data[];
+      deepStrictEqual(
+        items.map(({ position, name, item }) => [position, name, item]),
+        [
+          [1, 'Botshelf', `${baseUrl}/`],
+          [2, 'Fun bots', `${baseUrl}/categories/fun`],
+          [3, 'Homer', `${baseUrl}/bots/42`],
+        ],
+      );
+    });
+
+    it('reads back any text of a bot as it is, and none ends the data', () => {
+      const hostile = fc.constantFrom(
+        '</script><script>alert(1)</script>',
+        '<!--<script>',
+        ']]>',
+        '"><img src=x>',
+        '\u2028',
+        '&lt;/script&gt;',
+      );
+      const text = fc.oneof(hostile, fc.string());
+      fc.assert(
+        fc.property(text, text, (name, description) => {
+          const tags = tagsOf(metaOf({ name, description }));
+          const data = dataOf(tags, 'SoftwareApplication');
+          deepStrictEqual([data?.['name'], data?.['description']], [name, description]);
+          const scripts = tags.filter((tag) => tag.name === 'script');
+          deepStrictEqual(
+            scripts.map(({ attributes }) => attributes),
+            [{ type: 'application/ld+json' }, { type: 'application/ld+json' }],
+          );
+          strictEqual(contentOf(tags, 'og:title'), name);
+        }),
+      );
+    });
+  });
+
+  describe('of a list', () => {
+    it('describes the site and its search on the front page', () => {
+      const tags = tagsOf(listMeta({ ...list, path: '/', category: undefined }));
+      strictEqual(linksOf(tags, 'canonical')[0]?.['href'], `${baseUrl}/`);
+      const { potentialAction } = dataOf(tags, 'WebSite') as {
+        potentialAction: { target: { urlTemplate: string }; 'query-input': string };
+      };
+      strictEqual(potentialAction.target.urlTemplate, `${baseUrl}/?q={search_term_string}`);
+      strictEqual(potentialAction['query-input'], 'required name=search_term_string');
+    });
+
+    it('has the feed of its category, and is listed by search engines', () => {
+      const tags = tagsOf(listMeta(list));
+      deepStrictEqual(
+        linksOf(tags, 'alternate').map(({ href }) => href),
+        ['/feeds/new.atom', '/feeds/category/fun.atom'],
+      );
+      strictEqual(contentOf(tags, 'robots'), undefined);
+      strictEqual(linksOf(tags, 'canonical')[0]?.['href'], `${baseUrl}/categories/fun?page=2`);
+    });
+
+    it('is not listed where it is the result of a search', () => {
+      strictEqual(contentOf(tagsOf(listMeta({ ...list, isSearch: true })), 'robots'), 'noindex');
+    });
+
+    it('names the languages of the interface', () => {
+      const languages = [
+        { language: 'de', address: `${baseUrl}/?locale=de` },
+        { language: 'x-default', address: `${baseUrl}/` },
+      ];
+      const links = linksOf(tagsOf(listMeta({ ...list, languages })), 'alternate');
+      deepStrictEqual(
+        links.flatMap(({ hreflang = [] }) => hreflang),
+        ['de', 'x-default'],
+      );
+    });
+  });
+});

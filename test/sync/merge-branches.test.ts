@@ -1,0 +1,249 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
+import type { SetAsideChange } from '../../src/sync/set-aside.ts';
+import { largestFile } from '../../src/git/objects/objects.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { mainPage, pagePath } from '../support/sample.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+
+const homer = pagePath('312');
+const marge = pagePath('7');
+const page = mainPage({ website: null, edited: 1_700_000_000_000 });
+const edited = page.replace('"fun"', '"music"').replace('"edited": 17', '"edited": 18');
+
+const ofService = 'Update Homer (312): website\n\nBot: 312';
+
+describe('the merge of two branches', () => {
+  let repository: TestRepository;
+  let opened: Repository;
+  let base: string;
+  beforeEach(async () => {
+    repository = testRepository({ [homer]: page, [marge]: page, 'docs/a.md': 'one\ntwo\nthree\n' });
+    base = repository.git('rev-parse', 'HEAD');
+    opened = await openRepository(repository.folder);
+  });
+  afterEach(() => opened.objects.close());
+
+  it('merges lines that stand side by side, where Git sees a conflict', async () => {
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () =>
+        repository.write(
+          homer,
+          page.replace('"authors"', '"nsfw": true,\n  "authors"').replace('Answers', 'Asks'),
+        ),
+    );
+    const text = repository.git('show', `${commit}:${homer}`);
+    for (const part of ['"music"', '"edited": 18', '"nsfw": true', 'Asks']) match(text, new RegExp(part));
+    deepStrictEqual([...setAside], []);
+  });
+
+  it('follows a page that theirs has moved to another language', async () => {
+    const moved = pagePath('312', 'de');
+    const { commit } = await merge(
+      () => repository.write(homer, edited),
+      () => {
+        repository.git('mv', homer, moved);
+        repository.write(moved, page.replace('Answers', 'Antwortet'));
+      },
+    );
+    const text = repository.git('show', `${commit}:${moved}`);
+    match(text, /"music"/);
+    match(text, /Antwortet/);
+    strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+  });
+
+  it('lets a removal by theirs stand, and says that ours was set aside', async () => {
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () => repository.git('rm', '-q', homer),
+    );
+    strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
+    deepStrictEqual(setAside, [fileOf(homer)]);
+    match(
+      repository.git('log', '-1', '--format=%B', commit),
+      /Set aside, as the remote has changed the same:/,
+    );
+  });
+
+  it('merges other files as Git does, and takes theirs where that is a conflict', async () => {
+    const { commit } = await merge(
+      () => repository.write('docs/a.md', 'ONE\ntwo\nthree\n'),
+      () => repository.write('docs/a.md', 'one\ntwo\nTHREE\n'),
+    );
+    strictEqual(repository.git('show', `${commit}:docs/a.md`), 'ONE\ntwo\nTHREE');
+    const other = await merge(
+      () => repository.write('docs/a.md', 'mine\n'),
+      () => repository.write('docs/a.md', 'theirs\n'),
+    );
+    strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
+    deepStrictEqual(other.setAside, [fileOf('docs/a.md')]);
+  });
+
+  it('takes a folder, a link or a faulty file of theirs as it is', async () => {
+    const { commit } = await merge(
+      () => {
+        repository.write(homer, edited);
+        repository.write(marge, edited);
+      },
+      () => {
+        repository.git('rm', '-q', homer);
+        repository.write(`${homer}/x`, 'a folder');
+        repository.write(marge, '<<<<<<< HEAD\n');
+      },
+    );
+    strictEqual(repository.git('show', `${commit}:${homer}/x`), 'a folder');
+    strictEqual(repository.git('show', `${commit}:${marge}`), '<<<<<<< HEAD');
+    strictEqual(repository.git('ls-tree', '-r', '--name-only', commit).includes('~'), false);
+  });
+
+  it('takes a file of theirs that is too large to be looked into as it is', async () => {
+    const large = `${page}${'x'.repeat(largestFile)}\n`;
+    const { commit, setAside } = await merge(
+      () => repository.write(homer, edited),
+      () => repository.write(homer, large),
+    );
+    strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);
+    deepStrictEqual(setAside, [fileOf(homer)]);
+  });
+
+  it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
+    const ours = commitOf(() => repository.write(homer, edited));
+    const theirs = commitOf(() => repository.write(marge, edited));
+    const first = await mergeBranches(opened, { base, ours, theirs });
+    const second = await mergeBranches(opened, { base, ours: theirs, theirs: ours });
+    strictEqual(treeAt(first.commit), treeAt(second.commit));
+  });
+
+  it('takes the later of two posts for a key, whichever side has it, and says which was set aside', async () => {
+    const [earlier, later] = [post('https://earlier.example/', 1), post('https://later.example/', 2)];
+    for (const [ours, theirs, of, title] of [
+      [later, earlier, 'theirs', 'Set aside of the remote, as a later post changed the same:'],
+      [earlier, later, 'ours', 'Set aside, as a later post changed the same:'],
+    ] as const) {
+      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), /later\.example/);
+      match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000002/);
+      deepStrictEqual(setAside, [
+        { path: homer, what: 'website', of, because: 'a later post changed the same' },
+      ]);
+      const body = repository.git('log', '-1', '--format=%B', commit);
+      match(body, new RegExp(`\n\n${title}\n- "${homer}": website\n\nBot: 312$`));
+    }
+  });
+
+  it('takes what people committed before a later post, whichever side has it', async () => {
+    const person = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)));
+    const later = post('https://post.example/', 2);
+    for (const [ours, theirs, of] of [
+      [later, person, 'ours'],
+      [person, later, 'theirs'],
+    ] as const) {
+      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), /person\.example/);
+      deepStrictEqual(setAside, [{ path: homer, what: 'website', of, because: 'people changed the same' }]);
+    }
+  });
+
+  it('takes a post that a person has amended, picked or put into a merge for what that person committed', async () => {
+    const later = post('https://later.example/', 9);
+    const picked = post('https://picked.example/', 1);
+    repository.git('checkout', '-q', '--detach', base);
+    repository.git('-c', 'user.name=Grace', 'cherry-pick', picked);
+    repository.git('-c', 'user.name=Grace', 'commit', '-q', '--amend', '--no-edit');
+    const theirs = repository.git('rev-parse', 'HEAD');
+    const { commit } = await mergeBranches(opened, { base, ours: later, theirs });
+    match(repository.git('show', `${commit}:${homer}`), /picked\.example/);
+
+    const side = commitOf(() => repository.write(marge, edited));
+    repository.git('checkout', '-q', picked);
+    repository.git('merge', '-q', '--no-commit', side);
+    repository.write(homer, withWebsite('https://by-hand.example/', 1));
+    const byHand = repository.commit({}, 'Merge by hand');
+    const second = await mergeBranches(opened, { base, ours: later, theirs: byHand });
+    match(repository.git('show', `${second.commit}:${homer}`), /by-hand\.example/);
+  });
+
+  it('finds the post behind merges of other services, and behind what a person did before it', async () => {
+    repository.git('checkout', '-q', '--detach', base);
+    repository.commit({ [homer]: withWebsite('https://person.example/', 1) });
+    const posted = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, ofService);
+    const side = commitOf(() => repository.write(marge, edited));
+    const theirs = (await mergeBranches(opened, { base, ours: posted, theirs: side })).commit;
+    for (const [time, winner] of [
+      [2, /theirs\.example/],
+      [4, /ours\.example/],
+    ] as const) {
+      const ours = post('https://ours.example/', time);
+      const { commit } = await mergeBranches(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), winner);
+    }
+  });
+
+  it('finds who wrote a key where one side took the page away and brought it back', async () => {
+    const theirs = commitOf(() => repository.write(homer, withWebsite('https://person.example/', 1)), 'Edit');
+    commitOf(() => repository.git('rm', '-q', homer), 'Remove');
+    repository.write(homer, withWebsite('https://post.example/', 2));
+    const ours = repository.commit({}, ofService);
+    const { commit } = await mergeBranches(opened, { base, ours, theirs });
+    match(repository.git('show', `${commit}:${homer}`), /person\.example/);
+  });
+
+  it('replays ours onto a history without the base: one commit, and none where nothing is missing', async () => {
+    const ours = commitOf(() => {
+      repository.write(homer, edited);
+      repository.write('notes', 'new');
+    });
+    repository.git('checkout', '-q', '--orphan', 'fresh', base);
+    const theirs = repository.commit({ [marge]: page.replace('Answers', 'Asks') });
+    const { commit } = await replayOnto(opened, { base, ours, theirs });
+    strictEqual(repository.git('log', '-1', '--format=%P', commit), theirs);
+    match(repository.git('show', `${commit}:${homer}`), /"music"/);
+    match(repository.git('show', `${commit}:${marge}`), /Asks/);
+    strictEqual(repository.git('show', `${commit}:notes`), 'new');
+    strictEqual((await replayOnto(opened, { base, ours: base, theirs })).commit, theirs);
+    strictEqual((await replayOnto(opened, { base, ours, theirs: commit })).commit, commit);
+  });
+
+  it('replays the later of two posts for a key, and neither over what a person committed', async () => {
+    const root = repository.git('commit-tree', `${base}^{tree}`, '-m', 'Begin again');
+    for (const [mine, message, winner] of [
+      [4, ofService, /ours\.example/],
+      [2, ofService, /theirs\.example/],
+      [4, 'Edit', /theirs\.example/],
+    ] as const) {
+      const ours = post('https://ours.example/', mine);
+      repository.git('checkout', '-q', '--detach', root);
+      const theirs = repository.commit({ [homer]: withWebsite('https://theirs.example/', 3) }, message);
+      const { commit } = await replayOnto(opened, { base, ours, theirs });
+      match(repository.git('show', `${commit}:${homer}`), winner);
+    }
+  });
+
+  function fileOf(path: string): SetAsideChange {
+    return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
+  }
+
+  async function merge(mine: () => unknown, others: () => unknown): Promise<BranchMerge> {
+    return await mergeBranches(opened, { base, ours: commitOf(mine), theirs: commitOf(others) });
+  }
+
+  function commitOf(work: () => unknown, message?: string): string {
+    repository.git('checkout', '-q', '--detach', base);
+    work();
+    return repository.commit({}, message);
+  }
+
+  /** A commit as a service makes it of a post at that time. */
+  function post(website: string, time: number): string {
+    return commitOf(() => repository.write(homer, withWebsite(website, time)), ofService);
+  }
+
+  function withWebsite(website: string, time: number): string {
+    return mainPage({ website, edited: 1_700_000_000_000 + time });
+  }
+
+  function treeAt(commit: string): string {
+    return repository.git('rev-parse', `${commit}^{tree}`);
+  }
+});

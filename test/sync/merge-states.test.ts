@@ -1,0 +1,131 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { mergeStates } from '../../src/sync/merge-states.ts';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { treeOf } from '../../src/git/history.ts';
+import { writePrunedHistory } from '../../src/counts/prune-history.ts';
+import { writeCommit } from '../../src/git/commit/fast-import.ts';
+import { writeShard } from '../../src/counts/shards.ts';
+import { botId } from '../support/sample.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
+
+type Counts = Readonly<Record<string, readonly [value: number, at: number]>>;
+
+describe('the merge of two states', () => {
+  let repository: TestRepository;
+  let opened: Repository;
+  let empty: string;
+  before(async () => {
+    repository = testRepository();
+    opened = await openRepository(repository.folder);
+    empty = repository.git('hash-object', '-w', '-t', 'tree', '/dev/null');
+  });
+  after(() => opened.objects.close());
+
+  it('goes forward where one has the other in its history', async () => {
+    const first = await commit({ 1: [5, 1] });
+    const second = await commit({ 1: [6, 2] }, first);
+    strictEqual(await mergeStates(opened, first, second), second);
+    strictEqual(await mergeStates(opened, second, first), second);
+    strictEqual(await mergeStates(opened, null, second), second);
+    strictEqual(await mergeStates(opened, second, second), second);
+  });
+
+  it('has of each bot the later count, and both histories', async () => {
+    const base = await commit({ 1: [5, 1], 2: [5, 1], 10_001: [5, 1] });
+    const ours = await commit({ 1: [6, 3], 2: [6, 2] }, base);
+    const theirs = await commit({ 1: [7, 2], 2: [7, 3], 3: [7, 1] }, base);
+    const merged = await mergeStates(opened, ours, theirs);
+    deepStrictEqual(await countsOf(merged), { 1: [6, 3], 2: [7, 3], 3: [7, 1], 10_001: [5, 1] });
+    strictEqual(repository.git('log', '-1', '--format=%P', merged), `${theirs} ${ours}`);
+  });
+
+  it('merges histories that have nothing in common', async () => {
+    const ours = await commit({ 1: [6, 3], 4: [1, 1] });
+    const theirs = await commit({ 1: [7, 2], 5: [2, 2] });
+    const merged = await mergeStates(opened, ours, theirs);
+    deepStrictEqual(await countsOf(merged), { 1: [6, 3], 4: [1, 1], 5: [2, 2] });
+    strictEqual(repository.git('log', '-1', '--format=%P', merged), `${theirs} ${ours}`);
+  });
+
+  it('takes theirs where ours has nothing later', async () => {
+    const base = await commit({ 1: [5, 1] });
+    const ours = await commit({ 1: [6, 2] }, base);
+    const theirs = await commit({ 1: [7, 3] }, base);
+    strictEqual(await mergeStates(opened, ours, theirs), theirs);
+  });
+
+  it('follows a pruned history, with ours on top as one commit, so that what was pruned away stays away', async () => {
+    let line: string | undefined;
+    for (let n = 1; n <= 5; n++) line = await commit({ 1: [n, n] }, line);
+    const known = String(line);
+    let ours = known;
+    for (let n = 6; n <= 8; n++) ours = await commit({ 2: [n, n] }, ours);
+    const pruned = await writePrunedHistory(opened, known, Date.now() / 1000 + 1000);
+    const merged = await mergeStates(opened, ours, String(pruned?.commit));
+    deepStrictEqual(await countsOf(merged), { 1: [5, 5], 2: [8, 8] });
+    strictEqual(repository.git('log', '-1', '--format=%P', merged), pruned?.commit);
+    strictEqual(repository.git('rev-list', '--count', merged), '2');
+    const again = await commit({ 3: [1, 1] }, merged);
+    strictEqual(await mergeStates(opened, again, merged), again);
+  });
+
+  it('comes, for any states, to the same in either direction, and loses no bot', async () => {
+    const counts: fc.Arbitrary<Counts> = fc.dictionary(
+      fc.constantFrom('1', '2', '3', '10001', '20002'),
+      fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 4 })),
+    );
+    await fc.assert(
+      fc.asyncProperty(counts, counts, counts, async (was, a, b) => {
+        const base = await commit({ 9: [9, 9], ...was });
+        const [ours, theirs] = [await commit(a, base), await commit(b, base)];
+        const there = await mergeStates(opened, ours, theirs);
+        const back = await mergeStates(opened, theirs, ours);
+        strictEqual(await treeOf(opened, there), await treeOf(opened, back));
+        strictEqual(await mergeStates(opened, there, theirs), there);
+        const merged = await countsOf(there);
+        for (const [id, [, at]] of Object.entries({ ...was, ...a, ...b })) {
+          strictEqual((merged[id]?.[1] ?? 0) >= Math.min(at, a[id]?.[1] ?? at), true);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  /** A state's commit with these counts put over those of `parent`, whatever is later. */
+  async function commit(counts: Counts, parent?: string): Promise<string> {
+    const all = { ...(parent === undefined ? {} : await countsOf(parent)), ...counts };
+    const shards = new Map<string, string[]>();
+    for (const id of Object.keys(all)) {
+      const digits = id.slice(-4).padStart(4, '0');
+      const path = `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
+      shards.set(path, [...(shards.get(path) ?? []), id]);
+    }
+    const files = [...shards].map(([path, ids]) => {
+      const sorted = ids.map(botId).toSorted((a, b) => Number(a) - Number(b));
+      const text = writeShard(sorted, (id) => {
+        const [value = 0, at = 0] = all[id] ?? [];
+        return { count: { value, at } };
+      });
+      return [path, { mode: '100644', content: Buffer.from(text) }] as const;
+    });
+    commits++;
+    return await writeCommit(opened, {
+      parents: parent === undefined ? [] : [parent],
+      tree: empty,
+      files: new Map(files),
+      message: `Count, the ${commits}. time\n`,
+    });
+  }
+
+  let commits = 0;
+
+  async function countsOf(commit: string): Promise<Record<string, [number, number]>> {
+    const text = repository.git('ls-tree', '-r', '--format=%(objectname)', commit);
+    const blobs = await opened.objects.read(text.split('\n').filter((id) => id !== ''));
+    const lines = blobs.flatMap((blob) => [
+      ...(blob?.content.toString() ?? '').matchAll(/"(\d+)":\{"count":(\d+),"countedAt":(\d+)/g),
+    ]);
+    return Object.fromEntries(lines.map(([, id, value, at]) => [id, [Number(value), Number(at)]]));
+  }
+});

@@ -1,0 +1,211 @@
+import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { newToken } from '../../src/bot/token.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
+import { TokenStore } from '../../src/tokens/token-store.ts';
+import { botshelf, mainFile, type Run } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { type GitServer, startGitServer } from '../support/git-server.ts';
+import type { TestRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
+import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
+import { newPlace, open } from '../support/place.ts';
+import { updateRequest } from '../support/update-request.ts';
+
+const homer = botId('312');
+
+/** In step when it is asked to, and at the start, but not by the clock. */
+const byItself = { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600', BOTSHELF_PUSH_SECONDS: '3600' };
+
+describe('the tokens of several machines', () => {
+  let shared: SharedRepository;
+  let server: GitServer;
+  let clones: TestRepository[];
+  before(async () => {
+    shared = sharedRepository({ [pagePath(homer)]: mainPage() });
+    server = await startGitServer(dirname(shared.folder), ['shared.git']);
+  });
+  beforeEach(() => {
+    server.mode = 'serve';
+    shared.git('update-ref', '-d', stateRef);
+    clones = [1, 2].map(() => {
+      const clone = shared.clone();
+      clone.git('remote', 'set-url', 'origin', `${server.address}/shared.git`);
+      return clone;
+    });
+  });
+  const service = async (
+    clone: TestRepository | undefined,
+    remote: Readonly<Record<string, string>> = byItself,
+  ): Promise<TestService> =>
+    await startTestService(
+      {},
+      { root: clone?.folder ?? '', env: { BOTSHELF_STATE_SECONDS: '1', ...remote } },
+    );
+  const token = async (clone: TestRepository | undefined, ...options: string[]): Promise<Run> =>
+    await botshelf(clone?.folder ?? '', ['token', homer, ...options], { env: { BOTSHELF_REMOTE: 'origin' } });
+
+  it('post on every machine as soon as they are issued, and end on it as soon as another is shown', async () => {
+    const [a, b] = [await service(clones[0]), await service(clones[1])];
+    const first = (await token(clones[0])).stdout.trim();
+    strictEqual((await post(b, first)).status, 200);
+    strictEqual((await post(a, first)).status, 200);
+    const second = (await token(clones[1])).stdout.trim();
+    strictEqual((await post(a, second)).status, 200);
+    strictEqual((await post(a, first)).status, 401);
+  });
+
+  it('are shared although another machine is pushing at that time, so that the ref is locked there', async () => {
+    const lock = join(shared.folder, `${stateRef}.lock`);
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    const issuing = token(clones[0]);
+    await setTimeout(1500);
+    rmSync(lock);
+    const { stdout, stderr } = await issuing;
+    strictEqual(stderr, '');
+    strictEqual((await post(await service(clones[1]), stdout.trim())).status, 200);
+  });
+
+  it('are issued without the remote, which is said, and both end where two machines did so', async () => {
+    const [a, b] = [await service(clones[0], originRemote), await service(clones[1], originRemote)];
+    for (const replica of [a, b]) replica.allowLog(remoteAway);
+    server.mode = 'cut';
+    const runs = [await token(clones[0]), await token(clones[1])];
+    for (const { code, stderr } of runs) {
+      strictEqual(code, 0);
+      match(stderr, /remote cannot be reached/);
+      match(stderr, /other machines follow when it can be/);
+    }
+    const [first = '', second = ''] = runs.map(({ stdout }) => stdout.trim());
+    strictEqual((await post(a, first)).status, 200);
+    strictEqual((await post(b, second)).status, 200);
+    server.mode = 'serve';
+    await eventually(() => {
+      match(shared.git('show', `${stateRef}:03/12.json`), /"token":null,"tokenAt":\d+,"tokenGen":1\}/);
+      for (const clone of clones)
+        strictEqual(clone.git('rev-parse', stateRef), shared.git('rev-parse', stateRef));
+    });
+    const answers = await Promise.all([post(a, first), post(b, second)]);
+    deepStrictEqual(
+      answers.map(({ status }) => status),
+      [401, 401],
+    );
+    const last = (await token(clones[0])).stdout.trim();
+    strictEqual((await post(b, last)).status, 200);
+    match(shared.git('show', `${stateRef}:03/12.json`), /"tokenGen":2\}/);
+  });
+
+  it('are issued and the command ends where each command of the remote takes 2.3 to 2.7 seconds', async () => {
+    await token(clones[0]);
+    const slow = ['2.3', '2.4', '2.5', '2.6', '2.7'].map((seconds) => {
+      const clone = shared.clone();
+      clone.git('fetch', '-q', 'origin', `+${stateRef}:refs/botshelf/remote/state`);
+      clone.git('config', 'remote.origin.uploadpack', `sleep ${seconds}; git-upload-pack`);
+      return clone.folder;
+    });
+    await token(clones[0]);
+    const runs = slow.map(async (folder) => {
+      // A token of this clone alone, so that the remote's state has to be merged.
+      await botshelf(folder, ['token', homer]);
+      const env = { ...process.env, BOTSHELF_CATALOGUE: folder, BOTSHELF_REMOTE: 'origin' };
+      return await promisify(execFile)(process.execPath, [mainFile, 'token', homer], {
+        env,
+        timeout: 30_000,
+      });
+    });
+    for (const { stdout } of await Promise.all(runs)) match(stdout, /^\S+\n$/);
+  });
+
+  it('are not refused as unknown by a new clone whose remote is away, which is not ready', async () => {
+    const known = (await token(clones[0])).stdout.trim();
+    server.mode = 'cut';
+    const late = await service(clones[1], originRemote);
+    late.expectLog(remoteAway);
+    late.expectLog(/listening at .*, but not ready: the counts and tokens .* have not been fetched/);
+    late.expectLog(/refused: the tokens of the bots have not been fetched/);
+    const refused = await post(late, known);
+    strictEqual(refused.status, 503);
+    match(refused.headers.get('retry-after') ?? '', /^\d+$/);
+    match(refused.json.detail, /have not been fetched from the shared Git server yet/);
+    strictEqual((await post(late, 'let me in')).status, 401);
+    const { status, json } = await late.request('/readyz');
+    strictEqual(status, 503);
+    strictEqual(json.parts.remote.ready, false);
+    const issued = await token(clones[1]);
+    strictEqual(issued.code, 2);
+    match(issued.stderr, /not been fetched/);
+
+    server.mode = 'serve';
+    await eventually(async () => strictEqual((await late.request('/readyz')).status, 200));
+    strictEqual((await post(late, known)).status, 200);
+  });
+
+  it('are known after a crash between the fetch of the state and its merge, though the remote is away', async () => {
+    const known = (await token(clones[0])).stdout.trim();
+    clones[1]?.git('fetch', '-q', shared.folder, `+${stateRef}:refs/botshelf/remote/state`);
+    server.mode = 'cut';
+    const restarted = await service(clones[1]);
+    restarted.expectLog(remoteAway);
+    strictEqual((await post(restarted, known)).status, 200);
+  });
+});
+
+describe('a token that is not known here', () => {
+  it('is looked up with one fetch for all who wait, and no second one right after', async () => {
+    const store = await open(newPlace());
+    let fetches = 0;
+    const remote: RemoteState = {
+      stateFetched: true,
+      fetchState: async () => {
+        fetches++;
+        await setTimeout(50);
+      },
+      pushState: async () => {},
+    };
+    const tokens = new SharedTokens(store, remote, silentLog, 2000);
+    const ask = async (): Promise<string[]> =>
+      await Promise.all(Array.from({ length: 20 }, async () => await tokens.checkToken(homer, newToken())));
+    deepStrictEqual(new Set(await ask()), new Set(['unknown']));
+    strictEqual(fetches, 1);
+    const later = ask();
+    await setTimeout(300);
+    strictEqual(fetches, 1);
+    const token = await new TokenStore(store).issueToken(homer, 'user marge');
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+    deepStrictEqual(new Set(await later), new Set(['unknown']));
+    strictEqual(fetches, 2);
+  });
+
+  it('is refused at once where there is no other machine', async () => {
+    const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
+    strictEqual(await tokens.checkToken(homer, newToken()), 'unknown');
+  });
+});
+
+describe('a token of a clone that never had the tokens of all bots', () => {
+  it('is not issued while the remote is away: it would end with the next merge, and the leaked one would live', async () => {
+    const remote: RemoteState = {
+      stateFetched: false,
+      fetchState: async () => await Promise.reject(new Error('away')),
+      pushState: async () => {},
+    };
+    const tokens = new SharedTokens(await open(newPlace()), remote, silentLog);
+    await rejects(tokens.issueToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+  });
+});
+
+const stateRef = 'refs/botshelf/state';
+
+const remoteAway = /not in step with the remote: .*Empty reply from server/;
+
+async function post(service: TestService, authorization: string): Promise<Answer> {
+  return await service.request(`/api/v2/bots/${homer}`, updateRequest(authorization, { count: 5 }));
+}

@@ -1,0 +1,169 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { newToken } from '../../src/bot/token.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { CommittedState } from '../../src/counts/committed-state.ts';
+import { State } from '../../src/counts/state.ts';
+import { issueToken, revokeToken } from '../../src/tokens/token-changes.ts';
+import { TokenStore } from '../../src/tokens/token-store.ts';
+import { botId } from '../support/sample.ts';
+import { FileRef } from '../support/file-ref.ts';
+import { BrokenRef, newPlace, open, type Place } from '../support/place.ts';
+
+const homer = botId('190519304972663312');
+const marge = botId('190519304972663313');
+
+describe('a token', () => {
+  it('is held by its bot alone, and distinguished from one of nobody', async () => {
+    const store = await open(newPlace());
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+    strictEqual(await tokens.checkToken(marge, token), 'other bot');
+    strictEqual(await tokens.checkToken(homer, newToken()), 'unknown');
+    await tokens.issueToken(marge, 'user marge');
+    strictEqual(await tokens.checkToken(marge, token), 'other bot');
+  });
+
+  it('ends at once when there is a new one, or none', async () => {
+    const store = await open(newPlace());
+    const tokens = new TokenStore(store);
+    const first = await tokens.issueToken(homer, 'user marge');
+    const second = await tokens.issueToken(homer, 'user marge');
+    strictEqual(await tokens.checkToken(homer, first), 'unknown');
+    strictEqual(await tokens.checkToken(homer, second), 'valid');
+    strictEqual(await tokens.revokeToken(homer, 'user marge'), true);
+    strictEqual(await tokens.checkToken(homer, second), 'unknown');
+    strictEqual(await tokens.revokeToken(homer, 'user marge'), false);
+  });
+
+  it('is in the state ref before it is given, as a digest', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    const [commit] = place.ref.history();
+    strictEqual(commit?.subject, `Issue a token to ${homer}, by user marge`);
+    ok(!JSON.stringify(commit.files).includes(token));
+    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'valid');
+    await tokens.revokeToken(homer, 'user marge');
+    strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
+    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'unknown');
+  });
+
+  it('that another process revokes or issues counts here as soon as that process is done', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const tokens = new TokenStore(store);
+    const first = await tokens.issueToken(homer, 'user marge');
+    strictEqual(await tokens.checkToken(homer, first), 'valid');
+
+    await revokeToken(otherProcess(place), homer, 'user marge');
+    await setTimeout(6);
+    strictEqual(await tokens.checkToken(homer, first), 'unknown');
+
+    const second = await issueToken(otherProcess(place), homer, 'user marge');
+    await setTimeout(6);
+    strictEqual(await tokens.checkToken(homer, second), 'valid');
+  });
+
+  it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    await store.setCount(homer, 5);
+    await revokeToken(otherProcess(place), homer, 'user marge');
+    await store.checkpoint();
+    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'unknown');
+    strictEqual((await open(place)).count(homer), 5);
+  });
+
+  it('is checked without reading the ref again after a commit of our own', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    await store.setCount(homer, 5);
+    await store.checkpoint();
+    await setTimeout(6);
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+    strictEqual(place.ref.reads, 1);
+  });
+
+  it('remembers when it was issued, and when it was last shown', async () => {
+    const store = await open(newPlace());
+    const tokens = new TokenStore(store);
+    const lastUsed = async (): Promise<number | undefined> => (await tokens.tokenInfo(homer)).lastUsed;
+    const token = await tokens.issueToken(homer, 'user marge');
+    ok(((await tokens.tokenInfo(homer)).issuedAt ?? 0) > 1_700_000_000_000);
+    strictEqual(await lastUsed(), undefined);
+    await tokens.checkToken(marge, token);
+    strictEqual(await lastUsed(), undefined);
+    await tokens.checkToken(homer, token);
+    ok(((await lastUsed()) ?? 0) > 1_700_000_000_000);
+    await tokens.issueToken(homer, 'user marge');
+    strictEqual(await lastUsed(), undefined);
+  });
+
+  it('was last used when it set the count, as far as a restarted service can know', async () => {
+    const place = newPlace();
+    const store = await open(place);
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    await tokens.checkToken(homer, token);
+    await store.setCount(homer, 5);
+    await store.checkpoint();
+    const restarted = new TokenStore(await open(place));
+    const { issuedAt = 0, lastUsed = 0 } = await restarted.tokenInfo(homer);
+    ok(lastUsed >= issuedAt && issuedAt > 0);
+    await setTimeout(2);
+    await issueToken(otherProcess(place), homer, 'user marge');
+    await setTimeout(6);
+    strictEqual((await restarted.tokenInfo(homer)).lastUsed, undefined);
+  });
+
+  it('that has ended has no info', async () => {
+    const store = await open(newPlace());
+    const tokens = new TokenStore(store);
+    await tokens.issueToken(homer, 'user marge');
+    await tokens.revokeToken(homer, 'user marge');
+    deepStrictEqual(await tokens.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
+  });
+
+  it('that cannot be committed is not given, and the one before goes on', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    ref.broken = false;
+    const store = await open(place, { ref });
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    ref.broken = true;
+    await rejects(tokens.issueToken(homer, 'user marge'), {
+      name: 'WritesUnavailableError',
+      message: /git is not there/,
+    });
+    await rejects(tokens.revokeToken(homer, 'user marge'), { name: 'WritesUnavailableError' });
+    strictEqual(await tokens.checkToken(homer, token), 'valid');
+  });
+
+  it('cannot be checked while the ref moved and cannot be read', async () => {
+    const place = newPlace();
+    const ref = new BrokenRef(place.refPath);
+    ref.broken = false;
+    const store = await open(place, { ref });
+    const tokens = new TokenStore(store);
+    const token = await tokens.issueToken(homer, 'user marge');
+    await tokens.checkToken(homer, token);
+    await revokeToken(otherProcess(place), homer, 'user marge');
+    ref.broken = true;
+    await setTimeout(6);
+    await rejects(tokens.checkToken(homer, token), { name: 'WritesUnavailableError' });
+    ref.broken = false;
+    strictEqual(await tokens.checkToken(homer, token), 'unknown');
+  });
+});
+
+function otherProcess({ refPath }: Place): CommittedState {
+  return new CommittedState(new FileRef(refPath), new State(), silentLog);
+}
