@@ -13,7 +13,7 @@ export async function* markdown(): AsyncGenerator<Row> {
   const [language] = languages();
   if (language === undefined) return;
   const plain = pageText('Bot', language, new Random(1), longestPage - 500);
-  const ours = (text: string): unknown => renderMarkdown({ text, name: '', pictures: {} });
+  const ours = (text: string): unknown => renderMarkdown({ text, name: '', images: {} });
   const html = new MarkdownIt({ html: true });
   const filter = new FilterXSS();
   const peers: Readonly<Record<string, (text: string) => unknown>> = {

@@ -11,10 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BotId, compareBotIds } from '../src/bot/id.ts';
-import { newToken, type Token, tokenDigest } from '../src/bot/token.ts';
-import { placeOf } from '../src/catalogue/page/layout.ts';
+import { createToken, type Token, computeDigest } from '../src/bot/token.ts';
+import { parsePlace } from '../src/catalogue/page/layout.ts';
 import { State } from '../src/counts/state.ts';
-import { shardNumber, shardPath, writeShard } from '../src/counts/shards.ts';
+import { toShardNumber, toShardPath, writeShard } from '../src/counts/shards.ts';
 import { generateRepository } from './catalogue.ts';
 import { Random } from './random.ts';
 
@@ -59,16 +59,16 @@ export function editPage(catalogue: string, path: string, keys: Readonly<Record<
 export function stateOf(bots: readonly StageBot[]): State {
   const state = new State();
   for (const { id, token } of bots) {
-    state.merge(id, { token: { digest: tokenDigest(token), at: 1_700_000_000_000, generation: 1 } });
+    state.merge(id, { token: { digest: computeDigest(token), at: 1_700_000_000_000, generation: 1 } });
   }
   return state;
 }
 
 /** Returns what tells `git fast-import` the files of a state that have these bots. */
 export function stateFiles(state: State, bots: readonly StageBot[]): string {
-  const files = [...new Set(bots.map(({ id }) => shardNumber(id)))].map((number) => {
+  const files = [...new Set(bots.map(({ id }) => toShardNumber(id)))].map((number) => {
     const text = writeShard(state.botsOf(number), (id) => state.get(id));
-    return `M 100644 inline ${shardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+    return `M 100644 inline ${toShardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
   });
   return files.join('');
 }
@@ -84,11 +84,11 @@ function listBots(catalogue: string): StageBot[] {
   const bots = new Map<BotId, StageBot>();
   for (const folder of readdirSync(join(catalogue, 'bots'))) {
     for (const name of readdirSync(join(catalogue, 'bots', folder))) {
-      const place = placeOf(folder, name);
+      const place = parsePlace(folder, name);
       if (!('id' in place)) continue;
       const path = `bots/${folder}/${name}`;
       if (bots.has(place.id) && !isMainPage(join(catalogue, path))) continue;
-      bots.set(place.id, { id: place.id, path, token: newToken() });
+      bots.set(place.id, { id: place.id, path, token: createToken() });
     }
   }
   return [...bots.values()].toSorted((a, b) => compareBotIds(a.id, b.id));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { silentLog } from '../src/lib/log.ts';
 import { localesFolder } from '../src/catalogue/settings/interface-locales.ts';
-import { settingsOf } from '../src/catalogue/settings/settings.ts';
+import { toSettings } from '../src/catalogue/settings/settings.ts';
 import { Languages } from '../src/site/language/languages.ts';
 import { type MessageTexts, parseMessages } from '../src/site/language/message-file.ts';
 
@@ -9,7 +9,7 @@ import { type MessageTexts, parseMessages } from '../src/site/language/message-f
 const read = (tag: string): MessageTexts =>
   JSON.parse(readFileSync(`${localesFolder}/${tag}.json`, 'utf8')) as MessageTexts;
 const english = read('en');
-for (const locale of new Languages(silentLog, () => settingsOf()).locales) {
+for (const locale of new Languages(silentLog, () => toSettings()).locales) {
   const { faults, missing } = parseMessages(locale, read(locale), english);
   const lacks = missing.map(
     (key) => `locales/${locale}.json lacks "${key}": ${JSON.stringify(english[key])}`,

@@ -6,7 +6,7 @@ import {
   type SchemaDocument,
   type SchemaName,
   schemaNames,
-  schemaPath,
+  toSchemaPath,
 } from '../src/bot/schemas.ts';
 
 /** The path of the generated types in the source tree. */
@@ -27,14 +27,14 @@ export async function typesFromSchemas(): Promise<string> {
     format: true,
     style: { singleQuote: true, printWidth: 110 },
     ignoreMinAndMaxItems: true,
-    cwd: dirname(schemaPath('definitions')),
+    cwd: dirname(toSchemaPath('definitions')),
   });
   return types.replace(/^export interface Schemas \{.*?^\}\n/ms, '');
 }
 
 function referenceTo(name: SchemaName): SchemaDocument {
-  if (name === 'update') return { $ref: `${schemaPath(name)}#/properties/bot` };
-  if (name !== 'list-element') return { $ref: schemaPath(name) };
+  if (name === 'update') return { $ref: `${toSchemaPath(name)}#/properties/bot` };
+  if (name !== 'list-element') return { $ref: toSchemaPath(name) };
   const { title, description } = readSchema(name);
   const content = "Omit<BotRecord['contents'][string], 'page'>";
   const tsType = `Omit<BotRecord, 'contents'> & { contents: { [k: string]: ${content} } }`;

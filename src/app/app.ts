@@ -24,7 +24,7 @@ import type { PageReader } from '../site/add/forms.ts';
 import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
 import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
 import type { Login } from '../login/login.ts';
-import { addLoginRoutes, viewersOf } from '../site/account/login-routes.tsx';
+import { addLoginRoutes, createViewerReader } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from './updates.ts';
@@ -58,7 +58,7 @@ export interface AppOptions {
   readonly login: Login | null;
   /** Reads the authors of a bot from the last commit. */
   readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  readonly pictures: Pick<ImageCache, 'read' | 'copyOf'> | null;
+  readonly images: Pick<ImageCache, 'read' | 'copyOf'> | null;
   /** As `RemovedBots.removedAt`. */
   readonly removedAt: RemovedBotOptions['removedAt'];
   /** Whether bots and their counts and tokens are in memory. */
@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Application {
   const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
   const { config, log } = options;
   const { baseUrl } = site;
-  const probes = options.probesApart ? new Router() : probeRoutes(options);
+  const probes = options.probesApart ? new Router() : createProbeRoutes(options);
 
   const { bots } = catalogue;
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
@@ -107,7 +107,7 @@ export function createApp(options: AppOptions): Application {
   addReadRoutes(programs, bots, lists, baseUrl, settings);
   addCountsRoute(programs, bots, options.timeline);
   const tokenAdvice = (id: BotId): string => {
-    if (options.login?.obstacle === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
+    if (options.login?.disabledReason === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
     const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
     return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
   };
@@ -133,7 +133,7 @@ export function createApp(options: AppOptions): Application {
   addAssetRoutes(assets);
   addOwnAssetRoute(assets, site);
   const router = new Router();
-  if (options.pictures) addImageRoute(router, options.pictures);
+  if (options.images) addImageRoute(router, options.images);
   const { login, committedAuthors } = options;
   if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
   const presses = new RateLimit('token-presses', 10);
@@ -143,7 +143,7 @@ export function createApp(options: AppOptions): Application {
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
   const readPage: PageReader = (place) => catalogue.readText(place);
   if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
-  const viewerOf = viewersOf(login);
+  const viewerOf = createViewerReader(login);
   options.live?.addRoute(router);
   const { securityContact } = config;
   addDiscoverRoutes(router, { bots, lists, site, securityContact });
@@ -157,13 +157,13 @@ export function createApp(options: AppOptions): Application {
     viewerOf,
     faultsOf,
     readPage,
-    copyOf: (url) => options.pictures?.copyOf(url),
+    copyOf: (url) => options.images?.copyOf(url),
   });
 
   const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
   app.use(countRequests(options.metrics));
   const { proxyNotice } = options;
-  if (proxyNotice) app.use((ctx, next) => proxyNotice.look(ctx, next));
+  if (proxyNotice) app.use((ctx, next) => proxyNotice.check(ctx, next));
   const basePath = basePathOf(baseUrl);
   const report = createReportError(log, basePath);
   app.use(handleErrors(report));
@@ -186,7 +186,7 @@ export function createApp(options: AppOptions): Application {
 
 /** Creates the application for a port that only probes and Prometheus reach. */
 export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 'log'>): Koa {
-  const probes = probeRoutes(options);
+  const probes = createProbeRoutes(options);
   const app = new Koa();
   app.use(handleErrors(createReportError(options.log)));
   app.use(probes.routes());
@@ -195,7 +195,7 @@ export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 
 }
 
 /** Matches the exact paths only, so that a proxy rule for them covers all: no trailing slash, no capitals. */
-function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
+function createProbeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
   const probes = new Router({ strict: true, sensitive: true });
   addHealthRoutes(probes, health);
   addMetricsRoute(probes, metrics);
@@ -205,15 +205,15 @@ function probeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>
 function protect(ctx: Context, next: Next): Promise<void> {
   ctx.set('X-Content-Type-Options', 'nosniff');
   const { accept = '', 'accept-encoding': encoding = '' } = ctx.headers;
-  if (accept.length > longestAccept || encoding.length > longestAccept) {
-    const name = accept.length > longestAccept ? 'Accept' : 'Accept-Encoding';
-    throw new ProblemError('bad-request', `${name} is longer than ${longestAccept} characters: shorten it`);
+  if (accept.length > maxAcceptLength || encoding.length > maxAcceptLength) {
+    const name = accept.length > maxAcceptLength ? 'Accept' : 'Accept-Encoding';
+    throw new ProblemError('bad-request', `${name} is longer than ${maxAcceptLength} characters: shorten it`);
   }
   return next();
 }
 
 /** Characters. Parsing these headers takes time that grows with the square of their length. */
-const longestAccept = 2000;
+const maxAcceptLength = 2000;
 
 /** Responds 503 to all but `exempt` until the service is loaded. */
 function waitFor(

@@ -4,7 +4,7 @@ import { type LoginSettings, readLoginSettings, readSecrets } from '../login/set
 import type { LogSettings } from '../lib/log.ts';
 import { readSecretFiles, secretSettings } from './secret-files.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
-import { nearestName } from '../lib/nearest-name.ts';
+import { findNearestName } from '../lib/nearest-name.ts';
 import { type RemoteSettings, readRemoteSettings } from '../sync/settings.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
@@ -26,17 +26,17 @@ export interface Config {
   readonly var: string;
   /** Believe one hop of `X-Forwarded-For`. */
   readonly trustProxy: boolean;
-  /** Posts a minute and bot; 0 is no limit. */
+  /** Posts per minute per bot; 0 = unlimited. */
   readonly rateLimit: number;
-  /** Refused tokens a minute and address; 0 is no limit. */
+  /** Refused tokens per minute per address; 0 = unlimited. */
   readonly badTokenLimit: number;
-  /** At most one commit of counts in that time. */
+  /** Minimum seconds between commits of counts. */
   readonly stateSeconds: number;
   /** The age after which state history is pruned to one commit a day. */
   readonly stateDays: number;
   /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
   readonly remote: RemoteSettings | null;
-  /** Keep copies of the bots' pictures. */
+  /** Keep copies of the bots' images. */
   readonly images: boolean;
   /** For people who edit the catalogue: open pages reload on edits and show faults. */
   readonly dev: boolean;
@@ -122,7 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   const known = [...reader.names, 'BOTSHELF_FAILPOINT', ...secretSettings.map((name) => `${name}_FILE`)];
-  return { ...config, unknown: unknownSettings(env, new Set(known)) };
+  return { ...config, unknown: listUnknownSettings(env, new Set(known)) };
 }
 
 /**
@@ -169,11 +169,11 @@ function readSecurityContact(reader: SettingReader): string | null {
   return null;
 }
 
-function unknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {
+function listUnknownSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('BOTSHELF_') && !known.has(name))
     .map((name) => {
-      const nearest = nearestName(name, known) ?? '';
+      const nearest = findNearestName(name, known) ?? '';
       return `${name} is set, but there is no such setting: did you mean ${nearest}?`;
     });
 }

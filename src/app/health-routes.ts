@@ -28,9 +28,9 @@ export function addHealthRoutes(router: Router, health: Health): void {
     ctx.status = ready ? 200 : 503;
     ctx.set('Cache-Control', 'no-store');
     const faultyFiles = new Set(files.map(({ path }) => path)).size;
-    ctx.body = { ready, parts, faultyFiles, files: files.slice(0, mostFiles) };
+    ctx.body = { ready, parts, faultyFiles, files: files.slice(0, maxFiles) };
   });
 }
 
 /** Files that a response names, so that a probe of a broken catalogue does not transfer megabytes. */
-const mostFiles = 1000;
+const maxFiles = 1000;

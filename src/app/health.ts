@@ -29,7 +29,7 @@ export interface Parts {
 }
 
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
-export function healthOf({
+export function createHealth({
   build,
   catalogue,
   repositoryOpener,
@@ -47,13 +47,16 @@ export function healthOf({
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
-        repository: { ready: true, faults: repositoryFaults(repositoryOpener, committer, uncommitted) },
+        repository: { ready: true, faults: listRepositoryFaults(repositoryOpener, committer, uncommitted) },
         state: {
           ready: state.isLoaded,
           faults: [...state.failures().map(({ message }) => message), ...state.clockFaults()],
         },
         ...(sync && {
-          remote: { ready: sync.stateFetched, faults: sync.failure ? [sentenceOf(sync.failure)] : [] },
+          remote: {
+            ready: sync.stateFetched,
+            faults: sync.failure ? [describeSyncFailure(sync.failure)] : [],
+          },
         }),
         ...(remoteNotice !== null && { remote: { ready: true, faults: [remoteNotice] } }),
         ...(proxyNotice && {
@@ -66,7 +69,7 @@ export function healthOf({
 }
 
 /** Creates the metrics, which read the parts when they are requested. */
-export function metricsOf(
+export function createMetrics(
   { catalogue, uncommitted, state, sync }: Parts,
   health: Health,
   responses: ResponseCache,
@@ -87,7 +90,7 @@ export function metricsOf(
 }
 
 /** Returns why nothing can be committed, and which files are behind the branch or have uncommitted edits. */
-function repositoryFaults(
+function listRepositoryFaults(
   repositoryOpener: RepositoryOpener,
   committer: Committer,
   uncommitted: UncommittedPages,
@@ -106,6 +109,6 @@ function repositoryFaults(
   ];
 }
 
-function sentenceOf({ since, message }: Failure): string {
+function describeSyncFailure({ since, message }: Failure): string {
   return `not in step with the remote since ${new Date(since).toISOString()}: ${message}`;
 }

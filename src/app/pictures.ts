@@ -3,14 +3,14 @@ import { basePathOf } from '../lib/base-url.ts';
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../catalogue/store/bot-index.ts';
-import { picturesInPages } from '../catalogue/store/page-pictures.ts';
+import { type BotIndex, parseListElement, type IndexedBot } from '../catalogue/store/bot-index.ts';
+import { listPageImages } from '../catalogue/store/page-pictures.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Opens the image cache in `var/appdata`, with a connector to the public internet. */
-export async function openPictures(
+export async function openImages(
   { var: folder, baseUrl }: Config,
   log: Log,
 ): Promise<{ readonly cache: ImageCache; close(): Promise<void> }> {
@@ -32,25 +32,25 @@ export async function openPictures(
   };
 }
 
-/** Yields the pictures that each bot names, with those in its pages. */
-export function* picturesOf(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
-  for (const bot of bots.all()) yield [bot.id, allImages(bot, elementOf(bot).images)];
+/** Yields the images that each bot names, with those in its pages. */
+export function* listNamedImages(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
+  for (const bot of bots.all()) yield [bot.id, joinImages(bot, parseListElement(bot).images)];
 }
 
-/** Returns a bot's images, and the first pictures in its pages among the previews. */
-function allImages(bot: IndexedBot, { avatar, cover, preview }: FullImages): FullImages {
-  const inPages = picturesInPages(bot).filter((url) => url !== avatar);
-  return { avatar, cover, preview: [...preview, ...inPages.slice(0, mostInPages)] };
+/** Returns a bot's images, and the first images in its pages among the previews. */
+function joinImages(bot: IndexedBot, { avatar, cover, preview }: FullImages): FullImages {
+  const inPages = listPageImages(bot).filter((url) => url !== avatar);
+  return { avatar, cover, preview: [...preview, ...inPages.slice(0, maxPageImages)] };
 }
 
-const mostInPages = 10;
+const maxPageImages = 10;
 
 /**
- * Keeps the image cache and the catalogue in step: fetches the pictures that bots name, and reloads a bot when a copy of
- * one of its pictures is stored or removed. Starts once every bot of the catalogue is unpacked.
+ * Keeps the image cache and the catalogue in step: fetches the images that bots name, and reloads a bot when a copy of
+ * one of its images is stored or removed. Starts once every bot of the catalogue is unpacked.
  * @returns a function that stops it
  */
-export function followPictures(catalogue: Catalogue, cache: ImageCache): () => void {
+export function followImages(catalogue: Catalogue, cache: ImageCache): () => void {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const start = (isOpen: boolean): void => {
@@ -58,11 +58,11 @@ export function followPictures(catalogue: Catalogue, cache: ImageCache): () => v
     cache.onChange((bots) => catalogue.reload(bots));
     catalogue.onChange((id) => {
       const bot = catalogue.bots.get(id);
-      if (bot) cache.want(id, allImages(bot, elementOf(bot).images));
+      if (bot) cache.want(id, joinImages(bot, parseListElement(bot).images));
     });
-    const wantAll = (): void => void cache.setWanted(wantedBy(catalogue, cache));
+    const wantAll = (): void => void cache.setWanted(listWantedImages(catalogue, cache));
     wantAll();
-    timer = setInterval(wantAll, hour).unref();
+    timer = setInterval(wantAll, msPerHour).unref();
   };
   void catalogue.unpacked().then(start);
   return () => {
@@ -71,14 +71,14 @@ export function followPictures(catalogue: Catalogue, cache: ImageCache): () => v
   };
 }
 
-const hour = 3_600_000;
+const msPerHour = 3_600_000;
 
-/** Yields what `picturesOf` does, and reloads bots whose record differs from the cache, such as one of an earlier run. */
-function* wantedBy(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
+/** Yields the same, and reloads bots whose record differs from the cache, such as one of an earlier run. */
+function* listWantedImages(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
   for (const bot of catalogue.bots.all()) {
-    const { images, cachedImages } = elementOf(bot);
+    const { images, cachedImages } = parseListElement(bot);
     if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages))
       catalogue.reload([bot.id]);
-    yield [bot.id, allImages(bot, images)];
+    yield [bot.id, joinImages(bot, images)];
   }
 }

@@ -1,14 +1,14 @@
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { BotSearch } from '../catalogue/search/bot-search.ts';
-import { categoryWordsOf } from '../catalogue/search/category-words.ts';
+import { getCategoryWords } from '../catalogue/search/category-words.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Creates the search over the bots of a catalogue. Its index is built by `buildSearchIndex`, or by the first search. */
-export function searchOf(catalogue: Catalogue, log: Log): BotSearch {
+export function createSearch(catalogue: Catalogue, log: Log): BotSearch {
   return new BotSearch(
     catalogue.bots,
     (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
-    () => categoryWordsOf(catalogue.settings),
+    () => getCategoryWords(catalogue.settings),
   );
 }
 

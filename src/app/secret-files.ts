@@ -50,9 +50,9 @@ function readSecret(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`);
-    const bytes = Buffer.alloc(longestSecret + 1);
+    const bytes = Buffer.alloc(maxSecretBytes + 1);
     const length = readSync(file, bytes, 0, bytes.length, 0);
-    if (length > longestSecret) throw new Error(`${path} has more than ${longestSecret} bytes`);
+    if (length > maxSecretBytes) throw new Error(`${path} has more than ${maxSecretBytes} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true })
       .decode(bytes.subarray(0, length))
       .replace(/\r?\n$/, '');
@@ -66,5 +66,4 @@ function readSecret(path: string): string {
   }
 }
 
-/** Bytes of a file. */
-const longestSecret = 16_384;
+const maxSecretBytes = 16_384;

@@ -1,13 +1,13 @@
-import { addressOf } from '../lib/base-url.ts';
+import { formatAddress } from '../lib/base-url.ts';
 import type { Config } from './config.ts';
 import type { Health } from './health-routes.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import { connectionLimit, listen } from '../http/server.ts';
+import { computeMaxConnections, listen } from '../http/server.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
 import { type Application, createProbeApp } from './app.ts';
 import type { Closers } from './closers.ts';
-import { addressError } from './start-errors.ts';
+import { toAddressError } from './start-errors.ts';
 
 export interface Served extends Application {
   readonly health: Health;
@@ -28,20 +28,20 @@ export async function openServers(
   log: Log,
 ): Promise<string> {
   const { host, port, probePort, accessLog } = config;
-  const options = { host, maxConnections: connectionLimit(), log };
+  const options = { host, maxConnections: computeMaxConnections(), log };
   if (probePort !== null) {
     const probeApp = createProbeApp({ health, metrics, log });
     const probes = await listen(probeApp, { ...options, port: probePort }).catch((error: unknown) => {
-      throw addressError(error, { host, port: probePort }, 'BOTSHELF_PROBE_PORT');
+      throw toAddressError(error, { host, port: probePort }, 'BOTSHELF_PROBE_PORT');
     });
     closers.add(async () => await probes.close());
-    log.info({}, `probes and metrics at ${addressOf(host, probes.port)}`);
+    log.info({}, `probes and metrics at ${formatAddress(host, probes.port)}`);
   }
   const server = await listen(app, { ...options, port, rewrite, accessLog }, responses).catch(
     (error: unknown) => {
-      throw addressError(error, config, 'PORT');
+      throw toAddressError(error, config, 'PORT');
     },
   );
   closers.add(async () => await server.close());
-  return addressOf(host, server.port);
+  return formatAddress(host, server.port);
 }

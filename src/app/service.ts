@@ -15,7 +15,7 @@ import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import type { Log } from '../lib/log.ts';
-import { committedAuthors } from './committed-authors.ts';
+import { readCommittedAuthors } from './committed-authors.ts';
 import { Updates } from './updates.ts';
 import { LivePreview } from './live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
@@ -25,21 +25,21 @@ import { pruneHistory } from '../counts/prune-history.ts';
 import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { StateStore } from '../counts/state-store.ts';
 import { Sync } from '../sync/sync.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
 import { readVersion } from './version.ts';
 import { createApp } from './app.ts';
 import { Closers } from './closers.ts';
-import { healthOf, metricsOf, type Parts } from './health.ts';
+import { createHealth, createMetrics, type Parts } from './health.ts';
 import { openLogin } from './open-login.ts';
-import { followPictures, openPictures } from './pictures.ts';
-import { remoteNotice } from './remote-notice.ts';
-import { keepSitePrepared } from './site-preparation.ts';
-import { buildSearchIndex, searchOf } from './search.ts';
+import { followImages, openImages } from './pictures.ts';
+import { createRemoteNotice } from './remote-notice.ts';
+import { warmPageCache } from './site-preparation.ts';
+import { buildSearchIndex, createSearch } from './search.ts';
 import { openServers } from './servers.ts';
 import { showCommits } from './show-commits.ts';
-import { siteOf } from './site.ts';
-import { catalogueError, ensureCatalogue, varError } from './start-errors.ts';
+import { createSite } from './site.ts';
+import { toCatalogueError, ensureCatalogue, toVarError } from './start-errors.ts';
 import { logStart, type Started } from './start-line.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
 
@@ -98,7 +98,7 @@ async function start(
   // First, so that a mistyped name makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
-    throw varError(error, config);
+    throw toVarError(error, config);
   });
   closers.add(async () => await lock.release());
   await removeUnfinishedWrites(config.var);
@@ -113,21 +113,21 @@ async function start(
   const commits = new CommitEvents(log);
   const committer = new Committer({ repositoryOpener, var: config.var, log, commits });
   closers.add(async () => await committer.close());
-  const opened = config.images ? await openPictures(config, log) : null;
+  const opened = config.images ? await openImages(config, log) : null;
   closers.add(async () => await opened?.close());
-  const pictures = opened?.cache ?? null;
+  const botImages = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),
-    ...(pictures && { cachedImages: (images) => pictures.cachedImages(images) }),
+    ...(botImages && { cachedImages: (images) => botImages.cachedImages(images) }),
   });
   closers.add(async () => await catalogue.close());
   const removedBots = new RemovedBots({ catalogue, repositoryOpener, log });
   closers.add(async () => await removedBots.close());
-  const search = searchOf(catalogue, log);
+  const search = createSearch(catalogue, log);
   closers.add(() => search.close());
   const state = new StateStore({
     folder: join(config.var, 'journal'),
@@ -166,7 +166,7 @@ async function start(
   closers.add(() => uncommitted.close());
   const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
   const origin = await readOrigin(repositoryOpener);
-  const notInStep = remoteNotice(config, origin);
+  const notInStep = createRemoteNotice(config, origin);
   if (notInStep !== null) log.warn({}, notInStep);
   const parts: Parts = {
     build,
@@ -179,9 +179,9 @@ async function start(
     proxyNotice,
     remoteNotice: notInStep,
   };
-  const health = healthOf(parts);
+  const health = createHealth(parts);
   const responses = new ResponseCache();
-  const metrics = metricsOf(parts, health, responses);
+  const metrics = createMetrics(parts, health, responses);
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(() => maintenance.committed());
   commits.subscribe(() => sync?.requestPush());
@@ -206,15 +206,15 @@ async function start(
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),
     login: await openLogin(config, log),
-    committedAuthors: async (id) => await committedAuthors(repositoryOpener, id),
-    pictures,
+    committedAuthors: async (id) => await readCommittedAuthors(repositoryOpener, id),
+    images: botImages,
     removedAt: (id) => removedBots.removedAt(id),
     isLoaded: () => catalogue.status.ready && state.isLoaded,
     health,
     metrics,
     responses,
     probesApart: config.probePort !== null,
-    site: siteOf(config, catalogue, origin, log),
+    site: createSite(config, catalogue, origin, log),
     markdown,
     live,
     hook:
@@ -231,18 +231,18 @@ async function start(
   closers.add(() => live?.close());
   await committer.recover();
   const showing = setInterval(
-    () => progress.show(`reading the catalogue: ${counted(catalogue.bots.size, 'bot')} so far`),
+    () => progress.show(`reading the catalogue: ${formatCount(catalogue.bots.size, 'bot')} so far`),
     100,
   );
   // Git reads the state meanwhile: each waits for the disk half of the time.
   const loading = catalogue.load().catch((error: unknown) => {
-    throw catalogueError(error, config);
+    throw toCatalogueError(error, config);
   });
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
   timeline.start();
-  const prepared = keepSitePrepared(catalogue, timeline, application.prepareSite, log);
+  const prepared = warmPageCache(catalogue, timeline, application.prepareSite, log);
   closers.add(() => prepared.close());
   // Who evaluates it sees all of the front page at once.
   if (config.demo) await prepared.first;
@@ -251,6 +251,6 @@ async function start(
   void removedBots.start();
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
-  if (pictures) closers.add(followPictures(catalogue, pictures));
+  if (botImages) closers.add(followImages(catalogue, botImages));
   return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
 }

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { type PagePlace, placeAt } from '../catalogue/page/layout.ts';
+import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import type { CommitListener } from '../git/commit-events.ts';
 
@@ -29,14 +29,14 @@ export function showCommits(
     const { changes, contents } = event;
     if (contents) {
       const pages = [...contents].flatMap(([path, bytes]) => {
-        const place = placeAt(path, prefix);
+        const place = parsePagePath(path, prefix);
         return place ? [[place, bytes] as const] : [];
       });
       catalogue.put(new Map(pages));
       return;
     }
     if (changes.some(({ path }) => path === prefix + settingsName)) void catalogue.readSettings();
-    waiting.push(...changes.flatMap(({ path }) => placeAt(path, prefix) ?? []));
+    waiting.push(...changes.flatMap(({ path }) => parsePagePath(path, prefix) ?? []));
     if (!isReading) void readWaiting();
   };
 }

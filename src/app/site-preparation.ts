@@ -12,10 +12,10 @@ export interface PreparedSite {
 }
 
 /**
- * Prepares the site once every bot and its counts over time are in memory, and again while it runs, so that the first
- * visitor does not wait for that, nor one after a quiet hour.
+ * Renders the pages that most visitors want once every bot and its counts over time are in memory, and again at an
+ * interval: neither the first visitor nor one after a quiet hour waits for them.
  */
-export function keepSitePrepared(
+export function warmPageCache(
   catalogue: Pick<Catalogue, 'unpacked'>,
   timeline: Pick<CountTimeline, 'isRead'>,
   prepare: SitePreparation,
@@ -36,7 +36,7 @@ export function keepSitePrepared(
     if (!(await catalogue.unpacked().catch(() => false))) return;
     await timeline.isRead();
     await round();
-    if (!isClosed) timer = setInterval(() => void round(), interval).unref();
+    if (!isClosed) timer = setInterval(() => void round(), warmIntervalMs).unref();
   };
   return {
     first: begin(),
@@ -47,5 +47,5 @@ export function keepSitePrepared(
   };
 }
 
-/** Milliseconds: half of the time for which a list is shown that is out of date. */
-const interval = 30_000;
+/** Half of the time for which a list is shown that is out of date. */
+const warmIntervalMs = 30_000;

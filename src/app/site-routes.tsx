@@ -3,17 +3,17 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../bot/id.ts';
 import type { BotLists } from '../catalogue/lists/bot-lists.ts';
-import { queryOf } from '../http/query.ts';
+import { parseQuery } from '../http/query.ts';
 import { openApi } from '../http/api/openapi.ts';
-import { knownBot } from '../http/api/read-routes.ts';
+import { findKnownBot } from '../http/api/read-routes.ts';
 import { addAddRoutes, type AddOptions } from '../site/add/add-routes.tsx';
 import { type ApiDocument, DocsPage } from '../site/page/docs-page.tsx';
 import { FaultyBotPage } from '../site/page/faults.tsx';
 import { FrontLists } from '../site/front/front-list.ts';
-import { frontPath, isFront, knownCategory, readFrontQuery } from '../site/front/front-query.ts';
-import { frontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
+import { formatFrontPath, isFront, parseCategory, readFrontQuery } from '../site/front/front-query.ts';
+import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
 import { addBadgeRoute } from '../site/bot/badge.ts';
-import { botRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
+import { createBotRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
 import { RelatedBots } from '../site/bot/related-bots.ts';
 import { sendOnce } from '../site/page/html-response.ts';
 import { PageCache, type PageInputs } from '../site/page/page-cache.ts';
@@ -32,16 +32,16 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   const pages = new PageCache(options);
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
-    const params = queryOf(ctx);
+    const params = parseQuery(ctx);
     const query = readFrontQuery(params, undefined);
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
-    if (category !== undefined) ctx.redirect(language.publicPath(frontPath({ ...query, category })));
-    else if (isFront(query)) await pages.respond(ctx, await frontRecipe(ctx, lists, query, language));
+    if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
+    else if (isFront(query)) await pages.respond(ctx, await createFrontRecipe(ctx, lists, query, language));
     else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
   });
   router.get('/categories/:category', async (ctx) => {
-    const query = readFrontQuery(queryOf(ctx), knownCategory(ctx.params['category'] ?? '', site.settings));
+    const query = readFrontQuery(parseQuery(ctx), parseCategory(ctx.params['category'] ?? '', site.settings));
     await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
   });
   const docs = { request: { page: 'docs' }, read: () => ({}), render: renderDocs };
@@ -50,7 +50,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, options, parseBotId(id)))
-      await pages.respond(ctx, await botRecipe(ctx, options, related, knownBot(bots, id)));
+      await pages.respond(ctx, await createBotRecipe(ctx, options, related, findKnownBot(bots, id)));
   });
   addBadgeRoute(router, { bots, counts, site });
   return async () => {

@@ -5,26 +5,26 @@ import type { Origin } from '../git/origin.ts';
 import type { Log } from '../lib/log.ts';
 import { Languages } from '../site/language/languages.ts';
 import type { Site } from '../site/page/layout.tsx';
-import { namedLinks, repositoryLinks } from '../site/page/repository-links.ts';
+import { createNamedLinks, createRepositoryLinks } from '../site/page/repository-links.ts';
 
 /**
  * Returns what all pages share, with the settings of the catalogue as they are at each request.
  * @param origin the remote of the clone: the links to the repository are made from it where the settings name none
  */
-export function siteOf(
+export function createSite(
   { contact, demo, dev, login, baseUrl }: Config,
   catalogue: Pick<Catalogue, 'settings'>,
   origin: Origin | null,
   log: Log,
 ): Site {
-  const derived = origin && repositoryLinks(origin);
+  const derived = origin && createRepositoryLinks(origin);
   return {
     baseUrl,
     languages: new Languages(log, () => catalogue.settings, basePathOf(baseUrl)),
     login: login !== null,
     get repository() {
       const { repository } = catalogue.settings;
-      return repository === null ? derived : namedLinks(repository);
+      return repository === null ? derived : createNamedLinks(repository);
     },
     live: dev,
     demo,

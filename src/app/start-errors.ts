@@ -7,12 +7,12 @@ export function ensureCatalogue(config: Config): void {
   try {
     listTop(config.catalogue);
   } catch (error) {
-    throw catalogueError(error, config);
+    throw toCatalogueError(error, config);
   }
 }
 
 /** Returns the error for a catalogue that cannot be read, with the setting to change. */
-export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'catalogue'>): UserError {
+export function toCatalogueError(error: unknown, { catalogue }: Pick<Config, 'catalogue'>): UserError {
   if (codeOf(error) === 'ENOENT') {
     return new UserError(
       `${catalogue} has no folder bots/: make a catalogue with “botshelf init DIR”, or set BOTSHELF_CATALOGUE to one`,
@@ -24,7 +24,7 @@ export function catalogueError(error: unknown, { catalogue }: Pick<Config, 'cata
 }
 
 /** Returns the error for a `var` folder that cannot be used, with the setting to change; a UserError as it is. */
-export function varError(error: unknown, config: Config): UserError {
+export function toVarError(error: unknown, config: Config): UserError {
   if (error instanceof UserError) return error;
   return new UserError(
     `${config.var} cannot be used: ${messageOf(error)}. Set BOTSHELF_VAR to a writable folder`,
@@ -35,15 +35,15 @@ export function varError(error: unknown, config: Config): UserError {
  * Returns the error for an address that cannot be listened on, with the setting to change.
  * @param setting the one that has the port
  */
-export function addressError(
+export function toAddressError(
   error: unknown,
   { host, port }: Pick<Config, 'host' | 'port'>,
   setting: 'PORT' | 'BOTSHELF_PROBE_PORT',
 ): UserError {
-  return new UserError(addressMessage(error, host, port, setting));
+  return new UserError(describeAddressError(error, host, port, setting));
 }
 
-function addressMessage(error: unknown, host: string, port: number, setting: string): string {
+function describeAddressError(error: unknown, host: string, port: number, setting: string): string {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return `port ${port} is in use: stop what listens there, or set ${setting} to another one`;

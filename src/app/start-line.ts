@@ -1,8 +1,8 @@
 import type { Config } from './config.ts';
-import { withoutCredentials } from '../git/process/git-error.ts';
+import { removeCredentials } from '../git/process/git-error.ts';
 import type { Log } from '../lib/log.ts';
-import { nameOfVersion, type Version } from './version.ts';
-import { counted } from '../lib/counted.ts';
+import { formatVersion, type Version } from './version.ts';
+import { formatCount } from '../lib/counted.ts';
 
 /** What a service that has started says of itself. */
 export interface Started {
@@ -24,11 +24,11 @@ export function logStart(
   { build, bots, address, ready, ms }: Started,
 ): void {
   const { catalogue } = config;
-  const remote = config.remote && withoutCredentials(config.remote.remote);
+  const remote = config.remote && removeCredentials(config.remote.remote);
   const login = config.login?.issuer ?? null;
   const fields = { ...build, catalogue, bots, remote, login, address, ms };
   const parts = [
-    `${nameOfVersion(build)} serves ${counted(bots, 'bot')} of ${catalogue}`,
+    `${formatVersion(build)} serves ${formatCount(bots, 'bot')} of ${catalogue}`,
     remote === null ? 'no remote' : `remote ${remote}`,
     login === null ? 'no login' : `login at ${login}`,
   ];

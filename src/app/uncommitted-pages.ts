@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { listUncommittedFiles } from '../git/uncommitted-files.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
@@ -21,21 +21,23 @@ export async function findUncommittedPages(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<UncommittedPage[]> {
-  const found = await listPages(repository, signal);
+  const found = await listUncommittedPages(repository, signal);
   if (found.length === 0) return [];
   // What the service itself was committing is committed by then.
   await sleep(confirmAfterMs, undefined, { ref: false, signal });
-  const still = new Map((await listPages(repository, signal)).map((page) => [page.path, page.editedAt]));
+  const still = new Map(
+    (await listUncommittedPages(repository, signal)).map((page) => [page.path, page.editedAt]),
+  );
   return found.filter(({ path, editedAt }) => still.get(path) === editedAt);
 }
 
 const confirmAfterMs = 250;
 
-async function listPages(repository: Repository, signal: AbortSignal): Promise<UncommittedPage[]> {
+async function listUncommittedPages(repository: Repository, signal: AbortSignal): Promise<UncommittedPage[]> {
   const { folder, prefix } = repository;
   const paths = await listUncommittedFiles(repository, prefix + botsFolder, signal);
   return paths
-    .filter((path) => placeAt(path, prefix) !== undefined)
+    .filter((path) => parsePagePath(path, prefix) !== undefined)
     .map((path) => {
       const editedAt = statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
       const since = editedAt === null ? '' : ` since ${new Date(editedAt).toISOString()}`;

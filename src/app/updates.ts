@@ -11,7 +11,7 @@ import { pathOf } from '../catalogue/page/layout.ts';
 import { editPage, parsePage } from '../catalogue/page/page.ts';
 import { withDefaults } from '../catalogue/page/defaults.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import { timeAfter } from '../counts/bot-state.ts';
+import { computeTimeAfter } from '../counts/bot-state.ts';
 
 /** Applies owners' updates: content is committed, counts go to the journal. An update that has resolved is durable. */
 export class Updates {
@@ -102,20 +102,21 @@ export function withValues(
   values: Readonly<Record<string, unknown>>,
   now: number,
 ): string {
-  if (text === null) throw faulty(path, 'it is not in the last commit');
+  if (text === null) throw createFaultyError(path, 'it is not in the last commit');
   const { page, faults } = parsePage(path, Buffer.from(text));
   const [fault = validate('main-page', page?.data)[0]] = faults;
-  if (page === undefined || fault !== undefined) throw faulty(path, fault?.message ?? 'it cannot be read');
+  if (page === undefined || fault !== undefined)
+    throw createFaultyError(path, fault?.message ?? 'it cannot be read');
 
   const known = withDefaults(page.data);
   const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
   if (changed.length === 0) return text;
   const { created, edited: previous = created } = page.data;
-  const edited = timeAfter(Number(previous), Math.max(now, Number(created)));
+  const edited = computeTimeAfter(Number(previous), Math.max(now, Number(created)));
   return editPage(text, { ...Object.fromEntries(changed), edited });
 }
 
-function faulty(path: string, why: string): WritesUnavailableError {
+function createFaultyError(path: string, why: string): WritesUnavailableError {
   return new WritesUnavailableError(
     `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
     { retryAfter: 3600 },

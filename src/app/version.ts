@@ -18,7 +18,7 @@ export function readVersion(): Version {
 }
 
 /** Returns a text such as `botshelf 1.4.0 (0123456789ab)`. */
-export function nameOfVersion({ version, commit }: Version): string {
+export function formatVersion({ version, commit }: Version): string {
   return `botshelf ${version}${commit === null ? '' : ` (${commit})`}`;
 }
 
@@ -42,11 +42,11 @@ export function readCommitId(folder: string): string | null {
   };
   const head = read('.git/HEAD') || read('dist/commit');
   const ref = /^ref: (refs\/.+)$/.exec(head)?.[1];
-  const id = ref === undefined ? head : read(`.git/${ref}`) || packedId(read('.git/packed-refs'), ref);
+  const id = ref === undefined ? head : read(`.git/${ref}`) || findPackedId(read('.git/packed-refs'), ref);
   return /^[\da-f]{40,64}$/.test(id) ? id : null;
 }
 
-function packedId(packedRefs: string, ref: string): string {
+function findPackedId(packedRefs: string, ref: string): string {
   const line = packedRefs.split('\n').find((entry) => entry.endsWith(` ${ref}`));
   return line?.split(' ')[0] ?? '';
 }

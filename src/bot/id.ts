@@ -10,19 +10,20 @@ export function parseBotId(text: string): BotId | undefined {
 
 /** Orders ids by their numeric value; ids of one value, such as 7 and 07, by length. */
 export function compareBotIds(a: BotId, b: BotId): number {
-  if (a.length === b.length && a.charCodeAt(0) !== zero && b.charCodeAt(0) !== zero) return compare(a, b);
-  const x = significant(a);
-  const y = significant(b);
-  return x.length - y.length || compare(x, y) || a.length - b.length;
+  if (a.length === b.length && a.charCodeAt(0) !== zeroCharCode && b.charCodeAt(0) !== zeroCharCode)
+    return compareTexts(a, b);
+  const x = trimLeadingZeros(a);
+  const y = trimLeadingZeros(b);
+  return x.length - y.length || compareTexts(x, y) || a.length - b.length;
 }
 
-const zero = 48;
+const zeroCharCode = 48;
 
-function significant(id: string): string {
+function trimLeadingZeros(id: string): string {
   return id.replace(/^0+/, '');
 }
 
-function compare(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

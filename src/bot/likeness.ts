@@ -2,7 +2,7 @@
  * Returns a key that is equal for names which people take for the same: without case, accents, width, blanks and
  * invisible characters. Empty where nothing is left.
  */
-export function nameKey(name: string): string {
+export function toNameKey(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/[\p{M}\p{Cf}\s]+/gu, '')
@@ -14,7 +14,7 @@ export function nameKey(name: string): string {
  * Returns a key that is equal for invites which add the same bot: the OAuth client where the address names one, with
  * any permissions; else host, path and query. Undefined when `invite` is not an address.
  */
-export function inviteKey(invite: string): string | undefined {
+export function toInviteKey(invite: string): string | undefined {
   if (!URL.canParse(invite)) return undefined;
   const url = new URL(invite);
   const host = url.hostname.replace(/^www\./, '').replace(discordHost, 'discord.com');

@@ -15,7 +15,7 @@ export interface LocaleRefusal {
 
 /** Returns the locale that `text` is, or why it is not one. The only way to get a Locale from exact text. */
 export function parseLocale(text: string): Locale | LocaleRefusal {
-  const canonical = canonicalLocale(text);
+  const canonical = toCanonicalLocale(text);
   if (canonical === text) return canonical;
   return canonical === undefined
     ? { reason: 'is not a language tag', canonical, instead: 'a tag such as en, en-GB or zh-CN' }
@@ -23,11 +23,11 @@ export function parseLocale(text: string): Locale | LocaleRefusal {
 }
 
 /** Returns the canonical form of a tag such as `EN-gb`; undefined when `text` is not the tag of a language that Intl knows. */
-export function canonicalLocale(text: string): Locale | undefined {
+export function toCanonicalLocale(text: string): Locale | undefined {
   if (text.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(text)) return undefined;
   const known = canonicalForms.get(text);
   if (known !== undefined) return known;
-  const canonical = intlCanonical(text);
+  const canonical = canonicalise(text);
   if (canonical !== undefined && canonicalForms.size < 1000) canonicalForms.set(text, canonical);
   return canonical;
 }
@@ -44,7 +44,7 @@ const canonicalForms = new Map<string, Locale>();
 /** `english` is a well-formed tag, but not a language. Constructed on first use, which takes milliseconds. */
 let languageNames: Intl.DisplayNames | undefined;
 
-function intlCanonical(tag: string): Locale | undefined {
+function canonicalise(tag: string): Locale | undefined {
   try {
     const locale = new Intl.Locale(tag);
     languageNames ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });

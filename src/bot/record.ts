@@ -31,8 +31,8 @@ export function assembleRecord(
   cachedImages: CachedImages = noCachedImages,
 ): BotRecord {
   const { data } = main;
-  const contents: BotRecord['contents'] = { [main.locale]: content({ ...data, page: main.page }) };
-  for (const [locale, translation] of translations) contents[locale] = content(translation);
+  const contents: BotRecord['contents'] = { [main.locale]: pickContent({ ...data, page: main.page }) };
+  for (const [locale, translation] of translations) contents[locale] = pickContent(translation);
   return {
     id,
     authors: data.authors,
@@ -47,7 +47,7 @@ export function assembleRecord(
     legacy: data.legacy,
     nsfw: data.nsfw,
     oauth: data.oauth,
-    random: data.random ?? derivedRandom(id),
+    random: data.random ?? deriveRandom(id),
     support: data.support,
     trigger: {
       prefix: data.trigger.prefix,
@@ -69,15 +69,15 @@ export function listElement(record: BotRecord): BotListElement {
 }
 
 /** Returns the locale of a record's main page. */
-export function defaultLocale(record: Pick<BotListElement, 'contents'>): Locale {
+export function findDefaultLocale(record: Pick<BotListElement, 'contents'>): Locale {
   return Object.keys(record.contents)[0] as Locale;
 }
 
 /** Returns a number in [0, 1) that is the same for an id on every machine: the first 48 bits of its SHA-256. */
-function derivedRandom(id: BotId): number {
+function deriveRandom(id: BotId): number {
   return createHash('sha256').update(id).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-function content({ description, name, page }: Content): BotRecord['contents'][string] {
+function pickContent({ description, name, page }: Content): BotRecord['contents'][string] {
   return { description, name, page };
 }

@@ -21,7 +21,7 @@ export type SchemaName = (typeof schemaNames)[number];
 export type SchemaDocument = Readonly<Record<string, unknown>>;
 
 /** Returns the absolute path of a schema's file. `list-element` has none: it is derived from the record's. */
-export function schemaPath(name: Exclude<SchemaName, 'list-element'> | 'definitions'): string {
+export function toSchemaPath(name: Exclude<SchemaName, 'list-element'> | 'definitions'): string {
   return fileURLToPath(import.meta.resolve(`#schemas/${name}`));
 }
 
@@ -34,7 +34,7 @@ export function readSchema(
   categories?: readonly Category[] | null,
 ): SchemaDocument {
   if (name === 'list-element') return listElementSchema();
-  const schema = JSON.parse(readFileSync(schemaPath(name), 'utf8')) as SchemaDocument;
+  const schema = JSON.parse(readFileSync(toSchemaPath(name), 'utf8')) as SchemaDocument;
   if (name !== 'definitions' || !categories) return schema;
   const definitions = schema['$defs'] as { readonly category: object };
   return { ...schema, $defs: { ...definitions, category: { ...definitions.category, enum: categories } } };
@@ -57,7 +57,7 @@ export const defaultCategories: readonly Category[] = [
 ];
 
 /** Returns the schemas of an object's keys, from the object's schema or the definition that it refers to. */
-export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
+export function resolveProperties(schema: SchemaDocument): Readonly<Record<string, SchemaDocument>> {
   const reference = /#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1];
   definitions ??= readSchema('definitions')['$defs'] as Readonly<Record<string, SchemaDocument>>;
   const target = reference === undefined ? schema : (definitions[reference] ?? {});
@@ -67,13 +67,13 @@ export function propertiesOf(schema: SchemaDocument): Readonly<Record<string, Sc
 /** The record's schema without the pages in `contents`; every other key refers to the record's. */
 function listElementSchema(): SchemaDocument {
   const record = readSchema('record');
-  const keys = Object.keys(propertiesOf(record));
+  const keys = Object.keys(resolveProperties(record));
   const properties = Object.fromEntries(
     keys.map((key) => [key, { $ref: `record.schema.json#/properties/${key}` }]),
   );
-  const contents = propertiesOf(record)['contents'] ?? {};
+  const contents = resolveProperties(record)['contents'] ?? {};
   const content = contents['additionalProperties'] as SchemaDocument;
-  const { page: _page, ...texts } = propertiesOf(content);
+  const { page: _page, ...texts } = resolveProperties(content);
   return {
     $schema: record['$schema'],
     $id: 'list-element.schema.json',

@@ -12,9 +12,9 @@ export type Token = string & { readonly [brand]: 'Token' };
 /** The SHA-256 of a token, `sha256:` and 64 hex digits: the only part of it that is stored. */
 export type TokenDigest = string & { readonly [brand]: 'TokenDigest' };
 
-export function newToken(): Token {
-  const body = `${prefix}${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), bodyLength)}`;
-  return `${body}${checksum(body)}` as Token;
+export function createToken(): Token {
+  const body = `${prefix}${toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), bodyLength)}`;
+  return `${body}${computeChecksum(body)}` as Token;
 }
 
 /** Returns `text`, without white space around it, as a token; undefined when it is not one. */
@@ -22,15 +22,15 @@ export function parseToken(text: string): Token | undefined {
   const token = text.trim();
   if (!/^bsh_[0-9A-Za-z]{49}$/.test(token)) return undefined;
   const end = prefix.length + bodyLength;
-  return token.slice(end) === checksum(token.slice(0, end)) ? (token as Token) : undefined;
+  return token.slice(end) === computeChecksum(token.slice(0, end)) ? (token as Token) : undefined;
 }
 
-export function tokenDigest(token: Token): TokenDigest {
+export function computeDigest(token: Token): TokenDigest {
   return `sha256:${hash('sha256', token)}` as TokenDigest;
 }
 
 /** Whether two digests are the same, in constant time. */
-export function sameDigest(a: TokenDigest, b: TokenDigest): boolean {
+export function isSameDigest(a: TokenDigest, b: TokenDigest): boolean {
   left.write(a, 'latin1');
   right.write(b, 'latin1');
   return timingSafeEqual(left, right);
@@ -44,14 +44,14 @@ const bodyLength = 43;
 const checksumLength = 6;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-function checksum(body: string): string {
+function computeChecksum(body: string): string {
   let text = '';
   for (let rest = crc32(body); text.length < checksumLength; rest = Math.floor(rest / digits.length))
     text = digits.charAt(rest % digits.length) + text;
   return text;
 }
 
-function base62(value: bigint, length: number): string {
+function toBase62(value: bigint, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest /= 62n) text = digits.charAt(Number(rest % 62n)) + text;
   return text;

@@ -11,7 +11,7 @@ export function writeError(error: unknown, place: string, setting?: string): Wri
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return diskFullError(error, place);
+      return createDiskFullError(error, place);
     case 'EFBIG':
       return unavailable(`files may not grow any more in ${place}: raise the file size limit (ulimit -f)`);
     case 'EROFS':
@@ -42,7 +42,7 @@ export function writeError(error: unknown, place: string, setting?: string): Wri
 }
 
 /** Returns the error for a write that failed as there is no room. */
-export function diskFullError(cause: unknown, place: string): WritesUnavailableError {
+export function createDiskFullError(cause: unknown, place: string): WritesUnavailableError {
   const message = `the disk is full: free space in ${place}, writes resume by themselves`;
   return new WritesUnavailableError(message, { cause, forOwners: diskFullForOwners });
 }

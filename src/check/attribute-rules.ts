@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { readObjects } from '../git/objects/objects.ts';
 import { codeOf } from '../lib/errors.ts';
-import { asError, type Finding } from './check.ts';
-import { fileFault, quoted } from '../catalogue/page/fault.ts';
+import { toErrorFinding, type Finding } from './check.ts';
+import { createFileFault, quoteValue } from '../catalogue/page/fault.ts';
 
 /**
  * Refuses a `.gitattributes` of the change that makes Git run a program or rewrite files.
@@ -27,7 +27,7 @@ export async function findingsOfAttributes<File extends Pick<ChangedFile, 'path'
     const message = `${path} has more than ${maxSize} bytes: shorten it`;
     const findings = bytes
       ? refuseDrivers(path, bytes.toString())
-      : [asError(fileFault(path, 'git-attributes', message))];
+      : [toErrorFinding(createFileFault(path, 'git-attributes', message))];
     return findings.map((finding) => describe(file, finding));
   });
 }
@@ -49,9 +49,9 @@ function refuseDrivers(path: string, text: string): Finding[] {
   for (const [index, line] of text.split('\n').entries()) {
     const [, before = '', attribute] = driver.exec(line) ?? [];
     if (attribute === undefined) continue;
-    const message = `${quoted(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
+    const message = `${quoteValue(attribute)} makes Git run a program or rewrite files: remove it; text, eol and binary are fine`;
     const place = { line: index + 1, column: before.length + 1 };
-    return [asError({ path, ...place, rule: 'git-attributes', message })];
+    return [toErrorFinding({ path, ...place, rule: 'git-attributes', message })];
   }
   return [];
 }

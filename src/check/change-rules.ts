@@ -1,8 +1,8 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { asError, type Finding, submoduleMessage } from './check.ts';
-import { fileFault, quoted } from '../catalogue/page/fault.ts';
-import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { toErrorFinding, type Finding, submoduleMessage } from './check.ts';
+import { createFileFault, quoteValue } from '../catalogue/page/fault.ts';
+import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { isMainPage, isReadable, type ReadablePage } from '../catalogue/page/rules.ts';
@@ -21,13 +21,13 @@ export interface FormerPage {
  * parsed counts as the main page where no other is.
  * @param blobs the former bytes by blob id; those of a file that is too large are left out
  */
-export function formerMainPages(
+export function findFormerMainPages(
   changes: readonly ChangedFile[],
   blobs: ReadonlyMap<string, Buffer>,
 ): ReadonlyMap<BotId, FormerPage> {
   const pages = new Map<BotId, FormerPage>();
   for (const { previousPath: path, previousBlob } of changes) {
-    const place = path === null ? undefined : placeAt(path);
+    const place = path === null ? undefined : parsePagePath(path);
     const before = previousBlob === null ? undefined : blobs.get(previousBlob);
     if (path === null || !place) continue;
     const page = before && parsePage(path, before).page;
@@ -37,7 +37,7 @@ export function formerMainPages(
 }
 
 /** Returns the main page of a bot where it is among the changed files. */
-export function changedMainPage(
+export function findChangedMainPage(
   files: readonly PageFile[],
   changed: ReadonlySet<string>,
 ): ReadablePage | undefined {
@@ -45,36 +45,36 @@ export function changedMainPage(
 }
 
 /** Finds what a main page may not change, and what a maintainer has to review. `former` is undefined for a new page. */
-export function findingsOfChange({ page }: ReadablePage, former: FormerPage | undefined): Finding[] {
+export function checkChange({ page }: ReadablePage, former: FormerPage | undefined): Finding[] {
   return [
     ...warnOfUnreadable(page, former),
     ...ensureCreatedStays(page, former?.page),
-    ...noticeOfMaintainerKey(page, former?.page, 'verified'),
-    ...noticeOfMaintainerKey(page, former?.page, 'legacy'),
-    ...noticeOfAuthors(page, former?.page),
+    ...checkMaintainerKey(page, former?.page, 'verified'),
+    ...checkMaintainerKey(page, former?.page, 'legacy'),
+    ...checkAuthors(page, former?.page),
   ];
 }
 
 /** Tells maintainers of a bot that the change removes. */
-export function findingsOfRemoval({ path, page }: FormerPage): Finding[] {
-  const message = `this removes ${page ? quoted(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
-  return [{ ...fileFault(path, 'bot-removed', message), severity: 'notice' }];
+export function checkRemoval({ path, page }: FormerPage): Finding[] {
+  const message = `this removes ${page ? quoteValue(page.data['name']) : 'a bot'} from the catalogue: its authors or a maintainer have to agree`;
+  return [{ ...createFileFault(path, 'bot-removed', message), severity: 'notice' }];
 }
 
 /** Finds the faults of a changed path itself, whatever is in the file. */
-export function findingsOfPath(change: ChangedPath): Finding[] {
+export function checkPath(change: ChangedPath): Finding[] {
   return change.kind === 'gone' ? [] : pathRules.flatMap((rule) => rule(change));
 }
 
 /** Tells maintainers of a changed path outside `bots/`, also of one that is gone. */
-export function findingsOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
+export function checkOutside({ path, previousPath, kind }: ChangedFile): Finding[] {
   const paths = kind === 'gone' ? [path] : [path, previousPath ?? path];
   return [...new Set(paths)]
     .filter(isOutsideAndShort)
     .map((path) =>
       decidesChecks.test(path)
-        ? { ...fileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
-        : { ...fileFault(path, 'outside-bots', outsideMessage), severity: 'notice' },
+        ? { ...createFileFault(path, 'checks-changed', checksMessage), severity: 'warning' }
+        : { ...createFileFault(path, 'outside-bots', outsideMessage), severity: 'notice' },
     );
 }
 
@@ -91,22 +91,22 @@ type ChangedPath = Pick<ChangedFile, 'path' | 'previousPath' | 'kind'>;
  * Refuses files that replace folders, and folders that replace files: a clone with a file of its own in that place cannot
  * be updated. Below `bots/` other rules refuse both.
  */
-export function findingsOfSwaps(changes: readonly ChangedFile[]): Finding[] {
+export function checkSwaps(changes: readonly ChangedFile[]): Finding[] {
   const now = changes.filter(({ kind }) => kind !== 'gone').map(({ path }) => path);
   const before = changes.flatMap(({ previousPath }) => previousPath ?? []);
   return [
-    ...foldersAmong(before, now, 'this was a file and becomes a folder'),
-    ...foldersAmong(now, before, 'this was a folder and becomes a file'),
+    ...checkFolders(before, now, 'this was a file and becomes a folder'),
+    ...checkFolders(now, before, 'this was a folder and becomes a file'),
   ];
 }
 
 /** Finds each of `files` that is a folder above one of `others`. */
-function foldersAmong(files: readonly string[], others: readonly string[], what: string): Finding[] {
-  const folders = new Set(others.filter(isOutsideAndShort).flatMap(foldersOf));
+function checkFolders(files: readonly string[], others: readonly string[], what: string): Finding[] {
+  const folders = new Set(others.filter(isOutsideAndShort).flatMap(listParentFolders));
   const message = `${what}: choose another name, or remove the old one first`;
   return files
     .filter((path) => folders.has(path))
-    .map((path) => asError(fileFault(path, 'kind-stays', message)));
+    .map((path) => toErrorFinding(createFileFault(path, 'kind-stays', message)));
 }
 
 function isOutsideAndShort(path: string): boolean {
@@ -114,7 +114,7 @@ function isOutsideAndShort(path: string): boolean {
 }
 
 /** `a` and `a/b` for `a/b/c`. */
-function foldersOf(path: string): string[] {
+function listParentFolders(path: string): string[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
@@ -134,7 +134,7 @@ function ensureCreatedStays(page: Page, former: Page | undefined): Finding[] {
   const before = former?.data['created'];
   if (typeof before !== 'number' || page.data['created'] === before) return [];
   const message = `created was ${before}: put it back, it says when the bot was listed`;
-  return [asError(page.faultAt(['created'], 'created-stays', message))];
+  return [toErrorFinding(page.faultAt(['created'], 'created-stays', message))];
 }
 
 /** Warns where the page as it was does not say what the rules compare. */
@@ -145,7 +145,7 @@ function warnOfUnreadable(page: Page, former: FormerPage | undefined): Finding[]
   return [{ ...page.faultAt(['authors'], 'former-page', message), severity: 'warning' }];
 }
 
-function noticeOfMaintainerKey(page: Page, former: Page | undefined, key: 'verified' | 'legacy'): Finding[] {
+function checkMaintainerKey(page: Page, former: Page | undefined, key: 'verified' | 'legacy'): Finding[] {
   const now = page.data[key] ?? false;
   const before = former?.data[key] ?? false;
   if (now === before) return [];
@@ -154,12 +154,12 @@ function noticeOfMaintainerKey(page: Page, former: Page | undefined, key: 'verif
 }
 
 /** Authors may press Token. */
-function noticeOfAuthors(page: Page, former: Page | undefined): Finding[] {
+function checkAuthors(page: Page, former: Page | undefined): Finding[] {
   const { authors: now } = page.data;
   const before = former?.data['authors'];
   if (!Array.isArray(now) || !Array.isArray(before)) return [];
-  const added = now.filter((author) => !before.includes(author)).map(quoted);
-  const removed = before.filter((author) => !now.includes(author)).map(quoted);
+  const added = now.filter((author) => !before.includes(author)).map(quoteValue);
+  const removed = before.filter((author) => !now.includes(author)).map(quoteValue);
   const changes = [
     ...(added.length > 0 ? [`adds ${added.join(', ')}`] : []),
     ...(removed.length > 0 ? [`removes ${removed.join(', ')}`] : []),
@@ -171,35 +171,35 @@ function noticeOfAuthors(page: Page, former: Page | undefined): Finding[] {
 
 function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
   if (previousPath === null || previousPath === path) return [];
-  const before = placeAt(previousPath);
-  const now = placeAt(path);
+  const before = parsePagePath(previousPath);
+  const now = parsePagePath(path);
   if (!before || !now || before.id === now.id) return [];
   const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
-  return [asError(fileFault(path, 'id-stays', message))];
+  return [toErrorFinding(createFileFault(path, 'id-stays', message))];
 }
 
 /** A submodule that was not checked out is an empty folder: only Git can tell. */
 function ensureNoSubmodule({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'submodule' && path !== '.gitmodules') return [];
-  return [asError(fileFault(path.replace(/\/$/, ''), 'submodule', submoduleMessage))];
+  return [toErrorFinding(createFileFault(path.replace(/\/$/, ''), 'submodule', submoduleMessage))];
 }
 
 function ensureNoLink({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'symlink' || path === botsFolder) return [];
   const message = 'this is a symbolic link: put the file itself here, a link may lead anywhere';
-  return [asError(fileFault(path, 'regular-file', message))];
+  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
 }
 
 function ensureFolderStays({ path }: ChangedPath): Finding[] {
   if (path !== botsFolder) return [];
   const message = `${botsFolder} is not a folder any more: make it one again, with the pages in it`;
-  return [asError(fileFault(path, 'regular-file', message))];
+  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
 }
 
 function ensureSettingsAreFile({ path }: ChangedPath): Finding[] {
   if (!path.startsWith(`${settingsName}/`)) return [];
   const message = `${settingsName} is the file with the settings: remove the folder of that name`;
-  return [asError(fileFault(path, 'regular-file', message))];
+  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
 }
 
 /** Where case makes no difference, both are one folder, and a clone has the files of only one. */
@@ -207,8 +207,8 @@ function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
   const [top = ''] = path.split('/');
   const name = reservedNames.find((reserved) => reserved.toUpperCase() === top.toUpperCase());
   if (name === undefined || name === top) return [];
-  const message = `${quoted(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
-  return [asError(fileFault(path, 'file-name', message))];
+  const message = `${quoteValue(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
+  return [toErrorFinding(createFileFault(path, 'file-name', message))];
 }
 
 const reservedNames = [botsFolder, settingsName, 'var'];
@@ -216,24 +216,28 @@ const reservedNames = [botsFolder, settingsName, 'var'];
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];
   const message = 'var/ is where a running service keeps its own files: remove this from the change';
-  return [asError(fileFault(path, 'service-folder', message))];
+  return [toErrorFinding(createFileFault(path, 'service-folder', message))];
 }
 
 /** The rule for the names of pages is far stricter. */
 function ensurePlainName({ path }: ChangedPath): Finding[] {
   const leaks = holdsToken(path)
-    ? [asError(fileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'))]
+    ? [
+        toErrorFinding(
+          createFileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'),
+        ),
+      ]
     : [];
   if (isBelowBots(path) || !/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path)) return leaks;
   const message = 'the name has characters that cannot be seen: rename the file, with letters and digits';
-  return [...leaks, asError(fileFault(path, 'file-name', message))];
+  return [...leaks, toErrorFinding(createFileFault(path, 'file-name', message))];
 }
 
 function ensureShortName({ path }: ChangedPath): Finding[] {
   if (isShort(path)) return [];
   const shown = `${path.slice(0, 60)}…`;
   const message = `the path is too long for some disks: keep each name to ${maxNameBytes} bytes, and all of it to ${maxPathBytes}`;
-  return [asError(fileFault(shown, 'file-name', message))];
+  return [toErrorFinding(createFileFault(shown, 'file-name', message))];
 }
 
 function isShort(path: string): boolean {

@@ -1,22 +1,22 @@
-import { type ChangedFile, changesInTrees, changesInWorkTree } from '../git/changed-files.ts';
+import { type ChangedFile, listTreeChanges, listWorkTreeChanges } from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch-objects.ts';
-import { largestFile, readObjects } from '../git/objects/objects.ts';
+import { maxObjectBytes, readObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import {
-  changedMainPage,
-  findingsOfChange,
-  findingsOfPath,
-  findingsOfRemoval,
-  findingsOfSwaps,
-  findingsOutside,
-  formerMainPages,
+  findChangedMainPage,
+  checkChange,
+  checkPath,
+  checkRemoval,
+  checkSwaps,
+  checkOutside,
+  findFormerMainPages,
 } from './change-rules.ts';
-import { asError, checkCatalogue, type CheckReport, type Finding } from './check.ts';
-import { findingsOfDuplicates, type Newcomer } from './duplicates.ts';
-import { compareFaults, fileFault } from '../catalogue/page/fault.ts';
-import { findingsOfHistory } from './history-rules.ts';
-import { botsFolder, keeper, placeAt } from '../catalogue/page/layout.ts';
+import { toErrorFinding, checkCatalogue, type CheckReport, type Finding } from './check.ts';
+import { checkDuplicates, type AddedBot } from './duplicates.ts';
+import { compareFaults, createFileFault } from '../catalogue/page/fault.ts';
+import { checkHistory } from './history-rules.ts';
+import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { isInScope, type Scope } from './scope.ts';
@@ -41,20 +41,20 @@ export async function checkChanges(
 ): Promise<CheckReport> {
   const { before, after } = range;
   const changes = await (after === null
-    ? changesInWorkTree(root, range, [botsFolder, settingsName])
-    : changesInTrees(root, before, after));
+    ? listWorkTreeChanges(root, range, [botsFolder, settingsName])
+    : listTreeChanges(root, before, after));
   const inScope = changes.filter(({ path }) => isInScope(scope, path));
   if (inScope.length > maxFiles) {
-    return { files: inScope.length, findings: [tooManyFiles(inScope)] };
+    return { files: inScope.length, findings: [createSizeFinding(inScope)] };
   }
   await fetchChange(root, range, inScope);
-  const history = await findingsOfHistory(root, range, (path) => isInScope(scope, path));
+  const history = await checkHistory(root, range, (path) => isInScope(scope, path));
   const own = [
-    ...range.conflicts.map(conflict),
-    ...inScope.flatMap(findingsOfPath),
-    ...findingsOfSwaps(inScope),
+    ...range.conflicts.map(createConflictFinding),
+    ...inScope.flatMap(checkPath),
+    ...checkSwaps(inScope),
     ...(await findingsOfAttributes(root, inScope)),
-    ...(after === null ? inScope.flatMap((file) => findingsOnDisk(root, file)) : []),
+    ...(after === null ? inScope.flatMap((file) => checkOnDisk(root, file)) : []),
   ];
   const { files, findings } = inScope.some(({ path, kind }) => path === botsFolder && kind !== 'gone')
     ? { files: inScope.length, findings: [] }
@@ -63,9 +63,9 @@ export async function checkChanges(
   const others = findings.filter(
     ({ path }) => !known.has(`submodule ${path}`) && !known.has(`regular-file ${path}`),
   );
-  const faults = withoutRepeats(own, others, ...history.map((finding) => [finding]));
+  const faults = removeRepeats(own, others, ...history.map((finding) => [finding]));
   const faulty = new Set(faults.map(({ path }) => path));
-  const outside = inScope.flatMap(findingsOutside).filter(({ path }) => !faulty.has(path));
+  const outside = inScope.flatMap(checkOutside).filter(({ path }) => !faulty.has(path));
   return { files, findings: [...faults, ...outside].toSorted(compareFaults) };
 }
 
@@ -93,11 +93,11 @@ async function checkBots(
     .filter(({ previousPath: path }) => path === settingsName || path?.startsWith(`${botsFolder}/`))
     .flatMap(({ previousBlob }) => previousBlob ?? []);
   const formerFiles = await readObjects(root, blobs, maxFileSize);
-  const former = formerMainPages(changes, formerFiles);
+  const former = findFormerMainPages(changes, formerFiles);
   const paths = inScope.flatMap(({ path, previousPath }) => [path, previousPath ?? path]);
   const changed = new Set(paths);
   const seen = new Set<string>();
-  const newcomers: Newcomer[] = [];
+  const newcomers: AddedBot[] = [];
   const { source, scope, settings, changesSettings } = await openChangedCatalogue(
     root,
     after,
@@ -109,65 +109,65 @@ async function checkBots(
     settings,
     rulesOfBot: (id, files) => {
       seen.add(id);
-      const main = changedMainPage(files, changed);
+      const main = findChangedMainPage(files, changed);
       if (main === undefined) return [];
       const before = former.get(id);
-      newcomers.push({ id, page: main.page, keys: newKeys(main.page, before?.page) });
-      return findingsOfChange(main, before);
+      newcomers.push({ id, page: main.page, keys: listNewKeys(main.page, before?.page) });
+      return checkChange(main, before);
     },
     onProgress,
   }).finally(() => source.close?.());
-  const ids = new Set(paths.map((path) => placeAt(path)?.id));
+  const ids = new Set(paths.map((path) => parsePagePath(path)?.id));
   const isOfChange = ({ path, rule }: Finding): boolean => {
     if (path === settingsName) return false;
-    const id = placeAt(path)?.id;
+    const id = parsePagePath(path)?.id;
     const isChanged = paths.some((own) => own === path || own.startsWith(`${path}/`));
     return isChanged || rulesOfSettings.has(rule) || (id !== undefined && ids.has(id));
   };
   const removed = [...former].filter(([id, { path }]) => !seen.has(id) && changed.has(path));
   const findings = [
     ...(source.kindOf(botsFolder) === undefined ? [missingBots] : []),
-    ...(changesSettings ? settings.faults.map(asError) : []),
+    ...(changesSettings ? settings.faults.map(toErrorFinding) : []),
     ...(scope === 'everything' ? report.findings.filter(isOfChange) : report.findings),
-    ...removed.flatMap(([, page]) => findingsOfRemoval(page)),
-    ...(await findingsOfDuplicates(root, after, newcomers)),
+    ...removed.flatMap(([, page]) => checkRemoval(page)),
+    ...(await checkDuplicates(root, after, newcomers)),
   ];
   return { files: report.files, findings };
 }
 
-const missingBots = asError(
-  fileFault(
+const missingBots = toErrorFinding(
+  createFileFault(
     botsFolder,
     'bots-folder',
-    `this leaves no file in ${botsFolder}/, and Git keeps no empty folder: add an empty file ${botsFolder}/${keeper}`,
+    `this leaves no file in ${botsFolder}/, and Git keeps no empty folder: add an empty file ${botsFolder}/${gitkeep}`,
   ),
 );
 
 /** The rules for pages that the settings decide: the category, and the language. */
 const rulesOfSettings = new Set(['enum', 'language']);
 
-function newKeys(page: Page, former: Page | undefined): Newcomer['keys'] {
+function listNewKeys(page: Page, former: Page | undefined): AddedBot['keys'] {
   return (['name', 'invite'] as const).filter((key) => page.data[key] !== former?.data[key]);
 }
 
-function findingsOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
+function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
   if (kind !== 'file') return [];
-  const found = searchOnDisk(root, path, largestFile);
+  const found = searchOnDisk(root, path, maxObjectBytes);
   if (found === undefined) return [];
   if (found === 'too large') {
     // A page of that size is refused with the pages.
     if (path.startsWith(`${botsFolder}/`)) return [];
-    const message = `the file has more than ${largestFile / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
-    return [asError(fileFault(path, 'file-size', message))];
+    const message = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
+    return [toErrorFinding(createFileFault(path, 'file-size', message))];
   }
-  return [asError({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
+  return [toErrorFinding({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
 }
 
 const leakMessage =
   'this looks like a bot token: remove it and make a new one (botshelf token, or the Manage link on its page), as others may have read it';
 
 /** Joins lists of findings. A list adds none for a path and a rule that a list before it has. */
-function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
+function removeRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
   const known = new Set<string>();
   return lists.flatMap((list) => {
     const added = list.filter(({ rule, path }) => !known.has(`${rule} ${path}`));
@@ -176,13 +176,13 @@ function withoutRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
   });
 }
 
-function conflict(path: string): Finding {
+function createConflictFinding(path: string): Finding {
   const message =
     'Git cannot merge this: merge the branch that it goes to into the change, resolve the conflict there, and commit';
-  return asError(fileFault(path, 'merge-conflict', message));
+  return toErrorFinding(createFileFault(path, 'merge-conflict', message));
 }
 
-function tooManyFiles(changes: readonly ChangedFile[]): Finding {
+function createSizeFinding(changes: readonly ChangedFile[]): Finding {
   const message = `this change touches ${changes.length} files, and at most ${maxFiles} are checked: split it into several pull requests`;
-  return asError(fileFault(changes[0]?.path ?? botsFolder, 'change-size', message));
+  return toErrorFinding(createFileFault(changes[0]?.path ?? botsFolder, 'change-size', message));
 }

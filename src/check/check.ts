@@ -1,11 +1,11 @@
 import type { BotId } from '../bot/id.ts';
-import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { groupByBot } from '../catalogue/store/folder.ts';
 import { botsFolder, isFolderName, strayMessage } from '../catalogue/page/layout.ts';
 import type { PageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
-import { namesInScope, type Scope } from './scope.ts';
+import { listNamesInScope, type Scope } from './scope.ts';
 import type { CatalogueSource } from './source.ts';
 
 /**
@@ -48,15 +48,15 @@ export async function checkCatalogue(
   const limits = settings.settings ?? noLimits;
   if (scope === 'everything') {
     files += Number(settings.found);
-    findings.push(...settings.faults.map(asError));
+    findings.push(...settings.faults.map(toErrorFinding));
   }
   for (const top of source.listTop()) {
-    const names = namesInScope(scope, top);
+    const names = listNamesInScope(scope, top);
     if (names === undefined) continue;
-    const topFault = faultOfTop(source, top);
+    const topFault = checkTop(source, top);
     if (topFault) {
       files += 1;
-      findings.push(asError(topFault));
+      findings.push(toErrorFinding(topFault));
       continue;
     }
     const { bots, misplaced } = groupByBot(top, source.listNames(top));
@@ -65,14 +65,14 @@ export async function checkCatalogue(
       if (names !== 'everything' && !names.has(name)) continue;
       const path = `${botsFolder}/${top}/${name}`;
       files += 1;
-      findings.push(asError(hazardOf(source, path) ?? fileFault(path, rule, message)));
+      findings.push(toErrorFinding(findPathProblem(source, path) ?? createFileFault(path, rule, message)));
     }
     for (const [id, places] of bots) {
       if (!wanted.has(id)) continue;
       const pages = await source.readPages(places);
       files += pages.length;
       findings.push(
-        ...checkFiles(pages, limits).faults.map(asError),
+        ...checkFiles(pages, limits).faults.map(toErrorFinding),
         ...(options.rulesOfBot?.(id, pages) ?? []),
       );
     }
@@ -82,7 +82,7 @@ export async function checkCatalogue(
 }
 
 /** Returns a fault as a finding that fails the check. */
-export function asError(fault: Fault): Finding {
+export function toErrorFinding(fault: Fault): Finding {
   return { ...fault, severity: 'error' };
 }
 
@@ -90,16 +90,16 @@ export const submoduleMessage =
   'this is a submodule: put the pages themselves here, a clone does not contain its files';
 
 /** Returns why an entry of `bots/` itself is not a folder of pages. */
-function faultOfTop(source: CatalogueSource, top: string): Fault | undefined {
+function checkTop(source: CatalogueSource, top: string): Fault | undefined {
   const path = `${botsFolder}/${top}`;
   const kind = source.kindOf(path);
   if (kind === undefined || (kind === 'folder' && isFolderName(top))) return undefined;
-  return hazardOf(source, path) ?? fileFault(path, 'stray-file', strayMessage);
+  return findPathProblem(source, path) ?? createFileFault(path, 'stray-file', strayMessage);
 }
 
 /** Returns the fault of an entry that does harm, besides having no place in the catalogue. */
-function hazardOf(source: CatalogueSource, path: string): Fault | undefined {
-  const fault = (rule: string, message: string): Fault => fileFault(path, rule, message);
+function findPathProblem(source: CatalogueSource, path: string): Fault | undefined {
+  const fault = (rule: string, message: string): Fault => createFileFault(path, rule, message);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const kind = source.kindOf(path);
   if (kind === 'symlink') {

@@ -1,14 +1,14 @@
 import type { BotId } from '../bot/id.ts';
-import { inviteKey, nameKey } from '../bot/likeness.ts';
+import { toInviteKey, toNameKey } from '../bot/likeness.ts';
 import { fetchMissing } from '../git/fetch-objects.ts';
 import { grepLines } from '../git/grep.ts';
 import type { Finding } from './check.ts';
-import { quoted } from '../catalogue/page/fault.ts';
-import { botsFolder, placeAt } from '../catalogue/page/layout.ts';
+import { quoteValue } from '../catalogue/page/fault.ts';
+import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import type { Page } from '../catalogue/page/page.ts';
 
 /** A main page with a new name or invite. */
-export interface Newcomer {
+export interface AddedBot {
   readonly id: BotId;
   readonly page: Page;
   /** The keys that are new. */
@@ -19,15 +19,15 @@ export interface Newcomer {
  * Warns of main pages whose new name or invite another bot has already. Every page of the commit, or of the work tree when
  * it is null, is searched for these keys without parsing: text that looks like a key counts as one.
  */
-export async function findingsOfDuplicates(
+export async function checkDuplicates(
   root: string,
   commit: string | null,
-  newcomers: readonly Newcomer[],
+  newcomers: readonly AddedBot[],
 ): Promise<Finding[]> {
   const wanted = new Map<string, NewValue[]>();
   for (const { id, page, keys } of newcomers) {
     for (const key of keys) {
-      const likeness = likenessOf(key, page.data[key]);
+      const likeness = toComparisonKey(key, page.data[key]);
       if (likeness !== undefined) mapList(wanted, likeness).push({ id, page, key, others: new Set() });
     }
   }
@@ -36,13 +36,13 @@ export async function findingsOfDuplicates(
   const keys = new Set([...wanted.values()].flatMap((values) => values.map(({ key }) => `"${key}"`)));
   await grepLines(root, commit, botsFolder, [...keys], (path, line) => {
     for (const [, key, value = ''] of line.matchAll(keyAndText)) {
-      const likeness = likenessOf(key as NewValue['key'], parse(value));
+      const likeness = toComparisonKey(key as NewValue['key'], parseJsonString(value));
       for (const { id, others } of wanted.get(likeness ?? '') ?? []) {
-        if (placeAt(path)?.id !== id) others.add(path);
+        if (parsePagePath(path)?.id !== id) others.add(path);
       }
     }
   });
-  return [...wanted.values()].flat().flatMap(warning);
+  return [...wanted.values()].flat().flatMap(listTakenWarnings);
 }
 
 interface NewValue {
@@ -55,14 +55,14 @@ interface NewValue {
 
 const keyAndText = /"(name|invite)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
-function likenessOf(key: NewValue['key'], value: unknown): string | undefined {
+function toComparisonKey(key: NewValue['key'], value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const likeness = key === 'name' ? nameKey(value) : inviteKey(value);
+  const likeness = key === 'name' ? toNameKey(value) : toInviteKey(value);
   return likeness === '' || likeness === undefined ? undefined : `${key} ${likeness}`;
 }
 
 /** Parses a JSON string. Most have no escapes. */
-function parse(text: string): unknown {
+function parseJsonString(text: string): unknown {
   if (!text.includes('\\')) return text.slice(1, -1);
   try {
     return JSON.parse(text);
@@ -77,13 +77,13 @@ function mapList(map: Map<string, NewValue[]>, key: string): NewValue[] {
   return list;
 }
 
-function warning({ page, key, others }: NewValue): Finding[] {
+function listTakenWarnings({ page, key, others }: NewValue): Finding[] {
   const [first, ...more] = [...others].toSorted();
   if (first === undefined) return [];
   const also = more.length > 0 ? ` and ${more.length} more` : '';
   const message =
     key === 'name'
-      ? `name: ${quoted(page.data['name'])} is the name of ${first}${also} already: choose another name, unless this is intended`
+      ? `name: ${quoteValue(page.data['name'])} is the name of ${first}${also} already: choose another name, unless this is intended`
       : `invite: ${first}${also} adds the same bot already: edit that page instead of adding another, or correct the invite`;
   return [{ ...page.faultAt([key], `${key}-taken`, message), severity: 'warning' }];
 }

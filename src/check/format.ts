@@ -1,15 +1,15 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalForm, canonicalSettings } from '../catalogue/page/canonical-form.ts';
-import { compareFaults, type Fault, fileFault } from '../catalogue/page/fault.ts';
+import { toCanonicalForm, toCanonicalSettings } from '../catalogue/page/canonical-form.ts';
+import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fault.ts';
 import { groupByBot, listNames, listTop } from '../catalogue/store/folder.ts';
-import { botsFolder, fileName, isFolderName } from '../catalogue/page/layout.ts';
+import { botsFolder, formatFileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
+import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
-import { namesInScope, type Scope } from './scope.ts';
+import { listNamesInScope, type Scope } from './scope.ts';
 
 export interface FormatReport {
   /** The number of files that were read. */
@@ -46,29 +46,29 @@ export async function formatCatalogue(
     }
     changed.push(path);
   };
-  const settings = scope === 'everything' ? await readSettings(filesOnDisk(root)) : undefined;
+  const settings = scope === 'everything' ? await readSettings(createDiskReader(root)) : undefined;
   if (settings?.found) {
     files += 1;
-    if (settings.settings) await rewrite(settingsName, canonicalSettings);
+    if (settings.settings) await rewrite(settingsName, toCanonicalSettings);
     else faults.push(...settings.faults);
   }
   for (const top of listTop(root).filter(isFolderName)) {
-    const names = namesInScope(scope, top);
+    const names = listNamesInScope(scope, top);
     if (names === undefined) continue;
     const { bots, misplaced } = groupByBot(top, listNames(root, top));
     const isWanted = (name: string): boolean => names === 'everything' || names.has(name);
     for (const [name, { rule, message }] of misplaced) {
-      if (isWanted(name)) faults.push(fileFault(`${botsFolder}/${top}/${name}`, rule, message));
+      if (isWanted(name)) faults.push(createFileFault(`${botsFolder}/${top}/${name}`, rule, message));
     }
     for (const place of [...bots.values()].flat()) {
-      const file = isWanted(fileName(place)) ? readPageFile(root, place) : undefined;
+      const file = isWanted(formatFileName(place)) ? readPageFile(root, place) : undefined;
       if (file === undefined) continue;
       files += 1;
       if (file.page === undefined) {
         faults.push(...file.faults);
         continue;
       }
-      await rewrite(file.path, canonicalForm);
+      await rewrite(file.path, toCanonicalForm);
     }
     onProgress(files);
   }

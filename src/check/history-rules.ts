@@ -1,10 +1,10 @@
-import { changeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
-import { largestFile, readHeaders, streamObjects } from '../git/objects/objects.ts';
+import { readChangeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
+import { maxObjectBytes, readHeaders, streamObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
-import { findingsOfPath } from './change-rules.ts';
-import { asError, type Finding } from './check.ts';
-import { fileFault } from '../catalogue/page/fault.ts';
+import { checkPath } from './change-rules.ts';
+import { toErrorFinding, type Finding } from './check.ts';
+import { createFileFault } from '../catalogue/page/fault.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
@@ -14,36 +14,38 @@ import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
  * read in pieces.
  * @param isWanted whether a path is checked
  */
-export async function findingsOfHistory(
+export async function checkHistory(
   root: string,
   range: RevisionRange,
   isWanted: (path: string) => boolean,
 ): Promise<Finding[]> {
   let history;
   try {
-    history = await changeHistory(root, range, maxHistory);
+    history = await readChangeHistory(root, range, maxHistory);
   } catch (error) {
     if (!(error instanceof OutputLimitError)) throw error;
-    return [asError(fileFault(botsFolder, 'change-size', longHistoryMessage))];
+    return [toErrorFinding(createFileFault(botsFolder, 'change-size', longHistoryMessage))];
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));
   const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
   const sizes = new Map([...(await readHeaders(root, blobs))].map(([id, { size }]) => [id, size]));
   // Pages have a far smaller limit of their own.
-  const large = versions.filter(({ blob }) => (sizes.get(blob) ?? 0) > largestFile);
-  const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= largestFile);
+  const large = versions.filter(({ blob }) => (sizes.get(blob) ?? 0) > maxObjectBytes);
+  const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= maxObjectBytes);
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange) {
-    return [asError(fileFault(botsFolder, 'change-size', largeHistoryMessage))];
+    return [toErrorFinding(createFileFault(botsFolder, 'change-size', largeHistoryMessage))];
   }
   const leaks = await findLeaks(root, [...history.commits, ...read]);
   return [
-    ...large.map(({ path, commit }) => asError(fileFault(path, 'file-size', sizeMessage(commit)))),
-    ...versions.flatMap((version) => leakOf(version, leaks.get(version.blob))),
-    ...history.commits.filter((id) => leaks.has(id)).map(leakInMessage),
-    ...versions.flatMap((version) =>
-      findingsOfPath({ ...version, previousPath: null }).map((finding) => addedBy(version, finding)),
+    ...large.map(({ path, commit }) =>
+      toErrorFinding(createFileFault(path, 'file-size', describeLargeFile(commit))),
     ),
-    ...(await findingsOfAttributes(root, versions, addedBy)),
+    ...versions.flatMap((version) => listLeakFindings(version, leaks.get(version.blob))),
+    ...history.commits.filter((id) => leaks.has(id)).map(createMessageLeak),
+    ...versions.flatMap((version) =>
+      checkPath({ ...version, previousPath: null }).map((finding) => nameCommit(version, finding)),
+    ),
+    ...(await findingsOfAttributes(root, versions, nameCommit)),
   ];
 }
 
@@ -59,8 +61,8 @@ const longHistoryMessage =
 const largeHistoryMessage =
   'the files of this change are more than 512 MiB together: leave the large ones out, every clone would contain them for good';
 
-function sizeMessage(commit: string): string {
-  return `${short(commit)} adds a file of more than ${largestFile / 1024 / 1024} MiB here: remove it from that commit too, every clone would contain it for good`;
+function describeLargeFile(commit: string): string {
+  return `${shortenId(commit)} adds a file of more than ${maxObjectBytes / 1024 / 1024} MiB here: remove it from that commit too, every clone would contain it for good`;
 }
 
 /** Returns, by object id, the place of what looks like a token. */
@@ -79,24 +81,24 @@ async function findLeaks(root: string, ids: readonly string[]): Promise<Map<stri
   return leaks;
 }
 
-function addedBy({ commit }: FileVersion, finding: Finding): Finding {
+function nameCommit({ commit }: FileVersion, finding: Finding): Finding {
   return {
     ...finding,
-    message: `${finding.message} (${short(commit)} adds it: remove it from that commit too)`,
+    message: `${finding.message} (${shortenId(commit)} adds it: remove it from that commit too)`,
   };
 }
 
-function leakOf({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
+function listLeakFindings({ path, commit }: FileVersion, place: TextPlace | undefined): Finding[] {
   if (place === undefined) return [];
-  const message = `${short(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and remove it from that commit too`;
-  return [asError({ path, ...place, rule: tokenRule, message })];
+  const message = `${shortenId(commit)} puts here what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and remove it from that commit too`;
+  return [toErrorFinding({ path, ...place, rule: tokenRule, message })];
 }
 
-function leakInMessage(commit: string): Finding {
-  const message = `the message of ${short(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and reword that commit`;
-  return asError(fileFault(botsFolder, tokenRule, message));
+function createMessageLeak(commit: string): Finding {
+  const message = `the message of ${shortenId(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and reword that commit`;
+  return toErrorFinding(createFileFault(botsFolder, tokenRule, message));
 }
 
-function short(commit: string): string {
+function shortenId(commit: string): string {
   return `commit ${commit.slice(0, 10)}`;
 }

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { listTop } from '../catalogue/store/folder.ts';
-import { partsOf, WorkerPool } from '../lib/worker-pool.ts';
+import { splitIntoParts, WorkerPool } from '../lib/worker-pool.ts';
 import { compareFaults } from '../catalogue/page/fault.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
-import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
-import { asError, checkCatalogue, type CheckReport } from './check.ts';
-import { namesInScope, type Scope } from './scope.ts';
-import { folderSource } from './source.ts';
+import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
+import { toErrorFinding, checkCatalogue, type CheckReport } from './check.ts';
+import { listNamesInScope, type Scope } from './scope.ts';
+import { createFolderSource } from './source.ts';
 
 /**
  * Checks a part of the catalogue in the folder `root` as checkCatalogue does, in a thread for each core where the part is
@@ -18,19 +18,19 @@ export async function checkInThreads(
   scope: Scope,
   onProgress: (files: number) => void,
 ): Promise<CheckReport> {
-  const tops = listTop(root).filter((top) => namesInScope(scope, top) !== undefined);
+  const tops = listTop(root).filter((top) => listNamesInScope(scope, top) !== undefined);
   const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tops.length / foldersPerThread));
-  if (threads < 2) return await checkCatalogue(folderSource(root), scope, { onProgress });
+  if (threads < 2) return await checkCatalogue(createFolderSource(root), scope, { onProgress });
 
   const module = new URL(import.meta.url);
   const pool = new WorkerPool<typeof checkPart>(module, 'checkPart', { threads });
-  const settings = await readSettings(filesOnDisk(root));
+  const settings = await readSettings(createDiskReader(root));
   let files = scope === 'everything' ? Number(settings.found) : 0;
-  const faults = scope === 'everything' ? settings.faults.map(asError) : [];
+  const faults = scope === 'everything' ? settings.faults.map(toErrorFinding) : [];
   try {
     const reports = await Promise.all(
-      partsOf(tops, foldersPerTask).map(async (part) => {
-        const names = new Map(part.map((top) => [top, namesInScope(scope, top) ?? new Set<string>()]));
+      splitIntoParts(tops, foldersPerTask).map(async (part) => {
+        const names = new Map(part.map((top) => [top, listNamesInScope(scope, top) ?? new Set<string>()]));
         const report = await pool.run({ root, scope: names });
         onProgress((files += report.files));
         return report;
@@ -48,7 +48,7 @@ export async function checkPart(part: {
   readonly root: string;
   readonly scope: Scope;
 }): Promise<CheckReport> {
-  return await checkCatalogue(folderSource(part.root), part.scope);
+  return await checkCatalogue(createFolderSource(part.root), part.scope);
 }
 
 /** More threads than this wait for each other's file system calls. */

@@ -4,7 +4,7 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 export type Scope = 'everything' | ReadonlyMap<string, 'everything' | ReadonlySet<string>>;
 
 /** Returns the part that has these paths, each relative to the catalogue's folder and at or below `bots/`. */
-export function scopeOf(paths: Iterable<string>): Scope {
+export function createScope(paths: Iterable<string>): Scope {
   const scope = new Map<string, 'everything' | Set<string>>();
   for (const path of paths) {
     const [, top, name] = path.split('/');
@@ -18,7 +18,7 @@ export function scopeOf(paths: Iterable<string>): Scope {
 }
 
 /** Returns which names of `bots/<top>/` are in the part; undefined when none is. */
-export function namesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
+export function listNamesInScope(scope: Scope, top: string): 'everything' | ReadonlySet<string> | undefined {
   return scope === 'everything' ? 'everything' : scope.get(top);
 }
 

@@ -4,8 +4,8 @@ import { type CatalogueSettings, settingsName } from '../catalogue/settings/sett
 import type { ChangedFile } from '../git/changed-files.ts';
 import { fetchMissing } from '../git/fetch-objects.ts';
 import { openCommitSource } from './commit-source.ts';
-import { type Scope, scopeOf } from './scope.ts';
-import { type CatalogueSource, folderSource } from './source.ts';
+import { type Scope, createScope } from './scope.ts';
+import { type CatalogueSource, createFolderSource } from './source.ts';
 
 /** The catalogue after a change: what is to be checked of it, and its settings. */
 export interface ChangedCatalogue {
@@ -30,14 +30,14 @@ export async function openChangedCatalogue(
   formerFiles: ReadonlyMap<string, Buffer>,
 ): Promise<ChangedCatalogue> {
   const ownPaths = paths.filter((path) => path.startsWith(`${botsFolder}/`));
-  const own = scopeOf(ownPaths);
+  const own = createScope(ownPaths);
   const source = await openSource(root, after, own);
   const settings = await readSettings(withoutLogo(source.readFile));
   const { logoPath } = settings;
   if (!paths.some((path) => path === settingsName || path === logoPath))
     return { source, scope: own, settings, changesSettings: false };
   source.close?.();
-  const scope = refusesMore(await formerSettings(changes, formerFiles), settings.settings)
+  const scope = refusesMore(await readFormerSettings(changes, formerFiles), settings.settings)
     ? 'everything'
     : own;
   if (after !== null) {
@@ -50,11 +50,11 @@ export async function openChangedCatalogue(
 }
 
 async function openSource(root: string, after: string | null, scope: Scope): Promise<CatalogueSource> {
-  return after === null ? folderSource(root) : await openCommitSource(root, after, scope);
+  return after === null ? createFolderSource(root) : await openCommitSource(root, after, scope);
 }
 
 /** Returns the settings before a change; undefined where they had a fault. */
-async function formerSettings(
+async function readFormerSettings(
   changes: readonly ChangedFile[],
   formerFiles: ReadonlyMap<string, Buffer>,
 ): Promise<CatalogueSettings | undefined> {

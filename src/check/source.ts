@@ -4,7 +4,7 @@ import { listNames, listTop } from '../catalogue/store/folder.ts';
 import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
 import type { FileReader } from '../catalogue/settings/read-settings.ts';
-import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
+import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
 
 /** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';
@@ -25,18 +25,18 @@ export interface CatalogueSource {
   close?(): void;
 }
 
-export function folderSource(root: string): CatalogueSource {
+export function createFolderSource(root: string): CatalogueSource {
   return {
     listTop: () => listTop(root),
     listNames: (top) => listNames(root, top),
-    kindOf: (path) => kindOnDisk(join(root, path)),
+    kindOf: (path) => readKind(join(root, path)),
     // oxlint-disable-next-line typescript/require-await -- synchronous reads of one small file after the other are faster
     readPages: async (places) => places.flatMap((place) => readPageFile(root, place) ?? []),
-    readFile: filesOnDisk(root),
+    readFile: createDiskReader(root),
   };
 }
 
-function kindOnDisk(path: string): EntryKind | undefined {
+function readKind(path: string): EntryKind | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) return 'symlink';

@@ -39,12 +39,12 @@ export class TokenSearch {
 
   #search(bytes: Buffer, whole: boolean): void {
     const at = bytes.includes(prefix) ? token.exec(bytes.toString('latin1'))?.index : undefined;
-    if (at !== undefined && (whole || at + overlap <= bytes.length)) {
+    if (at !== undefined && (whole || at + overlapBytes <= bytes.length)) {
       this.#advance(bytes.subarray(0, at));
       this.#found = { line: this.#line, column: this.#column };
       return;
     }
-    const done = Math.max(0, bytes.length - overlap);
+    const done = Math.max(0, bytes.length - overlapBytes);
     this.#advance(bytes.subarray(0, done));
     this.#rest = Buffer.from(bytes.subarray(done));
   }
@@ -52,7 +52,7 @@ export class TokenSearch {
   #advance(bytes: Buffer): void {
     const start = bytes.lastIndexOf(newline) + 1;
     const rest = bytes.toString('utf8', start).length;
-    this.#line += newlinesIn(bytes);
+    this.#line += countNewlines(bytes);
     this.#column = start > 0 ? rest + 1 : this.#column + rest;
   }
 }
@@ -77,7 +77,7 @@ export function searchOnDisk(
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return undefined;
     if (stat.size > largest) return 'too large';
-    const leak = placeOfToken(descriptor);
+    const leak = findToken(descriptor);
     return leak && { leak };
   } finally {
     closeSync(descriptor);
@@ -86,7 +86,7 @@ export function searchOnDisk(
 
 const piece = Buffer.allocUnsafeSlow(1024 * 1024);
 
-function placeOfToken(descriptor: number): TextPlace | undefined {
+function findToken(descriptor: number): TextPlace | undefined {
   const search = new TokenSearch();
   for (;;) {
     const read = readSync(descriptor, piece, 0, piece.length, null);
@@ -101,11 +101,11 @@ const prefix = 'bsh_';
 const token = /bsh_[0-9A-Za-z]{49}(?![0-9A-Za-z])/;
 
 /** A token may be across two pieces: the last bytes of one, more than a token has, are searched again with the next. */
-const overlap = 64;
+const overlapBytes = 64;
 
 const newline = 0x0a;
 
-function newlinesIn(bytes: Buffer): number {
+function countNewlines(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count += 1;
   return count;

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { type Scope, scopeOf } from '../check/scope.ts';
+import { type Scope, createScope } from '../check/scope.ts';
 import { codeOf, UserError } from '../lib/errors.ts';
 
 /**
@@ -11,18 +11,18 @@ import { codeOf, UserError } from '../lib/errors.ts';
  * @param paths absolute, or relative to the current folder
  * @throws {UserError} when a path does not exist or is not in the catalogue, or when there is no catalogue
  */
-export function catalogueScope(root: string, paths: readonly string[]): Scope {
+export function toScope(root: string, paths: readonly string[]): Scope {
   const bots = join(root, botsFolder);
   if (!isThere(bots)) {
     throw new UserError(`${bots} does not exist: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
   if (paths.length === 0) return 'everything';
   const realRoot = realpathSync(root);
-  return scopeOf(paths.map((path) => inCatalogue(realRoot, path)));
+  return createScope(paths.map((path) => toCataloguePath(realRoot, path)));
 }
 
 /** Returns the path relative to the catalogue's folder, with `/`. A link as the last part is not followed. */
-function inCatalogue(root: string, path: string): string {
+function toCataloguePath(root: string, path: string): string {
   const absolute = resolve(path);
   if (path === '' || !isThere(absolute)) {
     throw new UserError(`${JSON.stringify(path)} does not exist: pass a file or folder of the catalogue`);

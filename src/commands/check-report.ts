@@ -1,7 +1,7 @@
 import type { CheckReport, Finding } from '../check/check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { maskTokens } from '../check/token-search.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 export type ReportFormat = 'text' | 'github' | 'json';
 
@@ -9,11 +9,16 @@ export type ReportFormat = 'text' | 'github' | 'json';
 export function printReport(report: CheckReport, format: ReportFormat): string {
   switch (format) {
     case 'text':
-      return [...report.findings.map(textLine), summary(report), ''].join('\n');
+      return [...report.findings.map(formatText), formatSummary(report), ''].join('\n');
     case 'github':
-      return [...report.findings.map(annotation), summary(report), ...advice(report), ''].join('\n');
+      return [
+        ...report.findings.map(formatAnnotation),
+        formatSummary(report),
+        ...listAdvice(report),
+        '',
+      ].join('\n');
     case 'json':
-      return `${json({ files: report.files, faults: report.findings.map(jsonFinding) })}\n`;
+      return `${formatJson({ files: report.files, faults: report.findings.map(toJsonFinding) })}\n`;
   }
 }
 
@@ -21,45 +26,45 @@ export function printReport(report: CheckReport, format: ReportFormat): string {
  * Returns a fault as `file:line:column rule message`, which editors and problem matchers can read. A path outside `bots/`
  * begins with `./`: a contributor's file name at the start of a line could be a command to the CI that prints it.
  */
-export function textLine({ path, line, column, rule, severity, message }: Finding): string {
+export function formatText({ path, line, column, rule, severity, message }: Finding): string {
   const note = severity === 'error' ? '' : `${severity}: `;
   const below = path === botsFolder || path.startsWith(`${botsFolder}/`) ? '' : './';
-  return `${below}${visible(path)}:${line}:${column} ${rule} ${note}${visible(message)}`;
+  return `${below}${escapeInvisible(path)}:${line}:${column} ${rule} ${note}${escapeInvisible(message)}`;
 }
 
 /** Returns a workflow command, which GitHub shows beside the line. */
-function annotation({ path, line, column, rule, severity, message }: Finding): string {
-  const properties = `file=${property(visible(path))},line=${line},col=${column},title=${property(rule)}`;
-  return `::${severity} ${properties}::${data(visible(message))}`;
+function formatAnnotation({ path, line, column, rule, severity, message }: Finding): string {
+  const properties = `file=${escapeProperty(escapeInvisible(path))},line=${line},col=${column},title=${escapeProperty(rule)}`;
+  return `::${severity} ${properties}::${escapeData(escapeInvisible(message))}`;
 }
 
 /** Returns JSON in which a command such as `##[group]` is escaped, as some CI run it in JSON too. */
-function json(document: unknown): string {
+function formatJson(document: unknown): string {
   return JSON.stringify(document, null, 2).replaceAll(/#(?=#\w*\[)/g, String.raw`\u0023`);
 }
 
-function jsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
+function toJsonFinding({ path, line, column, rule, severity, message }: Finding): Finding {
   return { path: maskTokens(path), line, column, rule, severity, message: maskTokens(message) };
 }
 
-function summary({ files, findings }: CheckReport): string {
-  const parts = [counted(files, 'file')];
+function formatSummary({ files, findings }: CheckReport): string {
+  const parts = [formatCount(files, 'file')];
   for (const [severity, noun] of severities) {
     const number = findings.filter((finding) => finding.severity === severity).length;
-    if (number > 0 || severity === 'error') parts.push(counted(number, noun));
+    if (number > 0 || severity === 'error') parts.push(formatCount(number, noun));
   }
   return parts.join(', ');
 }
 
 /** Returns the faults again as lines with advice, as GitHub's log shows neither file nor line of an annotation. */
-function advice({ findings }: CheckReport): string[] {
+function listAdvice({ findings }: CheckReport): string[] {
   const faults = findings.filter(({ severity }) => severity === 'error');
   if (faults.length === 0) return [];
   return [
     '',
     'Almost there. Each line below has file, line and column, the rule, what is wrong, and what to do:',
     '',
-    ...faults.map((fault) => `- ${textLine(fault)}`),
+    ...faults.map((fault) => `- ${formatText(fault)}`),
     '',
     'Fix them on the same branch and push (or edit the file on the web page): the check runs again by itself.',
     'CONTRIBUTING.md or README.md of this repository lists the keys and their values.',
@@ -76,17 +81,17 @@ const severities = [
  * Escapes what is invisible, could move the cursor, begin a line, change the reading direction, or be a command such as
  * `##[group]`, which some CI run anywhere in a line. Masks tokens.
  */
-function visible(text: string): string {
+function escapeInvisible(text: string): string {
   return maskTokens(text).replaceAll(
     /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]|#(?=#\w*\[)/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }
 
-function data(text: string): string {
+function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -2,9 +2,9 @@ import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
 import { fetchCommit } from '../git/fetch-objects.ts';
-import { revisionRange } from '../git/revision-range.ts';
+import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';
-import { catalogueScope } from './catalogue-scope.ts';
+import { toScope } from './catalogue-scope.ts';
 import { printReport, type ReportFormat } from './check-report.ts';
 import { showFiles } from './progress.ts';
 
@@ -26,12 +26,12 @@ export async function check(paths: string[], { base, head, fetch, format }: Chec
     throw new UserError('--fetch needs --head: name the commit to fetch');
   }
   // A clone without a work tree has a catalogue too, in its commits.
-  const scope = head !== undefined && paths.length === 0 ? 'everything' : catalogueScope(root, paths);
+  const scope = head !== undefined && paths.length === 0 ? 'everything' : toScope(root, paths);
   if (head !== undefined && fetch !== undefined) await fetchCommit(root, fetch, head);
   const report = await showFiles('checked', async (onProgress) =>
     base === undefined
       ? await checkInThreads(root, scope, onProgress)
-      : await checkChanges(root, await revisionRange(root, base, head), scope, onProgress),
+      : await checkChanges(root, await resolveRange(root, base, head), scope, onProgress),
   );
   process.stdout.write(printReport(report, format));
   if (report.findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { BotId } from '../bot/id.ts';
 import type { Locale } from '../bot/locale.ts';
 import type { Category, FullImages, MainPage } from '../bot/schema-types.ts';
-import { canonicalForm } from '../catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 
 /** A bot of the demo: an entry of assets/demo.json, with its slug. Times are in days before now. */
@@ -52,12 +52,12 @@ export function readDemoBots(): readonly DemoBot[] {
 }
 
 /** Returns the id of a bot, the same in every demo: 18 digits. */
-export function idOf({ slug }: DemoBot): BotId {
-  return digitsOf(slug) as BotId;
+export function toDemoId({ slug }: DemoBot): BotId {
+  return toDigits(slug) as BotId;
 }
 
-/** Returns where the pictures of a bot would be, if it existed. */
-export function imagesOf({ slug, screenshots = 0, cover = false }: DemoBot): FullImages {
+/** Returns where the images of a bot would be, if it existed. */
+export function listDemoImages({ slug, screenshots = 0, cover = false }: DemoBot): FullImages {
   const folder = `https://pictures.example/${slug}`;
   return {
     avatar: `${folder}/avatar.png`,
@@ -67,26 +67,26 @@ export function imagesOf({ slug, screenshots = 0, cover = false }: DemoBot): Ful
 }
 
 /** Yields the files of a bot in the catalogue: path → text. @param now milliseconds since the epoch */
-export function* filesOf(bot: DemoBot, now: number): Generator<readonly [string, string]> {
+export function* generateFiles(bot: DemoBot, now: number): Generator<readonly [string, string]> {
   for (const [i, [locale, { name, description, page }]] of Object.entries(bot.contents).entries()) {
-    const data = { name, description, ...(i === 0 && sharedKeys(bot, now)) };
+    const data = { name, description, ...(i === 0 && createSharedKeys(bot, now)) };
     const text = `---\n${JSON.stringify(data)}\n---\n\n${page}\n`;
-    yield [pathOf(idOf(bot), locale as Locale), canonicalForm(text)];
+    yield [pathOf(toDemoId(bot), locale as Locale), toCanonicalForm(text)];
   }
 }
 
-function sharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'description'> {
+function createSharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'description'> {
   const { slug, permissions, prefix = [], customisable = false, mentionable = false } = bot;
-  const id = idOf(bot);
+  const id = toDemoId(bot);
   const scope = 'scope=bot%20applications.commands';
   const requested = permissions === undefined ? '' : `&permissions=${permissions}`;
   return {
-    authors: [digitsOf(`author ${bot.author}`)],
+    authors: [toDigits(`author ${bot.author}`)],
     category: bot.category,
     ...(bot.repository && { codehost: { owner: 'botshelf-demo', repo: slug } }),
-    created: now - bot.created * day,
-    edited: now - bot.edited * day,
-    images: imagesOf(bot),
+    created: now - bot.created * msPerDay,
+    edited: now - bot.edited * msPerDay,
+    images: listDemoImages(bot),
     invite: bot.invite ?? `https://discord.com/oauth2/authorize?client_id=${id}${requested}&${scope}`,
     nsfw: bot.adult ?? false,
     support: bot.support ? `https://${slug}.example/support` : null,
@@ -96,11 +96,10 @@ function sharedKeys(bot: DemoBot, now: number): Omit<MainPage, 'name' | 'descrip
   };
 }
 
-/** Milliseconds. */
-const day = 86_400_000;
+const msPerDay = 86_400_000;
 
 /** Returns 18 digits, the same for the same text. */
-function digitsOf(text: string): string {
+function toDigits(text: string): string {
   const number = BigInt(`0x${hash('sha256', text).slice(0, 15)}`);
   return String(10n ** 17n + (number % (9n * 10n ** 17n)));
 }

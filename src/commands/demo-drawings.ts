@@ -3,12 +3,12 @@ import type { Category } from '../bot/schema-types.ts';
 
 /** Returns an SVG of 256 × 256: the sign of a category on colours of the bot's own. No text: there may be no font. */
 export function drawAvatar(slug: string, category: Category): string {
-  const [a = 0, b = 0, c = 0] = bytesOf(slug);
-  const hue = hueOf(slug);
+  const [a = 0, b = 0, c = 0] = hashText(slug);
+  const hue = computeHue(slug);
   const turned = a % 2 === 0 ? 'x1="0" y1="0" x2="1" y2="1"' : 'x1="1" y1="0" x2="0" y2="1"';
-  return svg(256, 256, '512 512', [
-    `<defs><linearGradient id="g" ${turned}><stop offset="0" stop-color="${hsl(hue, 70, 58)}"/>`,
-    `<stop offset="1" stop-color="${hsl(hue + 30 + (b % 40), 68, 40)}"/></linearGradient></defs>`,
+  return formatSvg(256, 256, '512 512', [
+    `<defs><linearGradient id="g" ${turned}><stop offset="0" stop-color="${formatHsl(hue, 70, 58)}"/>`,
+    `<stop offset="1" stop-color="${formatHsl(hue + 30 + (b % 40), 68, 40)}"/></linearGradient></defs>`,
     '<rect width="512" height="512" fill="url(#g)"/>',
     `<circle cx="${80 + b * 1.4}" cy="${60 + c * 1.5}" r="${120 + (a % 90)}" fill="#fff" fill-opacity=".12"/>`,
     '<g transform="translate(96 96) scale(13.33)" fill="none" stroke="#fff" stroke-width="1.7" stroke-linecap="round"',
@@ -18,8 +18,8 @@ export function drawAvatar(slug: string, category: Category): string {
 
 /** Returns an SVG of 1024 × 320: hills in the bot's colours. */
 export function drawCover(slug: string): string {
-  const bytes = bytesOf(slug);
-  const hue = hueOf(slug);
+  const bytes = hashText(slug);
+  const hue = computeHue(slug);
   const hills = [0, 1, 2, 3].map((layer) => {
     const points = Array.from({ length: 9 }, (_, i) => {
       const height = 110 + layer * 65 + ((bytes[(layer * 7 + i) % bytes.length] ?? 0) % 80);
@@ -27,11 +27,11 @@ export function drawCover(slug: string): string {
     });
     const [first = '0 200', ...rest] = points;
     const curve = rest.map((point, i) => `S${i * 160 + 110} ${point.split(' ')[1]} ${point}`).join('');
-    return `<path d="M0 400V${first.split(' ')[1]}${curve}V400Z" fill="${hsl(hue + layer * 12, 60, 62 - layer * 12)}"/>`;
+    return `<path d="M0 400V${first.split(' ')[1]}${curve}V400Z" fill="${formatHsl(hue + layer * 12, 60, 62 - layer * 12)}"/>`;
   });
   const [x = 0, y = 0] = bytes;
-  return svg(1024, 320, '1280 400', [
-    `<rect width="1280" height="400" fill="${hsl(hue - 20, 75, 86)}"/>`,
+  return formatSvg(1024, 320, '1280 400', [
+    `<rect width="1280" height="400" fill="${formatHsl(hue - 20, 75, 86)}"/>`,
     `<circle cx="${200 + x * 3}" cy="${70 + (y % 60)}" r="46" fill="#fff" fill-opacity=".75"/>`,
     ...hills,
   ]);
@@ -39,34 +39,34 @@ export function drawCover(slug: string): string {
 
 /** Returns an SVG of 800 × 450: a chat in which the bot responds with a card. @param number from 0 */
 export function drawScreenshot(slug: string, number: number): string {
-  const bytes = bytesOf(`${slug} ${number}`);
-  const hue = hueOf(slug);
+  const bytes = hashText(`${slug} ${number}`);
+  const hue = computeHue(slug);
   const dark = number % 2 === 0;
   const [ground, side, line, card] = dark
     ? ['#2b2d35', '#212228', '#8d92a0', '#363944']
     : ['#fdfdfd', '#eeeff2', '#a4a8b3', '#f3f4f7'];
   const parts = [
     `<rect width="960" height="540" fill="${ground}"/><rect width="190" height="540" fill="${side}"/>`,
-    ...Array.from({ length: 9 }, (_, i) => bar(26, 34 + i * 44, 60 + (bytes[i] ?? 0) / 3, 12, line, 0.6)),
+    ...Array.from({ length: 9 }, (_, i) => drawBar(26, 34 + i * 44, 60 + (bytes[i] ?? 0) / 3, 12, line, 0.6)),
   ];
   let y = 36;
   for (let i = 0; y < 460; i++) {
     const byte = bytes[10 + i] ?? 0;
     const isBot = i % 2 === 1;
-    const colour = isBot ? hsl(hue, 65, 52) : hsl(byte * 1.4, 35, 60);
+    const colour = isBot ? formatHsl(hue, 65, 52) : formatHsl(byte * 1.4, 35, 60);
     parts.push(`<circle cx="240" cy="${y + 16}" r="20" fill="${colour}"/>`);
-    parts.push(bar(276, y, 70 + (byte % 60), 12, colour, 1));
-    parts.push(bar(276, y + 24, 220 + byte * 1.2, 12, line, 0.8));
+    parts.push(drawBar(276, y, 70 + (byte % 60), 12, colour, 1));
+    parts.push(drawBar(276, y + 24, 220 + byte * 1.2, 12, line, 0.8));
     y += 66;
     if (!isBot) continue;
     const height = 70 + (byte % 3) * 34;
     parts.push(`<rect x="276" y="${y - 14}" width="480" height="${height}" rx="8" fill="${card}"/>`);
-    parts.push(bar(276, y - 14, 6, height, hsl(hue, 65, 52), 1));
+    parts.push(drawBar(276, y - 14, 6, height, formatHsl(hue, 65, 52), 1));
     for (let row = 0; row < height / 26 - 1; row++)
-      parts.push(bar(304, y + 2 + row * 24, 140 + ((byte * (row + 3)) % 250), 11, line, 0.9));
+      parts.push(drawBar(304, y + 2 + row * 24, 140 + ((byte * (row + 3)) % 250), 11, line, 0.9));
     y += height + 10;
   }
-  return svg(800, 450, '960 540', parts);
+  return formatSvg(800, 450, '960 540', parts);
 }
 
 /** Paths in a square of 24, as lines. */
@@ -86,26 +86,33 @@ const signs: Readonly<Record<Category, string>> = {
   utility: 'M15 4a5 5 0 0 0-5.5 6.8L3 17.3 6.7 21l6.5-6.5A5 5 0 0 0 20 9l-3 3-3-1-1-3z',
 };
 
-function svg(width: number, height: number, box: string, parts: readonly string[]): string {
+function formatSvg(width: number, height: number, box: string, parts: readonly string[]): string {
   const size = `width="${width}" height="${height}" viewBox="0 0 ${box}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${parts.join('')}</svg>`;
 }
 
 /** Returns a rounded bar, which is drawn for a line of text. */
-function bar(x: number, y: number, width: number, height: number, colour: string, opacity: number): string {
+function drawBar(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  colour: string,
+  opacity: number,
+): string {
   const place = `x="${x}" y="${y}" width="${Math.round(width)}" height="${height}" rx="${Math.min(6, width / 2)}"`;
   return `<rect ${place} fill="${colour}" fill-opacity="${opacity}"/>`;
 }
 
-function hueOf(slug: string): number {
-  const [a = 0, b = 0] = bytesOf(slug).subarray(20);
+function computeHue(slug: string): number {
+  const [a = 0, b = 0] = hashText(slug).subarray(20);
   return (a * 256 + b) % 360;
 }
 
-function bytesOf(text: string): Buffer {
+function hashText(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-function hsl(hue: number, saturation: number, lightness: number): string {
+function formatHsl(hue: number, saturation: number, lightness: number): string {
   return `hsl(${Math.round(hue + 360) % 360},${saturation}%,${lightness}%)`;
 }

@@ -4,10 +4,10 @@ import type { ImageKind } from '../images/decode.ts';
 import { ImageEntries } from '../images/image-entries.ts';
 import { IndexFile } from '../images/index-file.ts';
 import { ImageStore } from '../images/store.ts';
-import { type DemoBot, imagesOf } from './demo-bots.ts';
+import { type DemoBot, listDemoImages } from './demo-bots.ts';
 import { drawAvatar, drawCover, drawScreenshot } from './demo-drawings.ts';
 
-/** Draws the pictures of the bots and stores them in an image cache, as if they had been fetched. @param folder of the cache */
+/** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
 export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
   const store = new ImageStore(folder);
   const entries = new ImageEntries();
@@ -16,12 +16,12 @@ export async function fillImageCache(folder: string, bots: readonly DemoBot[]): 
     const { data, info } = await sharp(Buffer.from(svg))
       .webp({ effort: 0 })
       .toBuffer({ resolveWithObject: true });
-    const entry = entries.obtain(kind, url);
+    const entry = entries.getOrCreate(kind, url);
     const { width, height } = info;
     entry.copy = { name: await store.put(data), width, height, fetchedAt: Date.now() };
     index.changed(entry);
   };
-  await Promise.all(bots.flatMap(drawingsOf).map(add));
+  await Promise.all(bots.flatMap(listDrawings).map(add));
   await index.close();
 }
 
@@ -31,8 +31,8 @@ interface Drawing {
   readonly svg: string;
 }
 
-function drawingsOf(bot: DemoBot): Drawing[] {
-  const { avatar, cover, preview } = imagesOf(bot);
+function listDrawings(bot: DemoBot): Drawing[] {
+  const { avatar, cover, preview } = listDemoImages(bot);
   const { slug, category } = bot;
   return [
     ...(avatar === null ? [] : [{ kind: 'avatar' as const, url: avatar, svg: drawAvatar(slug, category) }]),

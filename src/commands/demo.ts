@@ -44,9 +44,9 @@ Nobody can log in to a demo; docs/login.md says how authors log in to a service 
 /** Makes the catalogue, its counts and its pictures. Returns the number of bots, and one of them with its token. */
 async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
   const [
-    { filesOf, idOf, readDemoBots },
+    { generateFiles, toDemoId, readDemoBots },
     { fillImageCache },
-    { stateHistory },
+    { generateHistory },
     fastImport,
     refs,
     { RepositoryOpener },
@@ -72,14 +72,14 @@ async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; toke
   const bots = readDemoBots();
   const filling = fillImageCache(join(folder, 'var/appdata'), bots);
   copyTemplate(folder, false, 'github');
-  for (const [path, text] of bots.flatMap((bot) => [...filesOf(bot, now)])) {
+  for (const [path, text] of bots.flatMap((bot) => [...generateFiles(bot, now)])) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
   await commitAll(folder, 'main');
   const opener = new RepositoryOpener(folder);
-  await fastImport.importHistory(await opener.open(), refs.stateRef, stateHistory(bots, now));
-  const [id] = bots.map(idOf) as [BotId];
+  await fastImport.importHistory(await opener.open(), refs.stateRef, generateHistory(bots, now));
+  const [id] = bots.map(toDemoId) as [BotId];
   const state = new CommittedState(createStateRef(opener, silentLog), new State(), silentLog);
   const token = await issueToken(state, id, 'the demo');
   opener.close();

@@ -1,10 +1,10 @@
-import { asError } from '../check/check.ts';
+import { toErrorFinding } from '../check/check.ts';
 import { formatCatalogue } from '../check/format.ts';
 import { readConfig } from '../app/config.ts';
-import { catalogueScope } from './catalogue-scope.ts';
-import { textLine } from './check-report.ts';
+import { toScope } from './catalogue-scope.ts';
+import { formatText } from './check-report.ts';
 import { showFiles } from './progress.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 /** Rewrites files in their canonical form; the exit code is 1 when one cannot be read or would change. @throws {UserError} */
 export async function format(
@@ -12,14 +12,19 @@ export async function format(
   { check = false }: { readonly check?: boolean },
 ): Promise<void> {
   const { catalogue: root } = readConfig();
-  const scope = catalogueScope(root, paths);
+  const scope = toScope(root, paths);
   const { files, changed, faults } = await showFiles(
     'read',
     async (onProgress) => await formatCatalogue(root, scope, !check, onProgress),
   );
-  const parts = [counted(files, 'file'), `${changed.length} ${check ? 'to format' : 'formatted'}`];
+  const parts = [formatCount(files, 'file'), `${changed.length} ${check ? 'to format' : 'formatted'}`];
   if (faults.length > 0) parts.push(`${faults.length} left alone`);
-  const lines = [...changed, ...faults.map((fault) => textLine(asError(fault))), parts.join(', '), ''];
+  const lines = [
+    ...changed,
+    ...faults.map((fault) => formatText(toErrorFinding(fault))),
+    parts.join(', '),
+    '',
+  ];
   process.stdout.write(lines.join('\n'));
   if (faults.length > 0 || (check && changed.length > 0)) process.exitCode = 1;
 }

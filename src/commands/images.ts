@@ -6,12 +6,12 @@ import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../lib/log.ts';
 import { UserError } from '../lib/errors.ts';
-import { openPictures, picturesOf } from '../app/pictures.ts';
-import { catalogueError } from '../app/start-errors.ts';
-import { progressOn } from './progress.ts';
-import { counted } from '../lib/counted.ts';
+import { openImages, listNamedImages } from '../app/pictures.ts';
+import { toCatalogueError } from '../app/start-errors.ts';
+import { createProgress } from './progress.ts';
+import { formatCount } from '../lib/counted.ts';
 
-/** Fetches the pictures that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
+/** Fetches the images that the bots name; the exit code is 1 when some could not be fetched. @throws {UserError} */
 export async function images(): Promise<void> {
   const config = readConfig();
   if (!config.images) {
@@ -19,7 +19,7 @@ export async function images(): Promise<void> {
   }
   const lock = await takeInstanceLock(config.var);
   const log = process.stderr.isTTY ? silentLog : await createLog(config.log);
-  const pictures = await openPictures(config, log);
+  const opened = await openImages(config, log);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const hash = await repositoryOpener.hash();
   repositoryOpener.close();
@@ -28,43 +28,43 @@ export async function images(): Promise<void> {
     hash,
     log: silentLog,
     snapshot: join(config.var, 'index.snapshot'),
-    cachedImages: (images) => pictures.cache.cachedImages(images),
+    cachedImages: (images) => opened.cache.cachedImages(images),
   });
-  const progress = progressOn(process.stderr);
-  const showing = setInterval(() => progress.show(barOf(pictures.cache.status())), 100);
+  const progress = createProgress(process.stderr);
+  const showing = setInterval(() => progress.show(formatProgressBar(opened.cache.status())), 100);
   try {
     await catalogue.load().catch((error: unknown) => {
-      throw catalogueError(error, config);
+      throw toCatalogueError(error, config);
     });
-    await pictures.cache.setWanted(picturesOf(catalogue.bots));
-    await pictures.cache.idle();
+    await opened.cache.setWanted(listNamedImages(catalogue.bots));
+    await opened.cache.idle();
   } finally {
     clearInterval(showing);
     progress.end();
-    await pictures.close();
+    await opened.close();
     await catalogue.close();
     await lock.release();
   }
-  const { known, cached, failing } = pictures.cache.status();
-  process.stdout.write(`${cached} of ${counted(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
+  const { known, cached, failing } = opened.cache.status();
+  process.stdout.write(`${cached} of ${formatCount(known, 'picture')} in ${join(config.var, 'appdata')}\n`);
   if (failing === 0) return;
   process.stdout.write(`${failing} could not be fetched: the service retries them, less and less often\n`);
-  for (const { url, message } of [...pictures.cache.failures()].slice(0, mostNamed)) {
+  for (const { url, message } of [...opened.cache.failures()].slice(0, maxNamedImages)) {
     process.stdout.write(`  ${url} ${message}\n`);
   }
-  if (failing > mostNamed) process.stdout.write(`  and ${failing - mostNamed} more\n`);
+  if (failing > maxNamedImages) process.stdout.write(`  and ${failing - maxNamedImages} more\n`);
   process.exitCode = 1;
 }
 
-/** Failed pictures that are listed. */
-const mostNamed = 20;
+/** Failed images that are listed. */
+const maxNamedImages = 20;
 
 /** Returns a line such as `[#########-----------] 120 of 265 pictures, 3 failed`. */
-function barOf({ known, failing, left }: ImageCacheStatus): string {
+function formatProgressBar({ known, failing, left }: ImageCacheStatus): string {
   const done = known - left;
   const filled = known === 0 ? 0 : Math.floor((done / known) * barLength);
   const bar = '#'.repeat(filled).padEnd(barLength, '-');
-  return `[${bar}] ${done} of ${counted(known, 'picture')}${failing > 0 ? `, ${failing} failed` : ''}`;
+  return `[${bar}] ${done} of ${formatCount(known, 'picture')}${failing > 0 ? `, ${failing} failed` : ''}`;
 }
 
 const barLength = 20;

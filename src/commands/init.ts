@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingsFile } from '../bot/schema-types.ts';
-import { botsFolder, keeper } from '../catalogue/page/layout.ts';
+import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
@@ -28,22 +28,22 @@ export async function init(
   if (!isBranchName(branch)) {
     throw new UserError(`${JSON.stringify(branch)} is not a branch name: pass one such as main`);
   }
-  const spec = checker === undefined ? await defaultChecker() : checkerOf(checker);
+  const spec = checker === undefined ? await findDefaultChecker() : toPackageSpec(checker);
   const folder = resolve(name);
   makeRoom(folder, name);
   copyTemplate(folder, samples, host, spec);
-  writeFileSync(join(folder, settingsName), newSettings(basename(folder)));
+  writeFileSync(join(folder, settingsName), formatSettings(basename(folder)));
   try {
     await commitAll(folder, branch);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     throw new UserError(`git could not make the repository in ${folder}: ${error.reason}`);
   }
-  process.stdout.write(nextSteps(relative(process.cwd(), folder) || '.', folder, spec));
+  process.stdout.write(formatNextSteps(relative(process.cwd(), folder) || '.', folder, spec));
 }
 
 /** Returns what npm is to install for a version, the address of a package file or a Git address. @throws {UserError} */
-function checkerOf(spec: string): string {
+function toPackageSpec(spec: string): string {
   if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(spec)) return `botshelf@${spec}`;
   // Without git+ npm takes an address for that of a package file.
   if (/^https?:\/\/[\w.:/~-]+\.git(?:#[\w./-]+)?$/.test(spec)) return `git+${spec}`;
@@ -54,7 +54,7 @@ function checkerOf(spec: string): string {
 }
 
 /** Returns the commit of this program at the address of its project; its version where the address is not known. */
-async function defaultChecker(): Promise<string> {
+async function findDefaultChecker(): Promise<string> {
   const commit = readCommitId(home);
   const origin = await runCommandLineGit(home, [
     'config',
@@ -64,7 +64,7 @@ async function defaultChecker(): Promise<string> {
   ]).catch(() => '');
   const { host, pathname } = /^https:\/\/\S+$/.test(origin.trim()) ? new URL(origin.trim()) : {};
   if (commit === null || host === undefined) return `botshelf@${readVersion().version}`;
-  return checkerOf(`git+https://${host}${pathname}#${commit}`);
+  return toPackageSpec(`git+https://${host}${pathname}#${commit}`);
 }
 
 /** The folder of the package. */
@@ -101,7 +101,7 @@ export function copyTemplate(
   writeFileSync(workflow, readFileSync(workflow, 'utf8').replace('botshelf@VERSION', checker));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
-  else writeFileSync(join(folder, botsFolder, keeper), '');
+  else writeFileSync(join(folder, botsFolder, gitkeep), '');
 }
 
 /** The file that has the check; it names the checker. */
@@ -112,7 +112,7 @@ const workflows: Readonly<Record<GitHost, string>> = {
 };
 
 /** Returns the text of settings for a new catalogue: only a name, that of its folder. */
-function newSettings(folder: string): string {
+function formatSettings(folder: string): string {
   const named: SettingsFile = { name: folder };
   const settings = validate('settings', named).length === 0 ? named : { name: 'Our bots' };
   return `${JSON.stringify(settings, null, 2)}\n`;
@@ -139,9 +139,9 @@ async function hasIdentity(folder: string): Promise<boolean> {
   }
 }
 
-function nextSteps(shown: string, folder: string, checker: string): string {
+function formatNextSteps(shown: string, folder: string, checker: string): string {
   const launcher = fileURLToPath(new URL('bin/botshelf.js', import.meta.resolve('#package')));
-  const botshelf = `BOTSHELF_CATALOGUE=${quoted(folder)} ${quoted(launcher)}`;
+  const botshelf = `BOTSHELF_CATALOGUE=${quoteForShell(folder)} ${quoteForShell(launcher)}`;
   return `${shown} is a catalogue now.
 
   see it      ${botshelf} serve
@@ -155,6 +155,6 @@ ${checker}; if npm cannot install that, name another in the line with BOTSHELF: 
 }
 
 /** Returns a text quoted as one word of a shell command. */
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

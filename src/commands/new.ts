@@ -7,10 +7,10 @@ import { listPages } from '../catalogue/store/folder.ts';
 import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
-import { newMainPage, newTranslation } from '../catalogue/page/scaffold.ts';
+import { createMainPage, createTranslation } from '../catalogue/page/scaffold.ts';
 import { readSettings } from '../catalogue/settings/read-settings.ts';
-import { newPageLanguage, settingsOf } from '../catalogue/settings/settings.ts';
-import { filesOnDisk } from '../catalogue/settings/settings-on-disk.ts';
+import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
+import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
 import { readConfig } from '../app/config.ts';
 import { UserError } from '../lib/errors.ts';
 
@@ -20,8 +20,8 @@ export async function createPage(
   { locale: tag }: { readonly locale?: string },
 ): Promise<void> {
   const { catalogue: root } = readConfig();
-  const id = idOf(idText);
-  const locale = tag === undefined ? await defaultLocale(root) : localeOf(tag);
+  const id = parseIdArgument(idText);
+  const locale = tag === undefined ? await readDefaultLocale(root) : parseLocaleArgument(tag);
   if (!existsSync(`${root}/.`)) {
     throw new UserError(`${root} is not a folder: set BOTSHELF_CATALOGUE to the folder that holds bots/`);
   }
@@ -32,14 +32,15 @@ export async function createPage(
     const path = pathOf(id, existing.locale);
     throw new UserError(`${path} exists already: edit it, or choose another language with --locale`);
   }
-  const text = places.length === 0 ? newMainPage(Date.now()) : newTranslation(mainPageOf(root, places));
+  const text =
+    places.length === 0 ? createMainPage(Date.now()) : createTranslation(readMainPage(root, places));
   const path = join(root, pathOf(id, locale));
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { flag: 'wx' });
   process.stdout.write(`${relative(process.cwd(), path)}\n`);
 }
 
-function idOf(text: string): BotId {
+function parseIdArgument(text: string): BotId {
   const id = parseBotId(text);
   if (id !== undefined) return id;
   throw new UserError(
@@ -48,24 +49,24 @@ function idOf(text: string): BotId {
 }
 
 /** Returns the language that the settings of the catalogue propose; those by default where they are faulty. */
-async function defaultLocale(root: string): Promise<Locale> {
-  const { settings = settingsOf() } = await readSettings(filesOnDisk(root));
-  return newPageLanguage(settings);
+async function readDefaultLocale(root: string): Promise<Locale> {
+  const { settings = toSettings() } = await readSettings(createDiskReader(root));
+  return chooseNewPageLanguage(settings);
 }
 
-function localeOf(tag: string): Locale {
+function parseLocaleArgument(tag: string): Locale {
   const locale = parseLocale(tag);
   if (typeof locale === 'string') return locale;
   throw new UserError(`${JSON.stringify(tag)} ${locale.reason}: pass --locale ${locale.instead}`);
 }
 
 /** Returns the name and description that a translation begins with. @throws {UserError} when no main page is valid */
-function mainPageOf(root: string, places: readonly PagePlace[]): Translation {
-  const { mains, good } = checkFiles(
+function readMainPage(root: string, places: readonly PagePlace[]): Translation {
+  const { mainPages, good } = checkFiles(
     places.flatMap((place) => readPageFile(root, place) ?? []),
     noLimits,
   );
-  const main = good.find((file) => mains.includes(file));
+  const main = good.find((file) => mainPages.includes(file));
   if (main !== undefined) return main.page.data as unknown as Translation;
   const paths = places.map(({ id, locale }) => pathOf(id, locale)).join(' ');
   throw new UserError(`the bot has no valid main page: fix it first, see botshelf check ${paths}`);

@@ -1,4 +1,4 @@
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 /**
  * Does work on files, and shows on standard error how many are done.
@@ -8,9 +8,9 @@ export async function showFiles<T>(
   done: string,
   work: (onProgress: (files: number) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = progressOn(process.stderr);
+  const progress = createProgress(process.stderr);
   try {
-    return await work((files) => progress.show(`${counted(files, 'file')} ${done}`));
+    return await work((files) => progress.show(`${formatCount(files, 'file')} ${done}`));
   } finally {
     progress.end();
   }
@@ -20,7 +20,7 @@ export async function showFiles<T>(
  * Returns a progress line on `stream`, which is overwritten, also by a line of the log, and removed at the end. Nothing is written when that is not a
  * terminal.
  */
-export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): {
+export function createProgress(stream: NodeJS.WritableStream & { readonly isTTY?: boolean }): {
   show(text: string): void;
   end(): void;
 } {
@@ -29,7 +29,7 @@ export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: bo
   return {
     show: (text) => {
       const now = performance.now();
-      if (now - shown < interval) return;
+      if (now - shown < minIntervalMs) return;
       shown = now;
       stream.write(`${text}${clearRest}\r`);
     },
@@ -40,6 +40,6 @@ export function progressOn(stream: NodeJS.WritableStream & { readonly isTTY?: bo
 }
 
 /** Milliseconds between two writes. */
-const interval = 100;
+const minIntervalMs = 100;
 
 const clearRest = '\u001b[K';

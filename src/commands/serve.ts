@@ -10,7 +10,7 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   // Imported here only, so that an error in the settings is reported in a fraction of the time.
-  const [{ createLog }, { startService }, { SystemdNotifier }, { progressOn }] = await Promise.all([
+  const [{ createLog }, { startService }, { SystemdNotifier }, { createProgress }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
     import('./notify-systemd.ts'),
@@ -26,9 +26,9 @@ export async function serve(): Promise<void> {
     });
   }
   const systemd = config.notifiesSystemd ? new SystemdNotifier(log) : null;
-  const service = await startService(config, log, systemd?.progress ?? progressOn(process.stderr));
+  const service = await startService(config, log, systemd?.progress ?? createProgress(process.stderr));
   await systemd?.notify('READY=1', `STATUS=ready at ${service.address}`);
-  await aborted(stop.signal);
+  await waitForAbort(stop.signal);
   await systemd?.notify('STOPPING=1', 'STATUS=stopping');
   try {
     await service.close();
@@ -39,7 +39,7 @@ export async function serve(): Promise<void> {
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -17,7 +17,7 @@ import { issueToken, revokeToken } from '../tokens/token-changes.ts';
  */
 export async function token(text: string, { revoke = false }: { revoke?: boolean }): Promise<void> {
   const config = readConfig();
-  const id = knownBot(config, text);
+  const id = parseKnownBotId(config, text);
   const repositoryOpener = new RepositoryOpener(config.catalogue);
   const end = new AbortController();
   try {
@@ -42,7 +42,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
 }
 
 /** @throws {UserError} when there is no such bot. */
-function knownBot({ catalogue }: Config, text: string): BotId {
+function parseKnownBotId({ catalogue }: Config, text: string): BotId {
   const id = parseBotId(text);
   if (id === undefined) throw new UserError(`${JSON.stringify(text)} is not a bot id: pass 1 to 20 digits`);
   if (listPages(catalogue, id).length === 0) {

@@ -9,7 +9,7 @@ export interface BotState {
 /** The number of servers a bot is in, as its owner posted it. */
 export interface Count {
   readonly value: number;
-  /** When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `clockTime` is that of a clock. */
+  /** When it was posted, as `countTimeAfter` returns it: later than any count it replaces. `toClockTime` is that of a clock. */
   readonly at: number;
 }
 
@@ -24,17 +24,17 @@ export interface TokenState {
 }
 
 /** Returns a BotState with the defined parts only. Always the same few object shapes, because there are many of them. */
-export function botStateOf(count: Count | undefined, token: TokenState | undefined): BotState {
+export function createBotState(count: Count | undefined, token: TokenState | undefined): BotState {
   if (count === undefined) return token === undefined ? {} : { token };
   return token === undefined ? { count } : { count, token };
 }
 
 /** The last time that a JavaScript date can have, in milliseconds since the epoch. Later times are neither written nor read. */
-export const latestTime = 8_640_000_000_000_000;
+export const maxTime = 8_640_000_000_000_000;
 
 /** Returns the time for a value that replaces one from `previous`: now, or just after `previous` where the clock is behind it. */
-export function timeAfter(previous: number | undefined, now: number = Date.now()): number {
-  return Math.min(previous === undefined || previous < now ? now : previous + 1, latestTime);
+export function computeTimeAfter(previous: number | undefined, now: number = Date.now()): number {
+  return Math.min(previous === undefined || previous < now ? now : previous + 1, maxTime);
 }
 
 /**
@@ -42,19 +42,19 @@ export function timeAfter(previous: number | undefined, now: number = Date.now()
  * next era: it is later all the same, and the clock decides again between it and other counts that replace `previous`.
  */
 export function countTimeAfter(previous = 0, now: number = Date.now()): number {
-  const time = previous - clockTime(previous) + now;
+  const time = previous - toClockTime(previous) + now;
   const ofNextEra = time + eraMs;
-  return timeAfter(previous, isAhead(previous, now) && ofNextEra <= latestTime ? ofNextEra : time);
+  return computeTimeAfter(previous, isAhead(previous, now) && ofNextEra <= maxTime ? ofNextEra : time);
 }
 
 /** Returns what the clock said when a count was posted: milliseconds since the epoch. */
-export function clockTime(at: number): number {
+export function toClockTime(at: number): number {
   return at % eraMs;
 }
 
 /** Returns whether the clock of the machine that took a count was ahead of this one. */
 export function isAhead(at: number, now: number = Date.now()): boolean {
-  return clockTime(at) > now + maxLeadMs;
+  return toClockTime(at) > now + maxLeadMs;
 }
 
 /** A time in a state is this, once for each era, and the clock's. No clock reaches it: it is in the year 2286. */
@@ -68,11 +68,11 @@ export const maxLeadMs = 5 * 60 * 1000;
  * associative and idempotent, so replicas converge in whatever order they merge.
  */
 export function mergeBotStates(a: BotState, b: BotState): BotState {
-  return botStateOf(laterCount(a.count, b.count), mergeTokens(a.token, b.token));
+  return createBotState(chooseLaterCount(a.count, b.count), mergeTokens(a.token, b.token));
 }
 
 /** Returns the later of two counts; of two with the same time, the larger. */
-export function laterCount(a: Count | undefined, b: Count | undefined): Count | undefined {
+export function chooseLaterCount(a: Count | undefined, b: Count | undefined): Count | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return (b.at - a.at || b.value - a.value) > 0 ? b : a;
 }
@@ -84,13 +84,13 @@ export function laterCount(a: Count | undefined, b: Count | undefined): Count | 
 export function mergeTokens(a: TokenState | undefined, b: TokenState | undefined): TokenState | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.generation !== b.generation) return b.generation > a.generation ? b : a;
-  if (a.generation === 0) return laterToken(a, b);
+  if (a.generation === 0) return chooseLaterToken(a, b);
   const later = b.at > a.at ? b : a;
   return a.digest === b.digest || later.digest === null ? later : { ...later, digest: null };
 }
 
 /** Returns the later of two tokens without a generation; of two with the same time, the revocation, else the greater digest. */
-function laterToken(a: TokenState, b: TokenState): TokenState {
+function chooseLaterToken(a: TokenState, b: TokenState): TokenState {
   if (a.at !== b.at) return b.at > a.at ? b : a;
   if (a.digest === null || b.digest === null) return a.digest === null ? a : b;
   return b.digest > a.digest ? b : a;

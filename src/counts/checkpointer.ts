@@ -8,7 +8,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { BotState } from './bot-state.ts';
 import type { Journal } from './journal.ts';
 import type { CommittedState, StateChange } from './committed-state.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 export interface CheckpointerOptions {
   readonly journal: Journal;
@@ -117,7 +117,7 @@ export class Checkpointer {
       if (bots.size === 0 && segments.length === 0) return;
       const change = await this.#changeOf(bots);
       failpoint('checkpoint.before-commit');
-      await committed.commit(() => change, `Count ${counted(change.size, 'bot')}`);
+      await committed.commit(() => change, `Count ${formatCount(change.size, 'bot')}`);
       failpoint('checkpoint.after-commit');
       await journal.remove(segments);
       failpoint('checkpoint.after-remove');

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { Log } from '../lib/log.ts';
 import { type BotState, mergeBotStates } from './bot-state.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
-import { readShard, shardNumber, shardPath, writeShard } from './shards.ts';
+import { readShard, toShardNumber, toShardPath, writeShard } from './shards.ts';
 import { RefConflictError, stateRef } from '../git/refs.ts';
 import type { StateRef } from './state-ref.ts';
 import type { State } from './state.ts';
@@ -89,7 +89,7 @@ export class CommittedState {
   async commit(plan: () => StateChange, subject: string): Promise<void> {
     await this.#queue.run(async () => {
       for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
-        if (attempt === mostAttempts) throw new RefConflictError(stateRef);
+        if (attempt === maxAttempts) throw new RefConflictError(stateRef);
       }
     });
   }
@@ -124,7 +124,7 @@ export class CommittedState {
     };
     const shards = new Map<number, BotId[]>();
     const assign = (id: BotId): void => {
-      const number = shardNumber(id);
+      const number = toShardNumber(id);
       const bots = shards.get(number);
       if (bots) bots.push(id);
       else shards.set(number, [id]);
@@ -135,7 +135,7 @@ export class CommittedState {
       const known = this.state.botsOf(number);
       const unknown = bots.filter((id) => !this.state.has(id));
       const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
-      files.set(shardPath(number), writeShard(all, merged));
+      files.set(toShardPath(number), writeShard(all, merged));
     };
     await forEachInSlices(shards, write, 'service');
     return files;
@@ -157,4 +157,4 @@ export class CommittedState {
 const peekInterval = 5;
 
 /** Attempts before a commit fails because another process commits first each time. */
-const mostAttempts = 30;
+const maxAttempts = 30;

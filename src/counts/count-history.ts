@@ -9,9 +9,9 @@ import type { RepositoryOpener } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Count } from './bot-state.ts';
 import { CountReader } from './count-reader.ts';
-import { secondsADay, secondsAnHour } from './timeline.ts';
-import { FollowedSeries } from './followed-series.ts';
-import { firstHour, planOf } from './history-plan.ts';
+import { secondsPerDay, secondsPerHour } from './timeline.ts';
+import { IncrementalSeries } from './followed-series.ts';
+import { computeFirstHour, planReading } from './history-plan.ts';
 import { readSeries, writeSeries } from './series-cache.ts';
 
 export interface CountHistoryOptions {
@@ -35,8 +35,8 @@ export interface CountHistoryOptions {
 export class CountHistory implements CountTimeline {
   readonly #options: CountHistoryOptions;
   readonly #now: () => number;
-  readonly #days = new FollowedSeries();
-  readonly #hours = new FollowedSeries();
+  readonly #days = new IncrementalSeries();
+  readonly #hours = new IncrementalSeries();
   readonly #all = [this.#days, this.#hours];
   readonly #cache: string;
   readonly #stop = new AbortController();
@@ -63,7 +63,7 @@ export class CountHistory implements CountTimeline {
 
   async isRead(): Promise<boolean> {
     if (this.#readHour === undefined && this.#running)
-      await Promise.race([this.#running, sleep(patience, undefined, { ref: false })]);
+      await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
     return this.#readHour !== undefined;
   }
 
@@ -97,14 +97,14 @@ export class CountHistory implements CountTimeline {
     if (isFirst && this.#days.read.length === 0) await readSeries(this.#cache, this.#all);
     const repository = await this.#options.repositoryOpener.open();
     const now = this.#now() / 1000;
-    const lastHour = Math.floor(now / secondsAnHour) - 1;
+    const lastHour = Math.floor(now / secondsPerHour) - 1;
     const tip = await readRef(repository, stateRef);
     if (tip === this.#readTip && lastHour === this.#readHour) return;
     const reader = new CountReader(repository, this.#stop.signal);
     try {
-      const { days, hours } = await planOf(repository, reader, tip, now);
-      const isNewDay = await this.#days.follow(days, reader);
-      const isNewHour = await this.#hours.follow(hours, reader);
+      const { days, hours } = await planReading(repository, reader, tip, now);
+      const isNewDay = await this.#days.update(days, reader);
+      const isNewHour = await this.#hours.update(hours, reader);
       this.#readHour = lastHour;
       this.#readTip = tip;
       if (isFirst || isNewDay || isNewHour) this.#version++;
@@ -128,7 +128,7 @@ export class CountHistory implements CountTimeline {
     const changes = (step === 'day' ? this.#days : this.#hours).counts.changes(id);
     const latest = this.#options.latest(id);
     const present = this.present(step);
-    const readUntil = Math.floor((((this.#readHour ?? -1) + 1) * secondsAnHour) / secondsOf[step]) - 1;
+    const readUntil = Math.floor((((this.#readHour ?? -1) + 1) * secondsPerHour) / secondsOf[step]) - 1;
     const found: CountAt[] = [];
     let next = 0;
     for (let period = from; period <= Math.min(to, present); period++) {
@@ -147,7 +147,7 @@ export class CountHistory implements CountTimeline {
     const before = this.#hours.counts.first(id);
     const latest = this.#options.latest(id);
     if (before === undefined || latest === undefined || before.count === 0) return undefined;
-    return before.period < firstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
+    return before.period < computeFirstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
   }
 
   async #round(): Promise<void> {
@@ -168,7 +168,7 @@ export class CountHistory implements CountTimeline {
 
   /** Milliseconds until the next round: until the hour is over, or something may have failed or come before. */
   #wait(): number {
-    const hour = secondsAnHour * 1000;
+    const hour = secondsPerHour * 1000;
     const untilHour = hour - (this.#now() % hour) + afterHour;
     if (this.#failures > 0) return retryAfter;
     return Math.min(untilHour, Math.max(retryAfter, (this.#options.syncSeconds ?? Infinity) * 1000));
@@ -189,7 +189,7 @@ export class CountHistory implements CountTimeline {
 }
 
 /** Milliseconds that a read waits for the history at the start. */
-const patience = 2000;
+const readTimeoutMs = 2000;
 
 /** Milliseconds after an hour by which the last commit of it was made. */
 const afterHour = 10_000;
@@ -197,4 +197,4 @@ const afterHour = 10_000;
 /** Milliseconds after which a history that could not be read is tried again. */
 const retryAfter = 60_000;
 
-const secondsOf: Readonly<Record<CountStep, number>> = { hour: secondsAnHour, day: secondsADay };
+const secondsOf: Readonly<Record<CountStep, number>> = { hour: secondsPerHour, day: secondsPerDay };

@@ -74,11 +74,11 @@ export class CountReader {
   /** The shards of a tree that are not the same in another; all where that is null. */
   async #changedShards(tree: string, from: string | null): Promise<File[]> {
     const [folders, known] = await this.#list([tree, from]);
-    const changed = changedEntries(folders, known).filter(({ name }) => /^\d\d$/.test(name));
+    const changed = findChangedEntries(folders, known).filter(({ name }) => /^\d\d$/.test(name));
     const after = await this.#list(changed.map(({ id }) => id));
     const before = await this.#list(changed.map(({ before: id }) => id));
     return changed.flatMap(({ name: folder }, i) =>
-      changedEntries(after[i], before[i]).flatMap(({ name, id }) =>
+      findChangedEntries(after[i], before[i]).flatMap(({ name, id }) =>
         /^\d\d\.json$/.test(name) ? [{ path: `${folder}/${name}`, id }] : [],
       ),
     );
@@ -141,7 +141,7 @@ interface ChangedEntry {
   readonly before: string | null;
 }
 
-function changedEntries(
+function findChangedEntries(
   entries: ReadonlyMap<string, TreeEntry> = new Map(),
   known: ReadonlyMap<string, TreeEntry> = new Map(),
 ): ChangedEntry[] {

@@ -42,13 +42,13 @@ export class CountSeries {
   /** The bot's changes, ascending. */
   changes(id: BotId): CountChange[] {
     const series = this.#series.get(id);
-    return series === undefined ? [] : [...changesOf(series)];
+    return series === undefined ? [] : [...readChanges(series)];
   }
 
   /** The bot's first change; undefined where it has none. */
   first(id: BotId): CountChange | undefined {
     const series = this.#series.get(id);
-    return series === undefined ? undefined : firstOf(series);
+    return series === undefined ? undefined : readFirst(series);
   }
 
   /** Forgets what came after a period. */
@@ -62,7 +62,7 @@ export class CountSeries {
   /** Forgets what came before a period, except the count that was known then. */
   async cutBefore(period: number): Promise<void> {
     await this.#rewrite(
-      (series) => (firstOf(series)?.period ?? period) < period,
+      (series) => (readFirst(series)?.period ?? period) < period,
       (changes) => {
         const known = changes.findLast((change) => change.period <= period);
         const later = changes.filter((change) => change.period > period);
@@ -87,7 +87,7 @@ export class CountSeries {
   ): Promise<void> {
     await forEachInSlices([...this.#series], ([id, series]) => {
       if (!needsIt(series)) return;
-      const changes = rewrite([...changesOf(series)]);
+      const changes = rewrite([...readChanges(series)]);
       this.#series.delete(id);
       for (const { period, count } of changes) this.add(id, period, count);
     });
@@ -109,7 +109,7 @@ function append(series: Series, period: number, count: number): void {
   series.count = count;
 }
 
-function* changesOf({ bytes, length }: Series): Generator<CountChange, undefined> {
+function* readChanges({ bytes, length }: Series): Generator<CountChange, undefined> {
   const reader = new VarintReader(bytes);
   let change = beforeAll;
   while (reader.position < length) yield (change = readAfter(change, reader));
@@ -117,7 +117,7 @@ function* changesOf({ bytes, length }: Series): Generator<CountChange, undefined
 }
 
 /** Without a generator: growth is read for all bots at once. */
-function firstOf({ bytes, length }: Series): CountChange | undefined {
+function readFirst({ bytes, length }: Series): CountChange | undefined {
   return length === 0 ? undefined : readAfter(beforeAll, new VarintReader(bytes));
 }
 

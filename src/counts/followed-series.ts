@@ -3,7 +3,7 @@ import type { Moment, Span } from './spans.ts';
 import { CountSeries } from './count-series.ts';
 
 /** A series of counts, and the moments of the history that it was read from. */
-export class FollowedSeries {
+export class IncrementalSeries {
   readonly counts = new CountSeries();
   #read: Moment[] = [];
 
@@ -22,7 +22,7 @@ export class FollowedSeries {
    * any did. Counts before the first span are forgotten, except the last.
    * @throws what the reader does; the counts are then those of an earlier moment, and the next call goes on from there
    */
-  async follow(spans: readonly Span[], reader: CountReader): Promise<boolean> {
+  async update(spans: readonly Span[], reader: CountReader): Promise<boolean> {
     await this.#cutBefore(spans);
     const same = this.#countSame(spans);
     const kept = spans.slice(0, same).flatMap(({ moments }) => moments);

@@ -4,13 +4,13 @@ import { forEachInSlices } from '../lib/in-slices.ts';
 import type { StateRef, StateTree } from './state-ref.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { diffTrees } from '../git/file-change.ts';
-import { canRetry } from '../git/locks/stale-locks.ts';
+import { prepareRetry } from '../git/locks/stale-locks.ts';
 import type { Log } from '../lib/log.ts';
-import { type NewFile, importCommit, packFolder, type RefCommit } from '../git/commit/fast-import.ts';
-import { foldersOfRef, readRef, RefConflictError, stateRef } from '../git/refs.ts';
+import { type NewFile, importCommit, toPackFolder, type RefCommit } from '../git/commit/fast-import.ts';
+import { listRefFolders, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { fsyncFolders } from '../lib/fsync.ts';
-import { type Repository, type RepositoryOpener, unavailableBecause } from '../git/repository.ts';
-import { blobId } from '../git/objects/object-id.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { computeBlobId } from '../git/objects/object-id.ts';
 import { listFiles } from '../git/tree-listing.ts';
 import { readTipEntries } from '../git/commit/tip-files.ts';
 
@@ -27,7 +27,7 @@ export function createStateRef(
     try {
       return await work(await repositoryOpener.open());
     } catch (error) {
-      throw error instanceof RefConflictError ? error : unavailableBecause(error);
+      throw error instanceof RefConflictError ? error : toUnavailableError(error);
     }
   };
   return {
@@ -39,7 +39,7 @@ export function createStateRef(
         return commit;
       }),
     tip: async () => await using(async (repository) => await readRef(repository, stateRef)),
-    peek: () => peekAt(repositoryOpener.opened),
+    peek: () => readRefVersions(repositoryOpener.opened),
   };
 }
 
@@ -78,7 +78,7 @@ async function commitState(
   { onto, files, subject }: NewState,
   log: Log,
 ): Promise<string | null> {
-  const changed = await changedFiles(repository, onto, files);
+  const changed = await findChangedFiles(repository, onto, files);
   if (changed.size === 0) {
     if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
     return onto;
@@ -87,18 +87,18 @@ async function commitState(
   for (let attempt = 1; ; attempt++) {
     try {
       const id = await importCommit(repository, commit);
-      await fsyncFolders([packFolder(repository), ...foldersOfRef(repository, stateRef)]);
+      await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
       return id;
     } catch (error) {
-      if (attempt >= attempts || !(await canRetry(repository, error, log))) throw error;
+      if (attempt >= maxAttempts || !(await prepareRetry(repository, error, log))) throw error;
     }
   }
 }
 
 /** Attempts before a commit fails because git is killed each time. */
-const attempts = 8;
+const maxAttempts = 8;
 
-async function changedFiles(
+async function findChangedFiles(
   repository: Repository,
   onto: string | null,
   files: ReadonlyMap<string, string>,
@@ -107,19 +107,21 @@ async function changedFiles(
   const changed = new Map<string, NewFile>();
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);
-    const id = blobId(content, repository.hash);
+    const id = computeBlobId(content, repository.hash);
     if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
   };
   await forEachInSlices(files, compare, 'service');
   return changed;
 }
 
-function peekAt(repository: Repository | undefined): string {
+function readRefVersions(repository: Repository | undefined): string {
   if (repository === undefined) return '';
-  return [stateRef, 'packed-refs'].map((name) => markOf(join(repository.commonDir, name))).join(' ');
+  return [stateRef, 'packed-refs']
+    .map((name) => computeFileVersion(join(repository.commonDir, name)))
+    .join(' ');
 }
 
-function markOf(path: string): string {
+function computeFileVersion(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? '-' : `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;

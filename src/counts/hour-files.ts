@@ -26,10 +26,10 @@ export function writeHours(
 ): Map<string, string> {
   const files = new Map<string, string[]>();
   for (const [id, values] of counts) {
-    const path = pathOf(id);
+    const path = toHourFilePath(id);
     const lines = files.get(path) ?? [];
     files.set(path, lines);
-    lines.push(writeLine(id, values));
+    lines.push(formatHourLine(id, values));
   }
   const index = hours.map(({ hour, tree }) => `${hour} ${tree}\n`).join('');
   const texts = [...files].map(([path, lines]): [string, string] => [
@@ -64,11 +64,11 @@ export function readHours(
   }
 }
 
-function pathOf(id: BotId): string {
+function toHourFilePath(id: BotId): string {
   return `${hoursFolder}/${id.slice(-4).padStart(4, '0').slice(0, 2)}`;
 }
 
-function writeLine(id: BotId, counts: readonly (number | undefined)[]): string {
+function formatHourLine(id: BotId, counts: readonly (number | undefined)[]): string {
   let before: number | undefined;
   const changes = Array.from(counts, (count = before) => {
     const change = count === undefined || count === before ? '' : String(count - (before ?? 0));

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { BotId } from '../bot/id.ts';
-import { latestTime } from './bot-state.ts';
+import { maxTime } from './bot-state.ts';
 
 /** A count as the journal has it. */
 export interface JournalEntry {
@@ -11,15 +11,15 @@ export interface JournalEntry {
 }
 
 /** Returns an entry as a line of JSON with a newline. `crc` is the CRC32 of what precedes it. */
-export function writeLine({ id, count, countedAt }: JournalEntry): string {
+export function formatJournalLine({ id, count, countedAt }: JournalEntry): string {
   const body = `{"id":"${id}","count":${count},"countedAt":${countedAt}`;
   return `${body},"crc":${crc32(body)}}\n`;
 }
 
 /** Parses a line without its newline. Returns undefined when the line is damaged. */
-export function readLine(line: string): JournalEntry | undefined {
+export function parseJournalLine(line: string): JournalEntry | undefined {
   const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
-  if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > latestTime) return undefined;
+  if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > maxTime) return undefined;
   return { id: id as BotId, count: Number(count), countedAt: Number(countedAt) };
 }
 

@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifExists } from '../lib/errors.ts';
-import { type JournalEntry, readLine } from './journal-line.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { type JournalEntry, parseJournalLine } from './journal-line.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 
 /** Returns the name of a segment. Names sort like numbers. */
-export function segmentName(number: number): string {
+export function formatSegmentName(number: number): string {
   return `${String(number).padStart(12, '0')}.ndjson`;
 }
 
 /** Returns the numbers of the segments in a folder, oldest first; none where the folder does not exist. */
-export async function segmentNumbers(folder: string): Promise<number[]> {
-  const names = (await ifExists(readdir(folder))) ?? [];
+export async function listSegmentNumbers(folder: string): Promise<number[]> {
+  const names = (await ignoreMissing(readdir(folder))) ?? [];
   return names
     .filter((name) => /^\d{12}\.ndjson$/.test(name))
     .map((name) => Number.parseInt(name, 10))
@@ -27,13 +27,13 @@ export async function replaySegment(
   number: number,
   take: (entry: JournalEntry) => void,
 ): Promise<readonly number[]> {
-  const bytes = await readFile(join(folder, segmentName(number)));
+  const bytes = await readFile(join(folder, formatSegmentName(number)));
   const damaged: number[] = [];
   const slice = new TimeSlice('service');
   let line = 0;
   for (let start = 0, end = bytes.indexOf(newline); end !== -1;) {
     line++;
-    const entry = readLine(bytes.toString('latin1', start, end));
+    const entry = parseJournalLine(bytes.toString('latin1', start, end));
     if (entry === undefined) damaged.push(line);
     else take(entry);
     if (slice.isOver) await slice.next();

@@ -77,15 +77,15 @@ export class Segment {
   }
 
   async #allocate(atLeast: number): Promise<void> {
-    await writeAll(this.#file, new Uint8Array(Math.max(step, atLeast)), this.#length);
-    this.#allocated = this.#length + Math.max(step, atLeast);
+    await writeAll(this.#file, new Uint8Array(Math.max(zeroFillBytes, atLeast)), this.#length);
+    this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
   }
 }
 
 const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 
 /** Bytes that are filled with zeros at a time. */
-const step = 1024 * 1024;
+const zeroFillBytes = 1024 * 1024;
 
 const openFile = promisify(open);
 const syncFile = promisify(fdatasync);

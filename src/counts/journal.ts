@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { WritesUnavailableError } from '../bot/errors.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
-import { ifExists } from '../lib/errors.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import { makeFolder } from '../lib/fsync.ts';
 import { writeError } from '../bot/write-error.ts';
-import { type JournalEntry, writeLine } from './journal-line.ts';
-import { replaySegment, segmentName, segmentNumbers } from './journal-replay.ts';
+import { type JournalEntry, formatJournalLine } from './journal-line.ts';
+import { replaySegment, formatSegmentName, listSegmentNumbers } from './journal-replay.ts';
 import { Segment } from './journal-segment.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 export interface JournalOptions {
   /** The folder of its segments; created by the first append. */
@@ -76,14 +76,14 @@ export class Journal {
    */
   async replay(take: (entry: JournalEntry) => void): Promise<void> {
     const { folder, log } = this.#options;
-    for (const number of await segmentNumbers(folder)) {
-      const path = join(folder, segmentName(number));
+    for (const number of await listSegmentNumbers(folder)) {
+      const path = join(folder, formatSegmentName(number));
       const lines = await replaySegment(folder, number, take);
       if (lines.length > 0) {
         this.#damaged.add(path);
         log.error(
           { file: path, lines: lines.slice(0, 100), damaged: lines.length },
-          `the journal is damaged at ${path}:${lines[0]}: ${counted(lines.length, 'line')} skipped, ` +
+          `the journal is damaged at ${path}:${lines[0]}: ${formatCount(lines.length, 'line')} skipped, ` +
             `the file is kept with the suffix .damaged, and the next posts of those bots replace the lost counts`,
         );
       }
@@ -141,7 +141,7 @@ export class Journal {
   async remove(segments: readonly string[]): Promise<void> {
     for (const path of segments) {
       try {
-        await ifExists(this.#damaged.has(path) ? rename(path, unusedName(path)) : unlink(path));
+        await ignoreMissing(this.#damaged.has(path) ? rename(path, findUnusedName(path)) : unlink(path));
       } catch (error) {
         throw writeError(error, this.#options.folder, 'BOTSHELF_VAR');
       }
@@ -163,7 +163,7 @@ export class Journal {
     this.#nextGroup = undefined;
     try {
       const segment = await this.#openSegment();
-      await segment.append(Buffer.from(group.entries.map(writeLine).join(''), 'latin1'));
+      await segment.append(Buffer.from(group.entries.map(formatJournalLine).join(''), 'latin1'));
     } catch (error) {
       group.reject(this.#writeFailed(error));
       return;
@@ -179,7 +179,7 @@ export class Journal {
     if (this.#segment !== undefined && this.#segment.length >= segmentBytes) await this.#sealSegment();
     if (this.#segment !== undefined) return this.#segment;
     await makeFolder(folder);
-    this.#segment = await Segment.create(join(folder, segmentName(this.#nextNumber++)));
+    this.#segment = await Segment.create(join(folder, formatSegmentName(this.#nextNumber++)));
     return this.#segment;
   }
 
@@ -200,7 +200,7 @@ export class Journal {
 }
 
 /** Returns an unused name for a damaged segment. */
-function unusedName(path: string): string {
+function findUnusedName(path: string): string {
   for (let n = 1; ; n++) {
     const name = n === 1 ? `${path}.damaged` : `${path}.${n}.damaged`;
     if (!existsSync(name)) return name;

@@ -4,13 +4,13 @@ import { readRef, RefConflictError, stateRef, updateRefs } from '../git/refs.ts'
 import type { Repository } from '../git/repository.ts';
 import { CountReader } from './count-reader.ts';
 import { hoursFolder, writeHours } from './hour-files.ts';
-import { hourSpansOf, ownTree } from './spans.ts';
+import { listHourSpans, findOwnTree } from './spans.ts';
 import {
   hourlyDays,
-  lastOfPeriods,
+  findLastOfPeriods,
   readHistory,
-  secondsADay,
-  secondsAnHour,
+  secondsPerDay,
+  secondsPerHour,
   type PastState,
 } from './timeline.ts';
 
@@ -19,7 +19,7 @@ import {
  * the last one of each day (UTC) before that. Of the tip's day it keeps the last one of each hour, unless that day is
  * before `firstDay` (since the epoch): the tip's tree is the state, which has no room for the hours of its day.
  */
-export function commitsToKeep<T extends { readonly time: number }>(
+export function selectCommits<T extends { readonly time: number }>(
   history: readonly T[],
   since: number,
   firstDay = Number.POSITIVE_INFINITY,
@@ -27,10 +27,10 @@ export function commitsToKeep<T extends { readonly time: number }>(
   const old = history.filter(({ time }) => time < since);
   const tipDay = dayOf(history[0]);
   const last = new Set([
-    ...lastOfPeriods(old, secondsADay).values(),
-    ...lastOfPeriods(
+    ...findLastOfPeriods(old, secondsPerDay).values(),
+    ...findLastOfPeriods(
       old.filter((commit) => tipDay >= firstDay && dayOf(commit) === tipDay),
-      secondsAnHour,
+      secondsPerHour,
     ).values(),
   ]);
   return history.filter((commit, i) => i === 0 || commit.time >= since || last.has(commit));
@@ -73,11 +73,11 @@ export async function writePrunedHistory(
   now = Date.now() / 1000,
 ): Promise<{ readonly commit: string; readonly removed: number } | undefined> {
   const history = await readHistory(repository, tip);
-  const firstDay = Math.floor(now / secondsADay) - hourlyDays;
-  const keep = commitsToKeep(history, since, firstDay);
+  const firstDay = Math.floor(now / secondsPerDay) - hourlyDays;
+  const keep = selectCommits(history, since, firstDay);
   if (keep.length === history.length) return undefined;
   const commits = await withHours(repository, { history, keep, since, firstDay });
-  const input = historyStream(commits.toReversed());
+  const input = formatHistoryStream(commits.toReversed());
   const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
   return { commit, removed: history.length - keep.length };
 }
@@ -109,7 +109,9 @@ async function withHours(
       else if (day === tipDay) kept.push(commit);
       else {
         const ofDay = history.filter((other) => other.time < since && dayOf(other) === day);
-        kept.push(ofDay.length === 1 ? commit : { ...commit, hours: await hoursOf(reader, commit, ofDay) });
+        kept.push(
+          ofDay.length === 1 ? commit : { ...commit, hours: await collectHours(reader, commit, ofDay) },
+        );
       }
     }
   } finally {
@@ -121,14 +123,14 @@ async function withHours(
 const noFiles: ReadonlyMap<string, string> = new Map();
 
 /** The files for the hours of a day before that of its last commit, and for that hour its tree alone. */
-async function hoursOf(
+async function collectHours(
   reader: CountReader,
   last: PastState,
   ofDay: readonly PastState[],
 ): Promise<ReadonlyMap<string, string>> {
   const indexes = await reader.readHourIndexes(ofDay.map(({ tree }) => tree));
-  const lastHour = Math.floor(last.time / secondsAnHour);
-  const spans = hourSpansOf(ofDay, indexes).filter(({ moments }) =>
+  const lastHour = Math.floor(last.time / secondsPerHour);
+  const spans = listHourSpans(ofDay, indexes).filter(({ moments }) =>
     moments.every(({ period }) => period < lastHour),
   );
   const hours = spans.flatMap(({ moments }) => moments.map(({ period, tree }) => ({ hour: period, tree })));
@@ -140,11 +142,11 @@ async function hoursOf(
     ofBot[places.get(period) ?? 0] = count;
   });
   if (counts.size === 0) return noFiles;
-  return writeHours([...hours, { hour: lastHour, tree: ownTree(last, indexes) }], counts);
+  return writeHours([...hours, { hour: lastHour, tree: findOwnTree(last, indexes) }], counts);
 }
 
 /** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */
-function historyStream(commits: readonly KeptCommit[]): string {
+function formatHistoryStream(commits: readonly KeptCommit[]): string {
   const ref = 'refs/botshelf/pruned';
   const parts = commits.map(({ tree, time, identity, subject, hours }, i) => {
     const message = `${subject}\n`;
@@ -164,5 +166,5 @@ function historyStream(commits: readonly KeptCommit[]): string {
 }
 
 function dayOf(commit: { readonly time: number } | undefined): number {
-  return Math.floor((commit?.time ?? 0) / secondsADay);
+  return Math.floor((commit?.time ?? 0) / secondsPerDay);
 }

@@ -5,7 +5,7 @@ import { TimeSlice } from '../lib/time-slice.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import type { Moment } from './spans.ts';
 import type { Series } from './count-series.ts';
-import type { FollowedSeries } from './followed-series.ts';
+import type { IncrementalSeries } from './followed-series.ts';
 import { VarintReader, VarintWriter } from './varint.ts';
 
 /**
@@ -13,10 +13,10 @@ import { VarintReader, VarintWriter } from './varint.ts';
  * ends in a checksum instead.
  * @throws a system error
  */
-export async function writeSeries(path: string, all: readonly FollowedSeries[]): Promise<void> {
+export async function writeSeries(path: string, all: readonly IncrementalSeries[]): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     let sum = 0;
-    for await (const piece of piecesOf(all)) {
+    for await (const piece of generatePieces(all)) {
       sum = crc32(piece, sum);
       await file.write(piece);
     }
@@ -28,7 +28,7 @@ export async function writeSeries(path: string, all: readonly FollowedSeries[]):
 }
 
 /** Reads the file at `path` into empty series. Returns whether it could: else they stay empty. */
-export async function readSeries(path: string, all: readonly FollowedSeries[]): Promise<boolean> {
+export async function readSeries(path: string, all: readonly IncrementalSeries[]): Promise<boolean> {
   const bytes = await readFile(path).catch(() => undefined);
   if (bytes === undefined || bytes.length < magic.length + 4) return false;
   const content = bytes.subarray(0, -4);
@@ -40,13 +40,13 @@ export async function readSeries(path: string, all: readonly FollowedSeries[]): 
   for (const series of all) {
     const read: Moment[] = [];
     for (let left = reader.read(); left > 0; left--)
-      read.push({ period: reader.read(), tree: textAt(content, reader) });
+      read.push({ period: reader.read(), tree: readLengthPrefixedText(content, reader) });
     series.restore(read);
     for (let left = reader.read(); left > 0; left--) {
       if (slice.isOver) await slice.next();
-      const id = parseBotId(textAt(content, reader));
+      const id = parseBotId(readLengthPrefixedText(content, reader));
       const [period, count] = [reader.read(), reader.read()];
-      const ofBot = bytesAt(content, reader);
+      const ofBot = readLengthPrefixed(content, reader);
       if (id !== undefined) series.counts.restore(id, { bytes: ofBot, length: ofBot.length, period, count });
     }
   }
@@ -57,7 +57,7 @@ export async function readSeries(path: string, all: readonly FollowedSeries[]): 
 const magic = Buffer.from('botshelf counts 1\n');
 
 /** Pieces of a good size for a file. */
-async function* piecesOf(all: readonly FollowedSeries[]): AsyncGenerator<Uint8Array> {
+async function* generatePieces(all: readonly IncrementalSeries[]): AsyncGenerator<Uint8Array> {
   const slice = new TimeSlice();
   yield magic;
   for (const { read, counts } of all) {
@@ -94,12 +94,12 @@ function writeBytes(writer: VarintWriter, bytes: Uint8Array): void {
   writer.append(bytes);
 }
 
-function bytesAt(content: Buffer, reader: VarintReader): Buffer {
+function readLengthPrefixed(content: Buffer, reader: VarintReader): Buffer {
   const length = reader.read();
   reader.position += length;
   return content.subarray(reader.position - length, reader.position);
 }
 
-function textAt(content: Buffer, reader: VarintReader): string {
-  return bytesAt(content, reader).toString();
+function readLengthPrefixedText(content: Buffer, reader: VarintReader): string {
+  return readLengthPrefixed(content, reader).toString();
 }

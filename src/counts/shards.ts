@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
-import { type BotState, botStateOf, latestTime } from './bot-state.ts';
+import { type BotState, createBotState, maxTime } from './bot-state.ts';
 
 /** A line of the state ref that cannot be read. */
 export interface ShardFault {
@@ -12,19 +12,19 @@ export interface ShardFault {
 }
 
 /** Returns which of the 10,000 files of the state ref has a bot: its id's last four digits as a number. */
-export function shardNumber(id: BotId): number {
+export function toShardNumber(id: BotId): number {
   return Number.parseInt(id.slice(-4), 10);
 }
 
 /** Returns the path of that file, `<ab>/<cd>.json`. */
-export function shardPath(number: number): string {
+export function toShardPath(number: number): string {
   const digits = String(number).padStart(4, '0');
   return `${digits.slice(0, 2)}/${digits.slice(2)}.json`;
 }
 
 /** Returns the text of a shard: a JSON object with one line per bot, in the order of `bots`. */
 export function writeShard(bots: readonly BotId[], stateOf: (id: BotId) => BotState): string {
-  return `{\n${bots.map((id) => writeLine(id, stateOf(id))).join(',\n')}\n}\n`;
+  return `{\n${bots.map((id) => formatShardLine(id, stateOf(id))).join(',\n')}\n}\n`;
 }
 
 /**
@@ -42,13 +42,13 @@ export function readShard(
   if (lines.at(-1) === '') lines.pop();
   for (const [index, line] of lines.entries()) {
     if (index === 0 ? line === '{' : index === lines.length - 1 && line === '}') continue;
-    const message = readLine(number, line, take);
+    const message = parseShardLine(number, line, take);
     if (message !== undefined) faults.push({ path, line: index + 1, message });
   }
   return faults;
 }
 
-function writeLine(id: BotId, { count, token }: BotState): string {
+function formatShardLine(id: BotId, { count, token }: BotState): string {
   const parts: string[] = [];
   if (count) parts.push(`"count":${count.value},"countedAt":${count.at}`);
   if (token) {
@@ -61,7 +61,7 @@ function writeLine(id: BotId, { count, token }: BotState): string {
 const pattern =
   /^"(\d{1,20})": ?\{(?:"count":(\d{1,11}),"countedAt":(\d{1,16})(?:,(?="))?)?(?:"token":(?:null|"(sha256:[0-9a-f]{64})"),"tokenAt":(\d{1,16})(?:,"tokenGen":([1-9]\d{0,14}))?)?\},?$/;
 
-function readLine(
+function parseShardLine(
   shard: number,
   line: string,
   take: (id: BotId, botState: BotState) => void,
@@ -71,13 +71,13 @@ function readLine(
     return 'this is not a line of a state: restore it from an older commit of the state ref';
   const [, digits = '', count, countedAt, digest, tokenAt, generation = '0'] = match;
   const id = digits as BotId;
-  const number = shardNumber(id);
-  if (number !== shard) return `${id} does not belong here: move the line to ${shardPath(number)}`;
-  const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > latestTime);
-  if (late !== undefined) return `${late} is not a time: the last one is ${latestTime}`;
+  const number = toShardNumber(id);
+  if (number !== shard) return `${id} does not belong here: move the line to ${toShardPath(number)}`;
+  const late = [countedAt, tokenAt].find((time) => Number(time ?? 0) > maxTime);
+  if (late !== undefined) return `${late} is not a time: the last one is ${maxTime}`;
   take(
     id,
-    botStateOf(
+    createBotState(
       countedAt === undefined ? undefined : { value: Number(count), at: Number(countedAt) },
       tokenAt === undefined
         ? undefined

@@ -1,5 +1,5 @@
 import type { Hour } from './hour-files.ts';
-import { lastOfPeriods, secondsAnHour, type PastState } from './timeline.ts';
+import { findLastOfPeriods, secondsPerHour, type PastState } from './timeline.ts';
 
 /** The end of a period. */
 export interface Moment {
@@ -21,7 +21,7 @@ export interface Span {
 export type HourIndexes = ReadonlyMap<string, readonly Hour[]>;
 
 /** The tree that a commit had before it was given the hours of its day. */
-export function ownTree({ tree }: PastState, indexes: HourIndexes): string {
+export function findOwnTree({ tree }: PastState, indexes: HourIndexes): string {
   return indexes.get(tree)?.at(-1)?.tree ?? tree;
 }
 
@@ -30,22 +30,22 @@ export function ownTree({ tree }: PastState, indexes: HourIndexes): string {
  * @param history newest first
  * @param seconds the length of a period
  */
-export function spansOf(history: readonly PastState[], seconds: number, indexes: HourIndexes): Span[] {
-  return [...lastOfPeriods(history, seconds)].map(([period, commit]) => ({
+export function listSpans(history: readonly PastState[], seconds: number, indexes: HourIndexes): Span[] {
+  return [...findLastOfPeriods(history, seconds)].map(([period, commit]) => ({
     tree: commit.tree,
     inFiles: false,
-    moments: [{ period, tree: ownTree(commit, indexes) }],
+    moments: [{ period, tree: findOwnTree(commit, indexes) }],
   }));
 }
 
 /** The same for hours, with those whose commits went and that are kept in files. */
-export function hourSpansOf(history: readonly PastState[], indexes: HourIndexes): Span[] {
+export function listHourSpans(history: readonly PastState[], indexes: HourIndexes): Span[] {
   const spans = new Map(
-    spansOf(history, secondsAnHour, indexes).map((span) => [span.moments[0]?.period ?? 0, span]),
+    listSpans(history, secondsPerHour, indexes).map((span) => [span.moments[0]?.period ?? 0, span]),
   );
   for (const { tree, time } of history.toSorted((a, b) => a.time - b.time)) {
     for (const { hour, tree: own } of indexes.get(tree) ?? []) {
-      if (hour >= Math.floor(time / secondsAnHour) || spans.get(hour)?.inFiles === false) continue;
+      if (hour >= Math.floor(time / secondsPerHour) || spans.get(hour)?.inFiles === false) continue;
       spans.set(hour, { tree, inFiles: true, moments: [{ period: hour, tree: own }] });
     }
   }

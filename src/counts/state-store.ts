@@ -5,7 +5,7 @@ import type { Failure } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { CommittedState } from './committed-state.ts';
-import { clockTime, type Count, countTimeAfter } from './bot-state.ts';
+import { toClockTime, type Count, countTimeAfter } from './bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-line.ts';
@@ -59,9 +59,9 @@ export class StateStore implements CurrentCounts {
   /** Call `load` before anything else. */
   constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
     this.#log = log;
-    this.#repeatAfter = Math.min(repeatSeconds ?? anHour, anHour) * 1000;
+    this.#repeatAfter = Math.min(repeatSeconds ?? secondsPerHour, secondsPerHour) * 1000;
     if (ref === null) this.#closed = noRepository;
-    this.#committed = new CommittedState(ref ?? nowhere, this.#state, log);
+    this.#committed = new CommittedState(ref ?? noStateRef, this.#state, log);
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
     this.#checkpointer = new Checkpointer({
       journal: this.#journal,
@@ -104,7 +104,7 @@ export class StateStore implements CurrentCounts {
   /** A bot's latest count, with the time it was written; undefined when it never had one. */
   latest(id: BotId): Count | undefined {
     const count = this.#state.count(id);
-    return count && { value: count.value, at: clockTime(count.at) };
+    return count && { value: count.value, at: toClockTime(count.at) };
   }
 
   reportedAt(id: BotId): number | undefined {
@@ -148,7 +148,8 @@ export class StateStore implements CurrentCounts {
     const pending = this.#pending.get(id);
     const known = this.#state.count(id);
     // An entry that is not durable yet, or a refused one that may be on disk, is newer than the known count.
-    const isKnown = known?.value === count && Math.abs(Date.now() - clockTime(known.at)) <= this.#repeatAfter;
+    const isKnown =
+      known?.value === count && Math.abs(Date.now() - toClockTime(known.at)) <= this.#repeatAfter;
     if (isKnown && pending === undefined && !this.#journal.mayHoldRefused) {
       this.#repeatedAt.set(id, Date.now());
       return;
@@ -171,7 +172,7 @@ export class StateStore implements CurrentCounts {
    */
   follow(): Promise<void> | undefined {
     return this.#committed.follow()?.catch((error: unknown) => {
-      throw unavailable(`the state ref cannot be read: ${messageOf(error)}`, error);
+      throw createUnavailableError(`the state ref cannot be read: ${messageOf(error)}`, error);
     });
   }
 
@@ -184,7 +185,7 @@ export class StateStore implements CurrentCounts {
     try {
       return await work(this.#committed);
     } catch (error) {
-      throw unavailable(`the state ref cannot be written: ${messageOf(error)}`, error);
+      throw createUnavailableError(`the state ref cannot be written: ${messageOf(error)}`, error);
     }
   }
 
@@ -229,13 +230,13 @@ export class StateStore implements CurrentCounts {
   }
 }
 
-const anHour = 60 * 60;
+const secondsPerHour = 60 * 60;
 
 const noRepository =
   'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';
 
 /** The state ref of a catalogue that is in no repository. */
-const nowhere: StateRef = {
+const noStateRef: StateRef = {
   read: async () => ({ commit: null, files: new Map() }),
   tip: async () => null,
   commit: async () => {
@@ -244,7 +245,7 @@ const nowhere: StateRef = {
   peek: () => '',
 };
 
-function unavailable(message: string, error: unknown): WritesUnavailableError {
+function createUnavailableError(message: string, error: unknown): WritesUnavailableError {
   return error instanceof WritesUnavailableError
     ? error
     : new WritesUnavailableError(message, { cause: error });

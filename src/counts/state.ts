@@ -2,14 +2,14 @@ import { type BotId, compareBotIds } from '../bot/id.ts';
 import type { TokenDigest } from '../bot/token.ts';
 import {
   type BotState,
-  botStateOf,
+  createBotState,
   type Count,
   isAhead,
   type TokenState,
-  laterCount,
+  chooseLaterCount,
   mergeTokens,
 } from './bot-state.ts';
-import { shardNumber } from './shards.ts';
+import { toShardNumber } from './shards.ts';
 
 /** The state of every bot, in memory. A bot's state changes by merging only. */
 export class State {
@@ -49,14 +49,14 @@ export class State {
   /** Merges `botState` into the state of a bot. Returns whether anything changed. */
   merge(id: BotId, botState: BotState): boolean {
     const known = this.#bots.get(id);
-    const count = laterCount(known?.count, botState.count);
+    const count = chooseLaterCount(known?.count, botState.count);
     const token = mergeTokens(known?.token, botState.token);
     if (known !== undefined && known.count === count && known.token === token) return false;
     if (known === undefined) this.#addToShard(id);
     if (known?.count?.value !== count?.value) this.#version++;
     if (known?.token?.digest !== token?.digest) this.#moveToken(id, known?.token, token);
     if (count !== undefined && isAhead(count.at)) this.#ahead.add(id);
-    this.#bots.set(id, botStateOf(count, token));
+    this.#bots.set(id, createBotState(count, token));
     return true;
   }
 
@@ -79,7 +79,7 @@ export class State {
   }
 
   #addToShard(id: BotId): void {
-    const number = shardNumber(id);
+    const number = toShardNumber(id);
     const shard = this.#shards.get(number);
     if (shard === undefined) {
       this.#shards.set(number, { ids: [id], sorted: true });

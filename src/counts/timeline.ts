@@ -9,8 +9,8 @@ export interface PastState {
   readonly subject: string;
 }
 
-export const secondsAnHour = 60 * 60;
-export const secondsADay = 24 * secondsAnHour;
+export const secondsPerHour = 60 * 60;
+export const secondsPerDay = 24 * secondsPerHour;
 
 /** The days before today for which hourly counts are kept. */
 export const hourlyDays = 30;
@@ -31,7 +31,7 @@ export async function readHistory(repository: Repository, tip: string): Promise<
  * @param history newest first
  * @param seconds the length of a period
  */
-export function lastOfPeriods<T extends { readonly time: number }>(
+export function findLastOfPeriods<T extends { readonly time: number }>(
   history: readonly T[],
   seconds: number,
 ): Map<number, T> {
@@ -48,8 +48,11 @@ export function lastOfPeriods<T extends { readonly time: number }>(
  * Leaves out commits that were dated by a clock that was wrong: in the future, or before Botshelf existed.
  * @param now seconds since the epoch
  */
-export function believable<T extends { readonly time: number }>(history: readonly T[], now: number): T[] {
-  return history.filter(({ time }) => time >= earliest && time <= now);
+export function withPlausibleTimes<T extends { readonly time: number }>(
+  history: readonly T[],
+  now: number,
+): T[] {
+  return history.filter(({ time }) => time >= minTime && time <= now);
 }
 
-const earliest = Date.UTC(2020, 0) / 1000;
+const minTime = Date.UTC(2020, 0) / 1000;

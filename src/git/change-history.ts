@@ -1,4 +1,4 @@
-import { type ChangedFile, kindOf } from './changed-files.ts';
+import { type ChangedFile, toFileKind } from './changed-files.ts';
 import { parseRawDiff, rawDiffOptions } from './raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
@@ -13,20 +13,20 @@ export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
 /**
  * Returns the commits of a range, newest first, and the file versions that they add below `folder`, also those that a
  * later one removes. What a merge takes from a parent counts as that parent's.
- * @throws {OutputLimitError} when git prints more than `most` bytes
+ * @throws {OutputLimitError} when git prints more than `maxBytes` bytes
  */
-export async function changeHistory(
+export async function readChangeHistory(
   folder: string,
   { base, head }: RevisionRange,
-  most: number,
+  maxBytes: number,
 ): Promise<{ readonly commits: readonly string[]; readonly versions: readonly FileVersion[] }> {
-  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], most);
+  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], maxBytes);
   const commits = output.split('\n').slice(0, -1);
   if (commits.length === 0) return { commits, versions: [] };
   const input = commits.map((id) => `${id}\n`).join('');
-  const diffs = await runLimited(folder, ['diff-tree', ...diffOptions], most, input);
+  const diffs = await runLimited(folder, ['diff-tree', ...diffOptions], maxBytes, input);
   const versions = parseRawDiff(diffs).flatMap(({ header, path, after }) => {
-    const kind = kindOf(after);
+    const kind = toFileKind(after);
     return after === null ? [] : { commit: header.trim(), path, kind, blob: after.id };
   });
   return { commits, versions };
@@ -34,8 +34,8 @@ export async function changeHistory(
 
 /** Git printed more than the limit. */
 export class OutputLimitError extends Error {
-  constructor(most: number) {
-    super(`git printed more than ${most} bytes`);
+  constructor(maxBytes: number) {
+    super(`git printed more than ${maxBytes} bytes`);
     this.name = 'OutputLimitError';
   }
 }
@@ -43,14 +43,14 @@ export class OutputLimitError extends Error {
 async function runLimited(
   folder: string,
   args: readonly string[],
-  most: number,
+  maxBytes: number,
   input?: string,
 ): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   const take = (piece: Buffer): void => {
     length += piece.length;
-    if (length > most) throw new OutputLimitError(most);
+    if (length > maxBytes) throw new OutputLimitError(maxBytes);
     pieces.push(piece);
   };
   await runCommandLineGit(folder, args, { take, ...(input !== undefined && { input }) });

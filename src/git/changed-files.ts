@@ -1,7 +1,7 @@
 import { parseRawDiff, rawDiffOptions } from './raw-diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import type { GitFile } from './file-change.ts';
-import { kindOfMode } from './objects/tree.ts';
+import { toKind } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 
 /** A file that differs from a revision. Paths are relative to the folder of the query, with `/`. */
@@ -11,7 +11,7 @@ export interface ChangedFile {
   /** Where it was; null when it is new. */
   readonly previousPath: string | null;
   /** What it is now. */
-  readonly kind: Exclude<ReturnType<typeof kindOfMode>, 'folder'> | 'gone';
+  readonly kind: Exclude<ReturnType<typeof toKind>, 'folder'> | 'gone';
   /** The Git blob id of its bytes as they were; null when it is new. */
   readonly previousBlob: string | null;
   /** The Git blob id of what it is now; null when it is gone, or is only in the work tree. */
@@ -23,7 +23,7 @@ export interface ChangedFile {
  * `watched`, files and folders in it, also files that are not tracked. A file counts as moved when four fifths of it are the
  * same.
  */
-export async function changesInWorkTree(
+export async function listWorkTreeChanges(
   folder: string,
   { before }: RevisionRange,
   watched: readonly string[],
@@ -32,7 +32,7 @@ export async function changesInWorkTree(
     runCommandLineGit(folder, ['diff', ...diffOptions, before, '--']),
     runCommandLineGit(folder, ['ls-files', '--others', '-z', '--', ...watched]),
   ]);
-  const files = changesIn(diff);
+  const files = parseDiff(diff);
   for (const path of untracked.split('\0')) {
     const known = files.get(path);
     // An untracked repository within ours is listed as a folder, with a slash at its end.
@@ -43,9 +43,9 @@ export async function changesInWorkTree(
 }
 
 /** Returns what differs below `folder` between two commits or trees. Work tree and index are not read. */
-export async function changesInTrees(folder: string, before: string, after: string): Promise<ChangedFile[]> {
+export async function listTreeChanges(folder: string, before: string, after: string): Promise<ChangedFile[]> {
   const diff = await runCommandLineGit(folder, ['diff', ...diffOptions, before, after, '--']);
-  return [...changesIn(diff).values()];
+  return [...parseDiff(diff).values()];
 }
 
 const added = { previousPath: null, previousBlob: null, blob: null };
@@ -61,14 +61,14 @@ const diffOptions = [
 ];
 
 /** Returns the changed files by path; the last entry of a path counts. */
-function changesIn(diff: string): Map<string, ChangedFile> {
+function parseDiff(diff: string): Map<string, ChangedFile> {
   return new Map(
     parseRawDiff(diff).map(({ path, previousPath, before, after, status }) => {
       const isNew = /^[AC]/.test(status);
       const file: ChangedFile = {
         path,
         previousPath: isNew ? null : previousPath,
-        kind: kindOf(after),
+        kind: toFileKind(after),
         previousBlob: isNew ? null : (before[0]?.id ?? null),
         blob: after === null || /^0+$/.test(after.id) ? null : after.id,
       };
@@ -78,7 +78,7 @@ function changesIn(diff: string): Map<string, ChangedFile> {
 }
 
 /** Returns the kind of a file of a Git tree or of the work tree. */
-export function kindOf(file: GitFile | null): ChangedFile['kind'] {
-  const kind = file === null ? 'gone' : kindOfMode(file.mode);
+export function toFileKind(file: GitFile | null): ChangedFile['kind'] {
+  const kind = file === null ? 'gone' : toKind(file.mode);
   return kind === 'folder' ? 'file' : kind;
 }

@@ -35,7 +35,7 @@ export async function fetchMissing(
   folder: string,
   ...revisions: readonly (readonly string[])[]
 ): Promise<void> {
-  const remote = await promisorRemote(folder);
+  const remote = await findPromisorRemote(folder);
   if (remote === undefined) return;
   const lists = await Promise.all(
     revisions.map(async (args) => await runCommandLineGit(folder, [...listMissing, ...args])),
@@ -47,7 +47,7 @@ export async function fetchMissing(
 }
 
 /** Returns the remote that a partial clone fetches from; undefined for any other clone. */
-async function promisorRemote(folder: string): Promise<string | undefined> {
+async function findPromisorRemote(folder: string): Promise<string | undefined> {
   const query = ['config', '--bool', '--get-regexp', String.raw`^remote\..*\.promisor$`];
   const lines = await runCommandLineGit(folder, query, { accepts: 1 });
   return /^remote\.(.+)\.promisor true$/m.exec(lines)?.[1];

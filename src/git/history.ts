@@ -23,6 +23,6 @@ export async function mergeBase(repository: Repository, a: string, b: string): P
 }
 
 /** Returns the id of the tree of a commit. @throws {GitError} */
-export async function treeOf(repository: Repository, commit: string): Promise<string | undefined> {
+export async function readTreeId(repository: Repository, commit: string): Promise<string | undefined> {
   return (await repository.objects.readOne(`${commit}^{tree}`))?.id;
 }

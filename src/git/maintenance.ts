@@ -5,7 +5,7 @@ import { fsyncFolders } from '../lib/fsync.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -61,7 +61,7 @@ export class Maintenance {
       this.#prunedOn = today;
       const pruned = await prune(repository);
       if (pruned === 0) return;
-      log.info({ commits: pruned }, `pruned ${counted(pruned, 'old commit')} of the state`);
+      log.info({ commits: pruned }, `pruned ${formatCount(pruned, 'old commit')} of the state`);
       await this.#writeGraph(repository, '--split=replace');
       await this.#repack(repository, keepUnreachable);
     } catch (error) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../lib/errors.ts';
-import { foldersUpTo, fsyncFolders } from '../lib/fsync.ts';
+import { listFoldersUpTo, fsyncFolders } from '../lib/fsync.ts';
 import { GitError } from './process/git-error.ts';
 import type { Repository } from './repository.ts';
 
@@ -97,12 +97,12 @@ export async function updateRefs(repository: Repository, updates: RefUpdates): P
 /** Moves refs as updateRefs does, durably: resolves when they would survive a power loss. */
 export async function moveRefs(repository: Repository, updates: RefUpdates): Promise<void> {
   await updateRefs(repository, updates);
-  await fsyncFolders([...updates.keys()].flatMap((ref) => foldersOfRef(repository, ref)));
+  await fsyncFolders([...updates.keys()].flatMap((ref) => listRefFolders(repository, ref)));
 }
 
 /** Returns the folders in which the file of a ref may be new. */
-export function foldersOfRef({ commonDir }: Repository, ref: string): string[] {
-  return foldersUpTo(commonDir, join(commonDir, ref));
+export function listRefFolders({ commonDir }: Repository, ref: string): string[] {
+  return listFoldersUpTo(commonDir, join(commonDir, ref));
 }
 
 /** Git failed, and the ref cannot be read: the change may or may not be saved. */

@@ -17,7 +17,7 @@ export interface RemovedFile {
  * @param signal ends it
  * @throws {GitError} also when it is ended
  */
-export async function* removedFiles(
+export async function* listRemovedFiles(
   repository: Repository,
   folder: string,
   signal: AbortSignal,
@@ -25,16 +25,16 @@ export async function* removedFiles(
   const head = await readHead(repository);
   if (head === null) return;
   const options = { background: true, signal };
-  const output = await repository.run(['rev-list', `--max-count=${mostCommits}`, head], options);
+  const output = await repository.run(['rev-list', `--max-count=${maxCommits}`, head], options);
   const commits = output.split('\n').slice(0, -1);
   for (let i = 0; i < commits.length; i += commitsAtOnce) {
     const input = `${commits.slice(i, i + commitsAtOnce).join('\n')}\n`;
-    yield parse(await repository.run([...diffTree, '--', folder], { ...options, input }));
+    yield parseRemovals(await repository.run([...diffTree, '--', folder], { ...options, input }));
   }
 }
 
 /** Reading them takes a minute at most, of a catalogue of 100,000 bots. */
-const mostCommits = 100_000;
+const maxCommits = 100_000;
 
 /** Some tenths of a second, and the memory for what they removed. */
 const commitsAtOnce = 1000;
@@ -46,7 +46,7 @@ const diffTree =
   );
 
 /** Parses the time of each commit and the paths after it, as they are needed. A merge has an empty field between the two. */
-function* parse(output: string): Generator<RemovedFile> {
+function* parseRemovals(output: string): Generator<RemovedFile> {
   let time = 0;
   for (const [, field = ''] of output.matchAll(/\n?([^\0]*)\0/g)) {
     if (/^\d+$/.test(field)) time = Number(field);

@@ -1,14 +1,14 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../bot/errors.ts';
-import { diskFullError, writeError } from '../bot/write-error.ts';
+import { createDiskFullError, writeError } from '../bot/write-error.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
 import { GitError, noGit } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';
 import { ObjectReader } from './objects/object-reader.ts';
-import { ownershipProblem } from './process/ownership.ts';
+import { findOwnershipProblem } from './process/ownership.ts';
 import { TreeCache } from './objects/tree-cache.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
@@ -71,7 +71,7 @@ export async function openRepository(
     trees: new TreeCache(objects),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
     run: async (args, { signal, ...options } = {}) => await client.run({ folder, args, ...options }, signal),
-    branch: () => branchOf(gitDir),
+    branch: () => readBranch(gitDir),
   };
 }
 
@@ -142,11 +142,11 @@ export class RepositoryOpener {
 }
 
 /** Returns the error for a failed write to Git: its message says what an operator has to do. */
-export function unavailableBecause(error: unknown): WritesUnavailableError {
+export function toUnavailableError(error: unknown): WritesUnavailableError {
   if (error instanceof WritesUnavailableError) return error;
   if (error instanceof GitError) {
-    if (noRoom.test(error.stderr)) return diskFullError(error, 'the repository');
-    const failed = `git could not write (${lastLine(error.stderr) || error.message}): look at the disk and the repository`;
+    if (noRoom.test(error.stderr)) return createDiskFullError(error, 'the repository');
+    const failed = `git could not write (${findLastLine(error.stderr) || error.message}): look at the disk and the repository`;
     return new WritesUnavailableError(error.notStarted ? noGit : failed, { cause: error });
   }
   const isKnown = !(error instanceof UnknownOutcomeError);
@@ -164,7 +164,7 @@ const tooFast = 'the branch moves faster than a change can be committed: send it
 const noRepositoryForOwners =
   'changes cannot be saved: the catalogue is in no Git repository that the service can write to';
 
-function lastLine(text: string): string {
+function findLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
@@ -192,19 +192,19 @@ async function findRepository(catalogue: string, client: GitClient): Promise<Rep
     const [folder = '', prefix = ''] = await revParse('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
-    throw new WritesUnavailableError(noRepository(catalogue, error), {
+    throw new WritesUnavailableError(describeNoRepository(catalogue, error), {
       cause: error,
       forOwners: noRepositoryForOwners,
     });
   }
 }
 
-function noRepository(catalogue: string, error: unknown): string {
+function describeNoRepository(catalogue: string, error: unknown): string {
   if (error instanceof GitError && error.notStarted) return noGit;
   if (!existsSync(`${catalogue}/.`)) return `${catalogue} is not a folder: set BOTSHELF_CATALOGUE to a clone`;
-  const problem = error instanceof GitError ? ownershipProblem(error.stderr) : undefined;
+  const problem = error instanceof GitError ? findOwnershipProblem(error.stderr) : undefined;
   if (problem !== undefined) return problem;
-  const output = error instanceof GitError ? lastLine(error.stderr) : messageOf(error);
+  const output = error instanceof GitError ? findLastLine(error.stderr) : messageOf(error);
   return `${catalogue} is in no Git repository that can be written to (${output}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
 }
 
@@ -225,16 +225,16 @@ function ensureWritable({ folder, gitDir, commonDir }: Repository): void {
     for (const path of [folder, gitDir, join(commonDir, 'objects'), join(commonDir, 'refs/heads')])
       accessSync(path, constants.W_OK);
   } catch (error) {
-    throw unavailableBecause(error);
+    throw toUnavailableError(error);
   }
 }
 
-function branchOf(gitDir: string): string {
+function readBranch(gitDir: string): string {
   let head: string;
   try {
     head = readFileSync(join(gitDir, 'HEAD'), 'utf8');
   } catch (error) {
-    throw unavailableBecause(error);
+    throw toUnavailableError(error);
   }
   const branch = /^ref: (refs\/heads\/.+)\n$/.exec(head)?.[1];
   if (branch === 'refs/heads/.invalid') {

@@ -22,13 +22,13 @@ export interface RevisionRange {
  * Without `head` it goes from where HEAD branched off to the work tree.
  * @throws {UserError} where the revision or the repository does not exist here, or git is missing or too old
  */
-export async function revisionRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
-  const target = await commitOf(folder, base);
-  const tip = await commitOf(folder, head ?? 'HEAD');
+export async function resolveRange(folder: string, base: string, head?: string): Promise<RevisionRange> {
+  const target = await resolveCommit(folder, base);
+  const tip = await resolveCommit(folder, head ?? 'HEAD');
   const [fork = target, ...more] = await mergeBases(folder, target, tip, [base, head ?? 'HEAD']);
   const range = { base: target, head: tip, before: target, conflicts: [] };
   if (head === undefined) {
-    if (more.length > 0) throw new UserError(severalBasesMessage(base));
+    if (more.length > 0) throw new UserError(describeSeveralBases(base));
     return { ...range, before: fork, after: null };
   }
   if (more.length === 0 && fork === target) return { ...range, after: tip };
@@ -91,14 +91,14 @@ async function mergeBases(
     return (await runCommandLineGit(folder, ['merge-base', '--all', target, tip])).trim().split('\n');
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (await isShallow(folder)) throw new UserError(shallowMessage(base));
+    if (await isShallow(folder)) throw new UserError(describeShallowClone(base));
     throw new UserError(
       `${head} and ${JSON.stringify(base)} have no commit in common: name a revision that this branch started from`,
     );
   }
 }
 
-function severalBasesMessage(base: string): string {
+function describeSeveralBases(base: string): string {
   return `HEAD and ${JSON.stringify(base)} have merged each other, so that no single commit says what changed since: merge ${JSON.stringify(base)} into this branch first, or commit and add --head HEAD`;
 }
 
@@ -106,30 +106,30 @@ function severalBasesMessage(base: string): string {
  * Resolves a revision. Only here is a text of the user an argument of git, after the end of options; later arguments
  * are ids.
  */
-async function commitOf(folder: string, revision: string): Promise<string> {
+async function resolveCommit(folder: string, revision: string): Promise<string> {
   try {
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
     return (await runCommandLineGit(folder, args)).trim();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw await revisionError(folder, revision, error);
+    throw await createRevisionError(folder, revision, error);
   }
 }
 
-async function revisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
+async function createRevisionError(folder: string, revision: string, failure: GitError): Promise<UserError> {
   const shallow = await isShallow(folder);
   if (shallow === undefined) {
     return new UserError(
       `git cannot read ${folder}: ${failure.reason || 'it is in no Git repository'}; --base needs a clone`,
     );
   }
-  if (shallow) return new UserError(shallowMessage(revision));
+  if (shallow) return new UserError(describeShallowClone(revision));
   return new UserError(
     `${JSON.stringify(revision)} is no commit here: fetch it first, or name another revision such as origin/main`,
   );
 }
 
-function shallowMessage(revision: string): string {
+function describeShallowClone(revision: string): string {
   return `this clone is shallow and lacks what it shares with ${JSON.stringify(revision)}: fetch the whole history (git fetch --unshallow)`;
 }
 

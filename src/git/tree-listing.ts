@@ -12,7 +12,7 @@ export interface ListedEntry extends TreeEntry {
 
 /**
  * Lists what is directly in `folders` of a commit, in Git's order.
- * @param folders relative to `root`; never names of a stranger's choice
+ * @param folders relative to `root`; must not be user input
  * @throws as runCommandLineGit does
  */
 export async function listTrees(

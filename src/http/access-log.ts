@@ -14,14 +14,22 @@ export function logAccess(handle: RequestHandler, log: Log): RequestHandler {
     const started = performance.now();
     const { method = '', socket } = request;
     // Now, as the application's address of a page may be another one.
-    const path = pathOf(request);
+    const path = toLoggedPath(request);
     const before = socket.bytesWritten;
     response.once('close', () => {
       const status = response.statusCode;
       const ms = Math.round((performance.now() - started) * 10) / 10;
       const bytes = socket.bytesWritten - before;
       const aborted = !response.writableFinished;
-      const fields = { method, path, status, ms, bytes, id: requestId(request), ...(aborted && { aborted }) };
+      const fields = {
+        method,
+        path,
+        status,
+        ms,
+        bytes,
+        id: readRequestId(request),
+        ...(aborted && { aborted }),
+      };
       log.info(fields, `${method} ${path} ${aborted ? 'aborted' : status}`);
     });
     handle(request, response);
@@ -29,7 +37,7 @@ export function logAccess(handle: RequestHandler, log: Log): RequestHandler {
 }
 
 /** Returns the ID of a request: a new UUID at the first call, and the same for the same request. */
-export function requestId(request: IncomingMessage): string {
+export function readRequestId(request: IncomingMessage): string {
   const id = ids.get(request) ?? randomUUID();
   ids.set(request, id);
   return id;
@@ -37,10 +45,10 @@ export function requestId(request: IncomingMessage): string {
 
 const ids = new WeakMap<IncomingMessage, string>();
 
-function pathOf({ url = '' }: IncomingMessage): string {
+function toLoggedPath({ url = '' }: IncomingMessage): string {
   const path = (url.split('?', 1)[0] ?? '').replace(/[^\x21-\x7E]/g, '?');
-  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
 }
 
 /** Characters. */
-const longestPath = 500;
+const maxPathLength = 500;

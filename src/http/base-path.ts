@@ -8,17 +8,17 @@ import type { Router } from '@koa/router';
  * @param routers the routes that are below the public address
  */
 export function withoutBasePath(basePath: string, routers: readonly Router[]): (url: string) => string {
-  const names = new Set(routers.flatMap(({ stack }) => stack.map(({ path }) => firstName(String(path)))));
-  const isOwnName = names.has(firstName(basePath));
+  const names = new Set(routers.flatMap(({ stack }) => stack.map(({ path }) => readFirstName(String(path)))));
+  const isOwnName = names.has(readFirstName(basePath));
   return (url) => {
     if (!url.startsWith(basePath)) return url;
     const rest = url.slice(basePath.length);
-    if (rest.startsWith('/')) return names.has(firstName(rest)) ? rest : url;
+    if (rest.startsWith('/')) return names.has(readFirstName(rest)) ? rest : url;
     return !isOwnName && /^(?:\?|$)/.test(rest) ? `/${rest}` : url;
   };
 }
 
 /** Returns the first name in a path; empty for that of the front page. */
-function firstName(path: string): string {
+function readFirstName(path: string): string {
   return /^\/([^/?]*)/.exec(path)?.[1] ?? '';
 }

@@ -20,11 +20,11 @@ export type Body = Buffer | Pieces;
 
 /** Whether a body is so large that it is compressed while it is sent, and not kept. */
 export function isStreamed(body: Body): body is Pieces {
-  return !Buffer.isBuffer(body) && body.bytes > mostKept;
+  return !Buffer.isBuffer(body) && body.bytes > maxKeptBytes;
 }
 
 /** Bytes before compression, which are a third of that or less after it. */
-const mostKept = 128 * 1024 * 1024;
+const maxKeptBytes = 128 * 1024 * 1024;
 
 /**
  * Compressed bodies by digest, least recently used first out. Bodies in pieces are compressed one at a time: several at
@@ -54,7 +54,7 @@ export class CompressedBodies {
   async get(digest: string, coding: Coding, body: Body): Promise<Body> {
     if (!isStreamed(body))
       return await this.#cache.forceFetch(`${digest} ${coding}`, { context: { body, coding } });
-    if (this.#streams >= mostStreams) throw new QueueFullError(mostStreams);
+    if (this.#streams >= maxStreams) throw new QueueFullError(maxStreams);
     return { bytes: body.bytes, read: () => this.#compressSlowly(body, coding) };
   }
 
@@ -62,7 +62,7 @@ export class CompressedBodies {
   async *#compressSlowly(body: Pieces, coding: Coding): AsyncGenerator<Buffer> {
     this.#streams++;
     const compressed: Buffer[] = [];
-    const output = compressor(coding).on('data', (bytes: Buffer) => compressed.push(bytes));
+    const output = createCompressor(coding).on('data', (bytes: Buffer) => compressed.push(bytes));
     const ended = finished(output);
     // An error of the compressor rejects the write, too.
     ended.catch(() => {});
@@ -82,7 +82,7 @@ export class CompressedBodies {
 }
 
 /** Bodies that are compressed while they are sent, each with half a megabyte of memory. */
-const mostStreams = 32;
+const maxStreams = 32;
 
 /** Resolves when the piece is compressed. */
 async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<void> {
@@ -92,25 +92,27 @@ async function writeTo(output: Gzip | BrotliCompress, piece: Buffer): Promise<vo
 }
 
 async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
-  return await (coding === 'br' ? brotliOf(body, brotliOptions(5, body.length)) : gzipOf(body, { level: 6 }));
+  return await (coding === 'br'
+    ? brotliOf(body, createBrotliOptions(5, body.length))
+    : gzipOf(body, { level: 6 }));
 }
 
 /** Compresses a body in pieces: faster and less than one in one piece, as it is large. */
 export async function compressPieces(pieces: AsyncIterable<Buffer>, coding: Coding): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  await pipeline(pieces, compressor(coding), async (compressed) => {
+  await pipeline(pieces, createCompressor(coding), async (compressed) => {
     for await (const chunk of compressed) chunks.push(chunk as Buffer);
   });
   return Buffer.concat(chunks);
 }
 
-function compressor(coding: Coding): Gzip | BrotliCompress {
-  return coding === 'br' ? createBrotliCompress(brotliOptions(4)) : createGzip({ level: 1 });
+function createCompressor(coding: Coding): Gzip | BrotliCompress {
+  return coding === 'br' ? createBrotliCompress(createBrotliOptions(4)) : createGzip({ level: 1 });
 }
 
 const gzipOf = promisify<Buffer, { level: number }, Buffer>(gzip);
-const brotliOf = promisify<Buffer, ReturnType<typeof brotliOptions>, Buffer>(brotliCompress);
+const brotliOf = promisify<Buffer, ReturnType<typeof createBrotliOptions>, Buffer>(brotliCompress);
 
-function brotliOptions(quality: number, size = 0): { params: Record<number, number> } {
+function createBrotliOptions(quality: number, size = 0): { params: Record<number, number> } {
   return { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size } };
 }

@@ -16,13 +16,13 @@ export function queuePipelined(
   const { socket } = request;
   const count = (waiting.get(socket) ?? 0) + 1;
   waiting.set(socket, count);
-  if (count > mostWaiting) {
-    if (count === mostWaiting + 1) endSoon(socket);
+  if (count > maxWaitingRequests) {
+    if (count === maxWaitingRequests + 1) destroySoon(socket);
     return;
   }
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1;
-    if (left >= mostWaiting) refuseAll(response);
+    if (left >= maxWaitingRequests) refuseAll(response);
     else {
       if (left > 0) waiting.set(socket, left);
       else waiting.delete(socket);
@@ -35,7 +35,7 @@ export function queuePipelined(
  * Whether bytes written to the connection now are read as the response to the client's last request: no other response is
  * in progress.
  */
-export function isFree(socket: Socket): boolean {
+export function hasNoResponseInProgress(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & WithResponse;
   if (!response) return true;
   if (response.writableEnded) return !waiting.has(socket);
@@ -56,7 +56,7 @@ export function endAfterResponse(socket: Socket): void {
 const waiting = new WeakMap<Socket, number>();
 
 /** 32 with the one that is handled. */
-const mostWaiting = 31;
+const maxWaitingRequests = 31;
 
 /**
  * Where Node keeps a connection's current response. Undocumented; test/http/pipelining.test.ts checks it for every
@@ -67,7 +67,7 @@ interface WithResponse {
 }
 
 /** Stops reading, and ends the connection after a second at most. */
-function endSoon(socket: Socket): void {
+function destroySoon(socket: Socket): void {
   socket.pause();
   setTimeout(() => socket.destroy(), 1000).unref();
 }
@@ -76,7 +76,7 @@ function endSoon(socket: Socket): void {
 function refuseAll(response: ServerResponse): void {
   const problem = new ProblemError(
     'too-many-requests',
-    `more than ${mostWaiting + 1} requests at once on one connection: wait for responses before sending more`,
+    `more than ${maxWaitingRequests + 1} requests at once on one connection: wait for responses before sending more`,
     { headers: { 'Retry-After': '1', Connection: 'close' } },
   );
   sendProblem(response, problem);

@@ -9,7 +9,7 @@ import {
 import { QueueFullError } from '../lib/serial-queue.ts';
 import { LogThrottle } from '../lib/log-throttle.ts';
 import type { Log } from '../lib/log.ts';
-import { requestId } from './access-log.ts';
+import { readRequestId } from './access-log.ts';
 import { ProblemError } from './problem.ts';
 
 /** Logs what the operator should know about a thrown error, and returns its problem. */
@@ -21,7 +21,7 @@ export function handleErrors(report: ReportError): (ctx: Context, next: Next) =>
     try {
       await next();
     } catch (error) {
-      send(ctx, report(ctx, error));
+      writeProblem(ctx, report(ctx, error));
     }
   };
 }
@@ -33,19 +33,19 @@ export const requestIdHeader = 'X-Request-Id';
 export function createReportError(log: Log, basePath = ''): ReportError {
   const reasons = new LogThrottle();
   return (ctx, error) => {
-    const problem = problemOf(error, basePath);
+    const problem = toProblem(error, basePath);
     const request = { method: ctx.method, path: ctx.path };
-    if (error instanceof WritesUnavailableError && reasons.begins(error.forOwners))
+    if (error instanceof WritesUnavailableError && reasons.shouldLog(error.forOwners))
       log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
     if (problem.kind !== 'unexpected') return problem;
-    const id = requestId(ctx.req);
+    const id = readRequestId(ctx.req);
     log.error({ err: error, ...request, id }, `request ${id} failed unexpectedly, the client got status 500`);
     return new ProblemError('unexpected', problem.message, { headers: { [requestIdHeader]: id } });
   };
 }
 
 /** Maps an error to a problem; an unexpected error becomes a plain 500. @param basePath as that of createReportError */
-export function problemOf(error: unknown, basePath = ''): ProblemError {
+export function toProblem(error: unknown, basePath = ''): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof WritesUnavailableError || error instanceof EditConflictError) {
     const headers = { 'Retry-After': String(error.retryAfter) };
@@ -76,7 +76,7 @@ export function sendProblem(response: ServerResponse, problem: ProblemError): vo
 
 const problemHeaders = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
 
-function send(ctx: Context, problem: ProblemError): void {
+function writeProblem(ctx: Context, problem: ProblemError): void {
   for (const name of ['ETag', 'Link', 'X-Total-Count', 'Content-Encoding']) ctx.remove(name);
   ctx.status = problem.status;
   ctx.set({ ...problemHeaders, ...problem.headers });

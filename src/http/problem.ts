@@ -56,14 +56,14 @@ export class ProblemError extends Error {
 
   /** Makes a problem from its errors. Names only the first, as the client decides how many there are. */
   static ofErrors(kind: ProblemKind, errors: readonly ProblemDetail[]): ProblemError {
-    const named = errors.slice(0, mostErrors);
+    const named = errors.slice(0, maxErrors);
     const sentences = named.map(({ pointer, detail }) => `${pointer.replace(/^\?/, '') || '""'}: ${detail}`);
-    return new ProblemError(kind, listing(sentences, errors.length), { errors: named });
+    return new ProblemError(kind, joinSentences(sentences, errors.length), { errors: named });
   }
 
   /** Makes a problem from several sentences. */
   static ofSentences(kind: ProblemKind, sentences: readonly string[]): ProblemError {
-    return new ProblemError(kind, listing(sentences.slice(0, mostErrors), sentences.length));
+    return new ProblemError(kind, joinSentences(sentences.slice(0, maxErrors), sentences.length));
   }
 
   get status(): number {
@@ -84,9 +84,9 @@ export class ProblemError extends Error {
 }
 
 /** Errors that a document names. */
-const mostErrors = 20;
+const maxErrors = 20;
 
-function listing(sentences: readonly string[], total: number): string {
+function joinSentences(sentences: readonly string[], total: number): string {
   const more = total - sentences.length;
   return [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

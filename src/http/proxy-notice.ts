@@ -18,8 +18,8 @@ export class ProxyNotice {
     return this.#fault;
   }
 
-  /** Middleware that looks at the headers of each request until it finds one that a proxy adds. */
-  look(ctx: Context, next: Next): Promise<void> {
+  /** Middleware: checks the headers of each request until one is found that a proxy adds. */
+  check(ctx: Context, next: Next): Promise<void> {
     const { headers } = ctx;
     const [header] = (this.#fault === null && proxyHeaders.find(([, key]) => headers[key])) || [];
     if (header !== undefined) {

@@ -6,7 +6,7 @@ import { ProblemError } from './problem.ts';
  * slow with thousands.
  * @throws {ProblemError} bad-query for more parameters than any route uses
  */
-export function queryOf(ctx: Context): URLSearchParams {
+export function parseQuery(ctx: Context): URLSearchParams {
   const text = ctx.querystring;
   if (hasTooMany(text)) throw new ProblemError('bad-query', `${tooMany}: send only those that are needed`);
   return new URLSearchParams(text);
@@ -16,18 +16,18 @@ export function queryOf(ctx: Context): URLSearchParams {
  * Parses the fields of a form.
  * @throws {ProblemError} bad-request for more fields than any form has
  */
-export function fieldsOf(text: string): URLSearchParams {
+export function parseFields(text: string): URLSearchParams {
   if (hasTooMany(text)) throw new ProblemError('bad-request', `${tooMany}: send only the fields of the form`);
   return new URLSearchParams(text);
 }
 
-const mostParameters = 100;
+const maxParameters = 100;
 
-const tooMany = `there are more than ${mostParameters} parameters`;
+const tooMany = `there are more than ${maxParameters} parameters`;
 
 function hasTooMany(text: string): boolean {
   let count = 1;
-  for (let at = text.indexOf('&'); at !== -1 && count <= mostParameters; at = text.indexOf('&', at + 1))
+  for (let at = text.indexOf('&'); at !== -1 && count <= maxParameters; at = text.indexOf('&', at + 1))
     count++;
-  return count > mostParameters;
+  return count > maxParameters;
 }

@@ -8,7 +8,7 @@ export class RateLimit {
   readonly #limit: number;
   /** The count of each key's minute, which starts with its first event. */
   readonly #counted = new LRUCache<string, { times: number }>({
-    ttl: minute,
+    ttl: msPerMinute,
     maxSize: 16 * 1024 * 1024,
     sizeCalculation: (_counted, key) => key.length * 2 + 300,
   });
@@ -49,5 +49,4 @@ export class RateLimit {
   }
 }
 
-/** Milliseconds. */
-const minute = 60_000;
+const msPerMinute = 60_000;

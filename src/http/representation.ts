@@ -19,7 +19,7 @@ export interface WholeDocument extends Document {
 }
 
 /** Returns the document that has these bytes. */
-export function documentOf(type: string, body: Buffer): WholeDocument {
+export function createDocument(type: string, body: Buffer): WholeDocument {
   return { type, body, digest: hash('sha1', body, 'base64url') };
 }
 
@@ -43,7 +43,7 @@ export async function send(
 ): Promise<void> {
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
-  ctx.set({ ...common, ...headers, ETag: etagOf(digest, coding) });
+  ctx.set({ ...common, ...headers, ETag: formatEtag(digest, coding) });
   (ctx.state as RepeatableState).repeatableWhile = current;
   if (isKnown(ctx)) {
     ctx.status = 304;
@@ -75,12 +75,12 @@ export const readHeaders = {
 };
 
 /** Returns the ETags of a representation, one for each coding. */
-export function etagsOf(digest: string): string[] {
-  return (['identity', 'gzip', 'br'] as const).map((coding) => etagOf(digest, coding));
+export function listEtags(digest: string): string[] {
+  return (['identity', 'gzip', 'br'] as const).map((coding) => formatEtag(digest, coding));
 }
 
 /** Returns the `current` that `send` noted for this response; undefined when it must not be stored. */
-export function repeatableWhile(ctx: Context): (() => boolean) | undefined {
+export function readRepeatCheck(ctx: Context): (() => boolean) | undefined {
   return (ctx.state as RepeatableState).repeatableWhile;
 }
 
@@ -90,8 +90,8 @@ interface RepeatableState {
 
 const compressedBodies = new CompressedBodies();
 
-/** Bytes. A smaller body gains nothing from compression. */
-const worthwhile = 512;
+/** A smaller body gains nothing from compression. */
+const minCompressibleBytes = 512;
 
 /** Media types whose bytes are compressed already. */
 const compressedTypes = /^(?:application\/gzip|image\/(?:png|x-icon))$/;
@@ -100,8 +100,9 @@ function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' 
   if (ctx.accepts(type) === false) {
     throw new ProblemError('not-acceptable', `this resource is ${type}: accept that type, or */*`);
   }
-  const isIncompressible = compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < worthwhile);
-  const codings = isIncompressible ? ['identity'] : [...codingsOf(body), 'identity'];
+  const isIncompressible =
+    compressedTypes.test(type) || (Buffer.isBuffer(body) && body.length < minCompressibleBytes);
+  const codings = isIncompressible ? ['identity'] : [...listCodings(body), 'identity'];
   const coding = ctx.acceptsEncodings(codings);
   if (coding === 'br' || coding === 'gzip' || coding === 'identity') return coding;
   throw new ProblemError(
@@ -111,10 +112,10 @@ function negotiate(ctx: Context, type: string, body: Body): Coding | 'identity' 
 }
 
 /** Returns the codings in the order of preference: of equal size, brotli takes three times the time of gzip. */
-function codingsOf(body: Body): readonly Coding[] {
+function listCodings(body: Body): readonly Coding[] {
   return isStreamed(body) ? ['gzip', 'br'] : ['br', 'gzip'];
 }
 
-function etagOf(digest: string, coding: Coding | 'identity'): string {
+function formatEtag(digest: string, coding: Coding | 'identity'): string {
   return coding === 'identity' ? `"${digest}"` : `"${digest}-${coding}"`;
 }

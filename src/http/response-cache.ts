@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { repeatableWhile } from './representation.ts';
+import { readRepeatCheck } from './representation.ts';
 import { SerializedResponse } from './serialized-response.ts';
 
 /** A response that may be sent again while it is current. */
@@ -44,13 +44,13 @@ export class ResponseCache {
     if (method !== 'GET') return false;
     const all = this.#responses.get(url);
     const key = all && readVaryKey(request);
-    const stored = key && all.find((one) => isSame(one, key));
+    const stored = key && all.find((one) => isSameVaryKey(one, key));
     if (stored === undefined) return false;
     if (!stored.current()) {
       this.#responses.delete(url);
       return false;
     }
-    const kind = kindOf(key?.condition, stored.etag);
+    const kind = selectResponse(key?.condition, stored.etag);
     if (kind === undefined || !stored[kind]?.send(response)) return false;
     this.hits[kind]++;
     return true;
@@ -66,16 +66,17 @@ export class ResponseCache {
     const { method, url = '' } = request;
     const key = readVaryKey(request);
     const etag = response.getHeader('etag');
-    if (key === undefined || method !== 'GET' || url.length > longest || typeof etag !== 'string') return;
+    if (key === undefined || method !== 'GET' || url.length > maxKeyLength || typeof etag !== 'string')
+      return;
     const { accept, encoding, language } = key;
-    if (accept.length + encoding.length + language.length > longest) return;
+    if (accept.length + encoding.length + language.length > maxKeyLength) return;
     const pairs = Object.entries(response.getHeaders()).map(
       ([name, value]) => [name, String(value)] as const,
     );
     const describing = pairs.filter(([name]) => !/^content-(type|length|encoding)$/.test(name)).flat();
     const kept = (this.#responses.get(url) ?? []).filter((one) => one.current());
-    if (body === null && kept.some((one) => isSame(one, key))) return;
-    const others = kept.filter((one) => !isSame(one, key));
+    if (body === null && kept.some((one) => isSameVaryKey(one, key))) return;
+    const others = kept.filter((one) => !isSameVaryKey(one, key));
     const stored = {
       accept,
       encoding,
@@ -86,7 +87,7 @@ export class ResponseCache {
       notModified: new SerializedResponse(304, describing, null),
       current,
     };
-    this.#responses.set(url, [stored, ...others.slice(0, mostVariants - 1)]);
+    this.#responses.set(url, [stored, ...others.slice(0, maxVariants - 1)]);
   }
 }
 
@@ -95,7 +96,7 @@ export function storeResponses(cache: ResponseCache): (ctx: Context, next: Next)
   const storeAfter = async (ctx: Context, next: Next): Promise<void> => {
     await next();
     const { req, res, status, body } = ctx;
-    const current = repeatableWhile(ctx);
+    const current = readRepeatCheck(ctx);
     if (current && status === 304) cache.store(req, res, null, current);
     else if (current && status === 200 && Buffer.isBuffer(body)) cache.store(req, res, body, current);
   };
@@ -103,18 +104,18 @@ export function storeResponses(cache: ResponseCache): (ctx: Context, next: Next)
 }
 
 /** Returns which response a condition selects; undefined where the application has to decide. */
-function kindOf(condition: string | undefined, etag: string): 'whole' | 'notModified' | undefined {
+function selectResponse(condition: string | undefined, etag: string): 'whole' | 'notModified' | undefined {
   if (condition === undefined) return 'whole';
   return condition === etag ? 'notModified' : undefined;
 }
 
 /** Characters of an address, or of a key, above which a response is not stored. */
-const longest = 1000;
+const maxKeyLength = 1000;
 
 /** Responses stored for one address. */
-const mostVariants = 16;
+const maxVariants = 16;
 
-function isSame(a: VaryKey, b: VaryKey): boolean {
+function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
   return a.accept === b.accept && a.encoding === b.encoding && a.language === b.language;
 }
 
@@ -136,7 +137,7 @@ function readVaryKey({
     const name = rawHeaders[i] ?? '';
     const value = rawHeaders[i + 1] ?? '';
     // The length rules out most headers.
-    if (!lengths.has(name.length)) continue;
+    if (!headerLengths.has(name.length)) continue;
     switch (name.toLowerCase()) {
       case 'accept':
         if (accept !== undefined) return undefined;
@@ -170,5 +171,5 @@ function readVaryKey({
   };
 }
 
-/** Of the names above. */
-const lengths = new Set([6, 13, 15, 17]);
+/** Lengths of those names; skips other headers without lower-casing them. */
+const headerLengths = new Set([6, 13, 15, 17]);

@@ -37,7 +37,7 @@ export class SerializedResponse {
     if (open._header !== null || !open.shouldKeepAlive) return false;
     response.statusCode = this.#status;
     if (!this.#hasBody) {
-      open._header = `${this.#head}${dateNow()}\r\n\r\n`;
+      open._header = `${this.#head}${formatDate()}\r\n\r\n`;
       response.end();
     } else {
       open._header = this.#head;
@@ -48,8 +48,8 @@ export class SerializedResponse {
   }
 
   #dated(): Buffer {
-    const now = secondNow();
-    const date = dateNow();
+    const now = readSecond();
+    const date = formatDate();
     if (this.#bytes === undefined) {
       const head = Buffer.from(`${this.#head}${date}\r\n\r\n`, 'latin1');
       this.#bytes = Buffer.concat([head, this.#body ?? Buffer.alloc(0)]);
@@ -72,13 +72,13 @@ interface WrittenHead {
   _headerSent: boolean;
 }
 
-function secondNow(): number {
+function readSecond(): number {
   return Math.floor(Date.now() / 1000);
 }
 
 /** Always 29 characters. */
-function dateNow(): string {
-  const now = secondNow();
+function formatDate(): string {
+  const now = readSecond();
   if (now !== dateSecond) {
     dateSecond = now;
     date = new Date(now * 1000).toUTCString();

@@ -5,7 +5,7 @@ import { report } from 'node:process';
 import type Koa from 'koa';
 import type { Log } from '../lib/log.ts';
 import { logAccess, type RequestHandler } from './access-log.ts';
-import { endAfterResponse, isFree, queuePipelined } from './pipelining.ts';
+import { endAfterResponse, hasNoResponseInProgress, queuePipelined } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
 import { ProblemError, problemKinds } from './problem.ts';
@@ -85,7 +85,7 @@ export async function listen(
 }
 
 /** Returns how many connections to accept, so that file descriptors are left for files, pipes and outgoing sockets. */
-export function connectionLimit(): number {
+export function computeMaxConnections(): number {
   const { userLimits } = report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
   };
@@ -145,7 +145,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  if (!isFree(socket)) {
+  if (!hasNoResponseInProgress(socket)) {
     endAfterResponse(socket);
     return;
   }

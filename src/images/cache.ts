@@ -15,7 +15,7 @@ import { type FetchImage, ImageQueue } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
 import { ImageVariants } from './variants.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 import { WantedImages } from './wanted-images.ts';
 
 /** How far the cache is. */
@@ -209,7 +209,7 @@ export class ImageCache {
     try {
       const names = await this.#store.names();
       const drop = (entry: ImageEntry): void => {
-        if (entry.copy && !names.has(entry.copy.name)) this.#copies.lose(entry);
+        if (entry.copy && !names.has(entry.copy.name)) this.#copies.markLost(entry);
       };
       await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
     } catch (error) {
@@ -230,12 +230,15 @@ export class ImageCache {
     if (this.#closing.signal.aborted) return;
     for (const entry of orphans) {
       if (this.#wanted.has(entry)) continue;
-      this.#queue.forget(entry);
-      await this.#copies.forget(entry);
+      this.#queue.remove(entry);
+      await this.#copies.remove(entry);
     }
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
     if (removed > 0)
-      this.#log.info({ removed }, `image cache: removed ${counted(removed, 'file')} that no bot refers to`);
+      this.#log.info(
+        { removed },
+        `image cache: removed ${formatCount(removed, 'file')} that no bot refers to`,
+      );
   }
 }

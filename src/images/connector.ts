@@ -61,7 +61,7 @@ export class ImageConnector {
     try {
       return await this.#follow(url, abort.signal);
     } catch (error) {
-      throw imageErrorOf(abort.signal.aborted ? abort.signal.reason : error);
+      throw toImageError(abort.signal.aborted ? abort.signal.reason : error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
@@ -75,8 +75,8 @@ export class ImageConnector {
   }
 
   async #follow(start: string, signal: AbortSignal): Promise<Buffer> {
-    let url = checkedUrl(start, start);
-    for (let hops = 0; hops <= mostRedirects; hops += 1) {
+    let url = checkUrl(start, start);
+    for (let hops = 0; hops <= maxRedirects; hops += 1) {
       const response = await request(url, {
         dispatcher: this.#agent,
         signal,
@@ -86,12 +86,12 @@ export class ImageConnector {
           'accept-encoding': 'identity',
         },
       });
-      const next = redirectOf(response);
-      if (next === undefined) return await bodyOf(response);
+      const next = findRedirect(response);
+      if (next === undefined) return await readResponseBody(response);
       discard(response);
-      url = checkedUrl(next, url);
+      url = checkUrl(next, url);
     }
-    throw new ImageError(`redirects more than ${mostRedirects} times`);
+    throw new ImageError(`redirects more than ${maxRedirects} times`);
   }
 
   async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
@@ -99,7 +99,7 @@ export class ImageConnector {
     try {
       socket = await this.#dialChecked(options);
     } catch (error) {
-      callback(imageErrorOf(error), null);
+      callback(toImageError(error), null);
       return;
     }
     callback(null, socket);
@@ -110,7 +110,7 @@ export class ImageConnector {
     const refused = addresses.find((address) => !this.#allow(address));
     if (refused !== undefined) throw new ImageError(`leads to ${refused}, which is not a public address`);
     let failure: unknown;
-    for (const address of addresses.slice(0, mostAttempts)) {
+    for (const address of addresses.slice(0, maxAttempts)) {
       try {
         return await this.#dialTo({ ...options, hostname: address });
       } catch (error) {
@@ -139,13 +139,13 @@ export class ImageConnector {
   }
 }
 
-const mostRedirects = 3;
+const maxRedirects = 3;
 
 /** How many of a host's addresses are tried, and for how many milliseconds each. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 const attemptTime = 4_000;
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /** The content types of images that can be decoded; storage services send octet-stream for every file. */
 const types = new Set([
@@ -159,7 +159,7 @@ const types = new Set([
   'binary/octet-stream',
 ]);
 
-function checkedUrl(text: string, base: string): string {
+function checkUrl(text: string, base: string): string {
   if (!URL.canParse(text, base)) throw new ImageError('redirects to an invalid address');
   const url = new URL(text, base);
   if (url.protocol !== 'https:') throw new ImageError(`leads to ${url.protocol} instead of https:`);
@@ -168,12 +168,12 @@ function checkedUrl(text: string, base: string): string {
   return url.href;
 }
 
-function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+function findRedirect({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
   if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   return typeof headers.location === 'string' ? headers.location : undefined;
 }
 
-async function bodyOf(response: Dispatcher.ResponseData): Promise<Buffer> {
+async function readResponseBody(response: Dispatcher.ResponseData): Promise<Buffer> {
   try {
     checkHead(response);
   } catch (error) {
@@ -184,18 +184,18 @@ async function bodyOf(response: Dispatcher.ResponseData): Promise<Buffer> {
   let size = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) throw new ImageError(tooBig);
+    if (size > maxBytes) throw new ImageError(tooBig);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
 }
 
-const tooBig = `is larger than ${mostBytes / 1024 / 1024} MiB`;
+const tooBig = `is larger than ${maxBytes / 1024 / 1024} MiB`;
 
 function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   if (statusCode !== 200) {
     const isHostFailing = statusCode === 429 || statusCode >= 500;
-    throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'picture');
+    throw new ImageError(`has status ${statusCode}`, isHostFailing ? 'host' : 'image');
   }
   const type =
     String(headers['content-type'] ?? '')
@@ -203,7 +203,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
       ?.trim()
       .toLowerCase() ?? '';
   if (type === 'image/svg+xml')
-    throw new ImageError('is an SVG, of which no copies are made for safety', 'nobody');
+    throw new ImageError('is an SVG, of which no copies are made for safety', 'never');
   if (!types.has(type))
     throw new ImageError(
       `has ${type === '' ? 'no content type' : `the content type ${type}`}, not that of an image`,
@@ -211,7 +211,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData): void {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding !== 'identity')
     throw new ImageError(`comes with Content-Encoding ${encoding}, which was not requested`);
-  if (Number(headers['content-length'] ?? 0) > mostBytes) throw new ImageError(tooBig);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new ImageError(tooBig);
 }
 
 /** Ends the response without reading the rest, which may be endless. */
@@ -219,7 +219,7 @@ function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {}).destroy();
 }
 
-function imageErrorOf(error: unknown): ImageError {
+function toImageError(error: unknown): ImageError {
   return error instanceof ImageError
     ? error
     : new ImageError(`cannot be fetched: ${messageOf(error)}`, 'host');

@@ -23,11 +23,11 @@ export interface DecodedImage {
  */
 export async function decode(bytes: Uint8Array, size: CopySize): Promise<DecodedImage> {
   try {
-    const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'warning', pages: 1 });
-    const header = await picture.metadata();
+    const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'warning', pages: 1 });
+    const header = await image.metadata();
     if (Math.max(header.width, header.height) > maxSidePx)
       throw new Error(`a side exceeds ${maxSidePx} pixels`);
-    const { data, info } = await picture
+    const { data, info } = await image
       .autoOrient()
       .resize({ ...boxes[size], fit: 'inside', withoutEnlargement: true })
       .webp({ quality: typeof size === 'number' ? 76 : 82 })
@@ -38,7 +38,7 @@ export async function decode(bytes: Uint8Array, size: CopySize): Promise<Decoded
   }
 }
 
-const mostPixels = 40_000_000;
+const maxPixels = 40_000_000;
 
 /** A WebP has no longer side. */
 const maxSidePx = 16_384;

@@ -12,11 +12,11 @@ export type DecodeResponse = { readonly image: DecodedImage } | { readonly fault
 
 process.on('message', ({ bytes, size }: DecodeRequest) => {
   decode(bytes, size).then(
-    (image) => respond({ image }),
-    (error: unknown) => respond({ fault: messageOf(error) }),
+    (image) => sendResponse({ image }),
+    (error: unknown) => sendResponse({ fault: messageOf(error) }),
   );
 });
 
-function respond(value: DecodeResponse): void {
+function sendResponse(value: DecodeResponse): void {
   process.send?.(value);
 }

@@ -43,19 +43,21 @@ export class Decoder {
   /** Ends the process; images that wait fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    const gone = this.#stop();
+    const exited = this.#stop();
     await this.#queue.run(async () => {});
-    await gone;
+    await exited;
   }
 
   async #decodeNow(request: DecodeRequest): Promise<DecodedImage> {
     if (this.#closed) throw new ImageError('the image cache is closed');
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
-    const response = await ask(this.#child, request, this.#timeLimitMs).catch(async (error: unknown) => {
-      await this.#stop();
-      throw error;
-    });
+    const response = await requestDecode(this.#child, request, this.#timeLimitMs).catch(
+      async (error: unknown) => {
+        await this.#stop();
+        throw error;
+      },
+    );
     this.#idle = setTimeout(() => void this.#stop(), idleTimeout).unref();
     if ('fault' in response) throw new ImageError(response.fault);
     const { bytes, width, height } = response.image;
@@ -75,9 +77,9 @@ export class Decoder {
     const child = this.#child;
     this.#child = undefined;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 }
 
@@ -98,7 +100,7 @@ function startProcess(): ChildProcess {
   return child;
 }
 
-async function ask(
+async function requestDecode(
   child: ChildProcess,
   request: DecodeRequest,
   timeLimitMs: number,
@@ -109,18 +111,18 @@ async function ask(
       child.removeAllListeners('message').off('exit', onExit);
       end();
     };
-    const onExit = (): void => settle(() => reject(endedDecoder()));
+    const onExit = (): void => settle(() => reject(createExitError()));
     const timer = setTimeout(() => {
       settle(() => reject(new ImageError(`kept the decoder busy for ${timeLimitMs / 1000} s`)));
     }, timeLimitMs);
     child.once('message', (response: DecodeResponse) => settle(() => resolve(response)));
     child.once('exit', onExit);
     child.send(request, (error) => {
-      if (error) settle(() => reject(child.pid === undefined ? error : endedDecoder()));
+      if (error) settle(() => reject(child.pid === undefined ? error : createExitError()));
     });
   });
 }
 
-function endedDecoder(): ImageError {
+function createExitError(): ImageError {
   return new ImageError('ended the decoder');
 }

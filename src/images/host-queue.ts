@@ -19,7 +19,7 @@ export interface HostQueueOptions<T> {
    */
   readonly work: (item: T, spend: (ms: number) => void) => Promise<boolean>;
   /** Milliseconds that a host is left alone after it failed; doubled each time until it works again. */
-  readonly rest: { readonly first: number; readonly most: number };
+  readonly rest: { readonly first: number; readonly max: number };
 }
 
 export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
@@ -52,7 +52,7 @@ export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T
     left -= 1;
     host.failures = works ? 0 : host.failures + 1;
     if (left === 0) for (const resolve of onIdle.splice(0)) resolve();
-    if (isEmpty(host)) hosts.delete(host.name);
+    if (isHostEmpty(host)) hosts.delete(host.name);
     else if (works) ready.add(host);
     else pause(host);
   };
@@ -64,7 +64,7 @@ export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T
       ready.add(host);
       startNext();
     };
-    setTimeout(wake, Math.min(rest.most, rest.first * 2 ** (host.failures - 1))).unref();
+    setTimeout(wake, Math.min(rest.max, rest.first * 2 ** (host.failures - 1))).unref();
   };
 
   return {
@@ -108,6 +108,6 @@ interface Host<T> {
   busy: boolean;
 }
 
-function isEmpty({ urgent, others }: Host<unknown>): boolean {
+function isHostEmpty({ urgent, others }: Host<unknown>): boolean {
   return urgent.length === 0 && others.length === 0;
 }

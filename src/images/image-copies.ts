@@ -2,7 +2,7 @@ import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { ImageKind } from './decode.ts';
-import { botsOf, type ImageCopy, type ImageEntries, type ImageEntry } from './image-entries.ts';
+import { listBots, type ImageCopy, type ImageEntries, type ImageEntry } from './image-entries.ts';
 import type { IndexFile } from './index-file.ts';
 import type { ImageStore } from './store.ts';
 
@@ -66,13 +66,13 @@ export class ImageCopies {
   }
 
   /** Notes that the file of a copy is gone. */
-  lose(entry: ImageEntry): void {
+  markLost(entry: ImageEntry): void {
     this.#set(entry, null);
   }
 
-  /** Forgets an image that no bot refers to. The file of its copy stays for its grace period. */
-  async forget(entry: ImageEntry): Promise<void> {
-    this.#entries.forget(entry);
+  /** Removes an image that no bot refers to. The file of its copy stays for its grace period. */
+  async remove(entry: ImageEntry): Promise<void> {
+    this.#entries.remove(entry);
     if (entry.copy) this.#size -= 1;
     this.#index.changed(entry);
     if (entry.copy) await this.#store.release(entry.copy.name);
@@ -84,7 +84,7 @@ export class ImageCopies {
     this.#size += Number(copy !== null) - Number(before !== null);
     this.#index.changed(entry);
     if (before?.name === copy?.name) return;
-    for (const listener of this.#listeners) listener(botsOf(entry));
+    for (const listener of this.#listeners) listener(listBots(entry));
   }
 
   #placeOf(kind: ImageKind, url: string): ImagePlace | undefined {

@@ -51,7 +51,7 @@ export class ImageEntries {
   }
 
   /** Returns the entry of an image, a new one where there is none. */
-  obtain(kind: ImageKind, url: string): ImageEntry {
+  getOrCreate(kind: ImageKind, url: string): ImageEntry {
     const known = this.#byUrl[kind].get(url);
     if (known) return known;
     const entry: ImageEntry = {
@@ -68,7 +68,7 @@ export class ImageEntries {
     return entry;
   }
 
-  forget({ kind, url }: ImageEntry): void {
+  remove({ kind, url }: ImageEntry): void {
     this.#byUrl[kind].delete(url);
   }
 
@@ -79,14 +79,14 @@ export class ImageEntries {
 }
 
 /** Notes that a bot refers to the image. */
-export function addBot(entry: ImageEntry, bot: BotId): void {
+export function addReferringBot(entry: ImageEntry, bot: BotId): void {
   const { bots } = entry;
   if (bots === null) entry.bots = bot;
   else if (bots instanceof Set) bots.add(bot);
   else if (bots !== bot) entry.bots = new Set([bots, bot]);
 }
 
-export function botsOf({ bots }: ImageEntry): readonly BotId[] {
+export function listBots({ bots }: ImageEntry): readonly BotId[] {
   if (bots === null) return [];
   return bots instanceof Set ? [...bots] : [bots];
 }

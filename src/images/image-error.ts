@@ -1,15 +1,15 @@
 /**
- * Why an image could not be fetched: a sentence without its subject, the address. `blame` says whether the whole host
- * should be left alone for a while, or only this image; `nobody` where it is an SVG, of which no copies are made.
+ * Why an image could not be fetched: a sentence without its subject, the address. `retry` says what waits before it is
+ * requested again: this image, or every image of its host. An SVG is never retried, as no copies of SVGs are made.
  */
 export class ImageError extends Error {
-  readonly blame: Blame;
+  readonly retry: RetryScope;
 
-  constructor(message: string, blame: Blame = 'picture') {
+  constructor(message: string, retry: RetryScope = 'image') {
     super(message);
     this.name = 'ImageError';
-    this.blame = blame;
+    this.retry = retry;
   }
 }
 
-type Blame = 'picture' | 'host' | 'nobody';
+type RetryScope = 'image' | 'host' | 'never';

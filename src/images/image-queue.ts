@@ -42,9 +42,9 @@ export class ImageQueue {
     const { intervals, log } = options;
     this.#options = options;
     this.#hostQueue = openHostQueue({
-      concurrency: mostAtOnce,
+      concurrency: maxFetches,
       work: async (entry, spend) => await this.#work(entry, spend),
-      rest: { first: intervals.hostRest, most: intervals.longestHostRest },
+      rest: { first: intervals.hostRest, max: intervals.maxHostRest },
     });
     this.#progress = new FetchProgress(log, intervals.progress, () => this.left);
     this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
@@ -71,7 +71,7 @@ export class ImageQueue {
     if (!entry.failure?.isRefused) this.#failing.add(entry);
   }
 
-  forget(entry: ImageEntry): void {
+  remove(entry: ImageEntry): void {
     this.#failing.delete(entry);
   }
 
@@ -106,7 +106,7 @@ export class ImageQueue {
 
   async #attempt(entry: ImageEntry, spend: (ms: number) => void): Promise<Result> {
     try {
-      await this.#obtain(entry, spend);
+      await this.#fetch(entry, spend);
       return 'done';
     } catch (error) {
       if (this.#closing.signal.aborted) return 'done';
@@ -114,15 +114,15 @@ export class ImageQueue {
         await this.#pause(messageOf(error));
         return this.#closing.signal.aborted ? 'done' : 'again';
       }
-      const blame = error instanceof ImageError ? error.blame : 'picture';
-      // A bot without its avatar is worth a word; the text of a picture in a page says what it would.
-      if (blame === 'nobody' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
+      const retry = error instanceof ImageError ? error.retry : 'image';
+      // A bot without its avatar is worth a word; the text of an image in a page says what it would.
+      if (retry === 'never' && entry.kind === 'wide') this.#refuse(entry, messageOf(error));
       else this.#fail(entry, messageOf(error));
-      return blame === 'host' ? 'host failed' : 'done';
+      return retry === 'host' ? 'host failed' : 'done';
     }
   }
 
-  async #obtain(entry: ImageEntry, spend: (ms: number) => void): Promise<void> {
+  async #fetch(entry: ImageEntry, spend: (ms: number) => void): Promise<void> {
     const { fetch, decoder, store, onCopy } = this.#options;
     const original = await fetch(entry.url, this.#closing.signal);
     const { bytes, width, height } = await decoder.decode(original, entry.kind, spend);
@@ -174,7 +174,7 @@ export class ImageQueue {
 }
 
 /** Images that are fetched at once, at most; one per host. */
-const mostAtOnce = 4;
+const maxFetches = 4;
 
 /** `again`: an error of this machine, not of the image. */
 type Result = 'done' | 'host failed' | 'again';

@@ -69,7 +69,7 @@ export class IndexFile {
 
   async #append(batch: readonly ImageEntry[]): Promise<void> {
     this.#handle ??= await open(this.#path, 'a');
-    await this.#handle.appendFile(batch.map((entry) => lineOf(entry, this.#isKnown(entry))).join(''));
+    await this.#handle.appendFile(batch.map((entry) => formatLine(entry, this.#isKnown(entry))).join(''));
     this.#lines += batch.length;
   }
 
@@ -80,9 +80,9 @@ export class IndexFile {
     const write = async (file: FileHandle): Promise<void> => {
       await file.writeFile(magic);
       let block: string[] = [];
-      for (const picture of this.#entries) {
-        if (picture.copy === null && picture.failure === null) continue;
-        block.push(lineOf(picture, true));
+      for (const image of this.#entries) {
+        if (image.copy === null && image.failure === null) continue;
+        block.push(formatLine(image, true));
         lines += 1;
         if (block.length < blockLines) continue;
         await file.writeFile(block.join(''));
@@ -108,7 +108,7 @@ const blockLines = 1_000;
 
 type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null];
 
-function lineOf({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
+function formatLine({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
   const line: Line = [kind, url, known ? copy : null, known ? failure : null];
   const json = JSON.stringify(line);
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
@@ -129,7 +129,7 @@ async function readLines(path: string, entries: ImageEntries): Promise<{ lines: 
         begun = true;
       }
       for (const part of parts) {
-        if (!readLine(part, entries)) whole = false;
+        if (!applyLine(part, entries)) whole = false;
         lines += 1;
       }
     }
@@ -140,12 +140,12 @@ async function readLines(path: string, entries: ImageEntries): Promise<{ lines: 
   }
 }
 
-function readLine(text: string, entries: ImageEntries): boolean {
+function applyLine(text: string, entries: ImageEntries): boolean {
   const json = text.slice(9);
   if (text.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return false;
   const [kind, url, copy, failure] = JSON.parse(json) as Line;
-  const entry = entries.obtain(kind, url);
-  if (copy === null && failure === null) entries.forget(entry);
+  const entry = entries.getOrCreate(kind, url);
+  if (copy === null && failure === null) entries.remove(entry);
   else Object.assign(entry, { copy, failure });
   return true;
 }

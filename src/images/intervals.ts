@@ -7,7 +7,7 @@ export interface Intervals {
   readonly tick: number;
   /** The pause after a host fails; it doubles too. */
   readonly hostRest: number;
-  readonly longestHostRest: number;
+  readonly maxHostRest: number;
   /** The pause after an error of this machine, such as a full disk. */
   readonly ownRest: number;
   /** The grace period of an entry, and then of its file, after the last bot that referred to it. */
@@ -17,22 +17,22 @@ export interface Intervals {
   readonly progress: number;
 }
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 export const defaultIntervals: Intervals = {
-  firstRetry: minute,
-  lastRetry: day,
-  tick: 15 * second,
-  hostRest: second,
-  longestHostRest: 5 * minute,
-  ownRest: minute,
-  grace: day,
-  round: hour,
-  save: second,
-  progress: 10 * second,
+  firstRetry: minuteMs,
+  lastRetry: dayMs,
+  tick: 15 * secondMs,
+  hostRest: secondMs,
+  maxHostRest: 5 * minuteMs,
+  ownRest: minuteMs,
+  grace: dayMs,
+  round: hourMs,
+  save: secondMs,
+  progress: 10 * secondMs,
 };
 
 /** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */

@@ -58,7 +58,7 @@ export class ImageStore {
     const names = new Set<ImageName>();
     for await (const { files } of this.#folders()) {
       for (const file of files) {
-        const name = nameOf(file);
+        const name = parseFileName(file);
         if (name && name.width === undefined) names.add(name.digest);
       }
     }
@@ -86,7 +86,7 @@ export class ImageStore {
     try {
       for await (const { folder, files } of this.#folders()) {
         for (const file of files) {
-          const name = nameOf(file)?.digest;
+          const name = parseFileName(file)?.digest;
           const isKept = (): boolean => name !== undefined && named.has(name);
           if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
           this.#removal = rm(join(folder, file), { force: true });
@@ -102,8 +102,8 @@ export class ImageStore {
   }
 
   async *#folders(): AsyncGenerator<{ folder: string; files: string[] }> {
-    for (const outer of await foldersOf(this.#folder, /^[0-9a-f]$/)) {
-      for (const folder of await foldersOf(outer, /^[0-9a-f]{2}$/)) {
+    for (const outer of await listMatchingPaths(this.#folder, /^[0-9a-f]$/)) {
+      for (const folder of await listMatchingPaths(outer, /^[0-9a-f]{2}$/)) {
         yield { folder, files: await readdir(folder) };
       }
     }
@@ -115,7 +115,7 @@ export class ImageStore {
   }
 }
 
-async function foldersOf(folder: string, pattern: RegExp): Promise<string[]> {
+async function listMatchingPaths(folder: string, pattern: RegExp): Promise<string[]> {
   try {
     const names = await readdir(folder);
     return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
@@ -125,7 +125,7 @@ async function foldersOf(folder: string, pattern: RegExp): Promise<string[]> {
   }
 }
 
-function nameOf(file: string): ReturnType<typeof parseImageName> {
+function parseFileName(file: string): ReturnType<typeof parseImageName> {
   return file.endsWith('.webp') ? parseImageName(file.slice(0, -'.webp'.length)) : undefined;
 }
 

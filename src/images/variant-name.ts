@@ -3,7 +3,7 @@ const variantWidths = [128, 320] as const;
 export type VariantWidth = (typeof variantWidths)[number];
 
 /** Returns the path of a smaller copy. @param path a path of `cachedImages`, such as `/appdata/<digest>.webp` */
-export function variantPath(path: string, width: VariantWidth): string {
+export function toVariantPath(path: string, width: VariantWidth): string {
   return path.replace(/\.webp$/, `.${width}.webp`);
 }
 

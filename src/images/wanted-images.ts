@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { ImageKind } from './decode.ts';
-import { addBot, type ImageEntries, type ImageEntry } from './image-entries.ts';
+import { addReferringBot, type ImageEntries, type ImageEntry } from './image-entries.ts';
 
 /** Which images bots refer to. Only a full scan of the catalogue finds those that no bot refers to any more. */
 export class WantedImages {
@@ -43,8 +43,8 @@ export class WantedImages {
   }
 
   #noteOne(kind: ImageKind, url: string, bot: BotId): ImageEntry {
-    const entry = this.#entries.obtain(kind, url);
-    addBot(entry, bot);
+    const entry = this.#entries.getOrCreate(kind, url);
+    addReferringBot(entry, bot);
     entry.seenIn = this.#scan;
     entry.unwantedSince = null;
     return entry;

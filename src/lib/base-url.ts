@@ -4,7 +4,7 @@ export function basePathOf(baseUrl: string): string {
 }
 
 /** Returns the address of a server on a host and port, without a slash at its end. */
-export function addressOf(host: string, port: number): string {
+export function formatAddress(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

@@ -22,12 +22,12 @@ export class CurrentCache<V extends object> {
   /**
    * @param maxBytes what all values may take up together
    * @param sizeOf the bytes of a value
-   * @param share making a value takes at most one part in so many of the time, however often its inputs change: it stays
-   *   current for so many times the time that it took to make. With 0 no value outlives a change
+   * @param share the time between rebuilds is at least `share` × the build time, however often the inputs change.
+   *   With 0 no value outlives a change
    */
   constructor(maxBytes: number, sizeOf: (value: V) => number, share = 0) {
     const sizeCalculation = (value: V & Kept, key: string): number =>
-      sizeOf(value) + key.length * 2 + overhead;
+      sizeOf(value) + key.length * 2 + overheadBytes;
     this.#values = new LRUCache({ maxSize: maxBytes, sizeCalculation });
     this.#share = share;
   }
@@ -95,14 +95,14 @@ export class CurrentCache<V extends object> {
     const start = performance.now();
     const made = await make(inputs);
     const end = performance.now();
-    const took = Math.min(end - start, longestMaking);
+    const took = Math.min(end - start, maxBuildMs);
     const rest = took * this.#share;
-    const outlives = this.#share > 0 && took >= quick;
-    const lastUse = end + (outlives ? Math.max(rest, longest) : rest);
+    const outlives = this.#share > 0 && took >= alwaysRebuildBelowMs;
+    const lastUse = end + (outlives ? Math.max(rest, maxStaleMs) : rest);
     let nextMaking = end + rest;
     const usable = (): boolean => areSame(inputs, read(), isUsable) || performance.now() < lastUse;
     const current = (): boolean => {
-      if (areSame(inputs, read(), isRight)) return true;
+      if (areSame(inputs, read(), isStillCurrent)) return true;
       const now = performance.now();
       const isKept = this.#values.peek(key) === value;
       if (now >= (isKept ? lastUse : end + rest)) return false;
@@ -132,16 +132,16 @@ interface Kept extends Current {
 }
 
 /** Bytes that an entry takes up besides its value, about. */
-const overhead = 500;
+const overheadBytes = 500;
 
-/** Milliseconds. For a value that took less to make a caller waits again. */
-const quick = 20;
+/** For a value that took less to make a caller waits again. */
+const alwaysRebuildBelowMs = 20;
 
-/** Milliseconds. Making takes no longer than that: the rest of the time a value has waited for its turn. */
-const longestMaking = 250;
+/** Making takes no longer than that: the rest of the time a value has waited for its turn. */
+const maxBuildMs = 250;
 
 /** Milliseconds that a value is used at most after one of its inputs has changed. */
-const longest = 60_000;
+const maxStaleMs = 60_000;
 
 function areSame<Inputs extends object>(
   before: Inputs,
@@ -155,7 +155,7 @@ function areSame<Inputs extends object>(
   return true;
 }
 
-function isRight(value: Current): boolean {
+function isStillCurrent(value: Current): boolean {
   return value.current();
 }
 

@@ -9,7 +9,7 @@ import {
 } from 'jsonc-parser';
 
 /** Returns a function from a path of keys and indices to the offset of its value in a JSON text; of its key with `atKey`. */
-export function locator(text: string): (path: JSONPath, atKey?: boolean) => number {
+export function createLocator(text: string): (path: JSONPath, atKey?: boolean) => number {
   let root: Node | undefined;
   return (path, atKey = false) => {
     root ??= parseTree(text);
@@ -40,7 +40,7 @@ export function setKeys(text: string, values: Readonly<Record<string, unknown>>)
     if (node) edits.push({ offset: node.offset, length: node.length, content: written(value) });
     else added.push(`${JSON.stringify(key)}:${lead === '' ? '' : ' '}${written(value)}`);
   }
-  if (added.length > 0) edits.push(insertion(root, added, lead === '' ? '' : `${eol}${indent}`));
+  if (added.length > 0) edits.push(createInsertion(root, added, lead === '' ? '' : `${eol}${indent}`));
   return applyEdits(text, edits);
 }
 
@@ -52,7 +52,7 @@ export function removeKeys(text: string, keys: readonly string[]): string {
   return keys.reduce((rest, key) => applyEdits(rest, modify(rest, [key], undefined, {})), text);
 }
 
-function insertion(root: Node, added: readonly string[], separator: string): Edit {
+function createInsertion(root: Node, added: readonly string[], separator: string): Edit {
   const last = root.children?.at(-1);
   const offset = last ? last.offset + last.length : root.offset + 1;
   const list = added.join(`,${separator}`);

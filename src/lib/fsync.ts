@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, ifExists } from './errors.ts';
+import { codeOf, ignoreMissing } from './errors.ts';
 
 /** Makes the names in a folder survive a power loss; Git itself never does. @throws a system error */
 export async function fsyncFolder(folder: string): Promise<void> {
@@ -39,7 +39,7 @@ export async function fsyncFiles(paths: readonly string[]): Promise<void> {
 
 /** Makes a folder and those above it, so that they survive a power loss. @throws a system error */
 export async function makeFolder(folder: string): Promise<void> {
-  if ((await ifExists(stat(folder))) !== undefined) return;
+  if ((await ignoreMissing(stat(folder))) !== undefined) return;
   await makeFolder(dirname(folder));
   await mkdir(folder).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -48,7 +48,7 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /** Returns the folders from that of `path` up to `top`, both included: those in which a name may be new. */
-export function foldersUpTo(top: string, path: string): string[] {
+export function listFoldersUpTo(top: string, path: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(path); folder.startsWith(top); folder = dirname(folder)) folders.push(folder);
   return folders;

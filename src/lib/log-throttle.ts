@@ -5,8 +5,8 @@ export class LogThrottle {
   /** A reason ends one minute, in ms, after the last request refused for it. */
   readonly #reasons = new LRUCache<string, true>({ max: 100, ttl: 60_000, updateAgeOnGet: true });
 
-  /** Returns whether nothing was refused for this reason in the last minute. */
-  begins(reason: string): boolean {
+  /** Returns whether to log: nothing was refused for this reason in the last minute. */
+  shouldLog(reason: string): boolean {
     if (this.#reasons.get(reason)) return false;
     this.#reasons.set(reason, true);
     return true;

@@ -22,12 +22,15 @@ export async function createLog(
 ): Promise<Log> {
   const options = { level, base: null, serializers, timestamp: stdTimeFunctions.isoTime };
   const readable = format === null ? process.stderr.isTTY : format === 'pretty';
-  const log: Log = pino(options, readable ? await prettyStream() : pino.destination({ dest: 2, sync: true }));
+  const log: Log = pino(
+    options,
+    readable ? await openPrettyStream() : pino.destination({ dest: 2, sync: true }),
+  );
   return log;
 }
 
 /** Imports its library here only: a service seldom writes to a terminal. */
-async function prettyStream(): Promise<DestinationStream> {
+async function openPrettyStream(): Promise<DestinationStream> {
   const { build } = await import('pino-pretty');
   return build({
     destination: 2,
@@ -38,10 +41,10 @@ async function prettyStream(): Promise<DestinationStream> {
   });
 }
 
-const serializers = { err: describe };
+const serializers = { err: serialiseError };
 
 /** Errors that say all in their message are logged without a stack trace. */
-function describe(error: unknown): unknown {
+function serialiseError(error: unknown): unknown {
   if (!isExplained(error)) return error instanceof Error ? stdSerializers.err(error) : error;
   const { name, message, cause } = error;
   return { type: name, message, ...(cause !== undefined && { cause: messageOf(cause) }) };

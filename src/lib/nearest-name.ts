@@ -1,27 +1,31 @@
-import { damerauDistance } from './damerau.ts';
+import { computeDistance } from './damerau.ts';
 
 /**
  * Returns the one of `names` that is most like `name`: with the fewest letters to add, remove, replace or swap. Case and
- * punctuation do not count. Undefined when each differs in more than `most` letters.
+ * punctuation do not count. Undefined when each differs in more than `maxDistance` letters.
  */
-export function nearestName(name: string, names: Iterable<string>, most = Infinity): string | undefined {
+export function findNearestName(
+  name: string,
+  names: Iterable<string>,
+  maxDistance = Infinity,
+): string | undefined {
   let nearest: string | undefined;
-  let least = most;
+  let minDistance = maxDistance;
   for (const candidate of names) {
-    const differences = damerauDistance(lettersOf(name), lettersOf(candidate), longestName);
-    if (differences > least || (differences === least && nearest !== undefined)) continue;
+    const differences = computeDistance(toLetters(name), toLetters(candidate), maxNameLength);
+    if (differences > minDistance || (differences === minDistance && nearest !== undefined)) continue;
     nearest = candidate;
-    least = differences;
+    minDistance = differences;
   }
   return nearest;
 }
 
-function lettersOf(name: string): string {
+function toLetters(name: string): string {
   return name
     .toLowerCase()
     .replaceAll(/[^a-z]/g, '')
-    .slice(0, longestName);
+    .slice(0, maxNameLength);
 }
 
 /** The time to compare two names grows with the product of their lengths. */
-const longestName = 60;
+const maxNameLength = 60;

@@ -9,7 +9,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Returns the key to count an address by: the first 64 bits of an IPv6 address, as a customer has them all. */
-export function addressGroup(address: string): string {
+export function toAddressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const ip = ipaddr.process(address).toString();
   return ip.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString() : ip;

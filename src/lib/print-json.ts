@@ -21,16 +21,16 @@ export function printJson(text: string, order: KeyOrder): string {
     const inner = `${indent}  `;
     switch (type) {
       case 'array':
-        return block(
+        return formatBlock(
           '[]',
           indent,
           children.map((child) => print(child, noOrder, inner)),
         );
       case 'object': {
-        const lines = sorted(children, order).map(
+        const lines = sortMembers(children, order).map(
           ({ key, value }) => `${JSON.stringify(key)}: ${print(value, order.get(key) ?? noOrder, inner)}`,
         );
-        return block('{}', indent, lines);
+        return formatBlock('{}', indent, lines);
       }
       case 'string':
         return JSON.stringify(value);
@@ -42,7 +42,7 @@ export function printJson(text: string, order: KeyOrder): string {
 
 const noOrder: KeyOrder = new Map();
 
-function block(brackets: '[]' | '{}', indent: string, lines: readonly string[]): string {
+function formatBlock(brackets: '[]' | '{}', indent: string, lines: readonly string[]): string {
   if (lines.length === 0) return brackets;
   return `${brackets[0]}\n${lines.map((line) => `${indent}  ${line}`).join(',\n')}\n${indent}${brackets[1]}`;
 }
@@ -52,7 +52,7 @@ interface Member {
   readonly value: Node;
 }
 
-function sorted(properties: readonly Node[], order: KeyOrder): readonly Member[] {
+function sortMembers(properties: readonly Node[], order: KeyOrder): readonly Member[] {
   const ranks = new Map([...order.keys()].map((key, rank) => [key, rank]));
   const rankOf = ({ key }: Member): number => ranks.get(key) ?? ranks.size;
   return properties

@@ -24,12 +24,12 @@ export class SettingReader {
     return value === '' ? this.#secrets.get(name) : value;
   }
 
-  integer(name: string, fallback: number, least: number, most: number): number {
+  integer(name: string, fallback: number, min: number, max: number): number {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    this.#refuse(name, value, `a whole number from ${least} to ${most}.`);
+    if (number >= min && number <= max) return number;
+    this.#refuse(name, value, `a whole number from ${min} to ${max}.`);
     return fallback;
   }
 
@@ -43,7 +43,7 @@ export class SettingReader {
   choice<const T extends string>(name: string, choices: readonly T[]): T | undefined {
     const value = this.text(name)?.toLowerCase();
     const chosen = choices.find((one) => one === value);
-    if (value !== undefined && chosen === undefined) this.#refuse(name, value, `${listOf(choices)}.`);
+    if (value !== undefined && chosen === undefined) this.#refuse(name, value, `${formatChoices(choices)}.`);
     return chosen;
   }
 
@@ -80,6 +80,6 @@ export class SettingReader {
 const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;
 
 /** Returns a text such as `"json" or "pretty"`. */
-function listOf(choices: readonly string[]): string {
+function formatChoices(choices: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(choices.map((one) => `"${one}"`));
 }

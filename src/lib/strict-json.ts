@@ -12,7 +12,7 @@ export type StrictJson =
   | { readonly findings: readonly [JsonFinding, ...JsonFinding[]] };
 
 /** The levels of objects and lists that a text can have. */
-export const deepest = 8;
+export const maxDepth = 8;
 
 /**
  * Reads strict JSON: an object, no key twice, no comment, no trailing comma, at most eight levels deep.
@@ -33,7 +33,7 @@ function readFaultless(text: string): StrictJson | undefined {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
   const { levels, members } = measure(text);
   // A key that is there twice is one key of the value.
-  return levels <= deepest && members === countKeys(data)
+  return levels <= maxDepth && members === countKeys(data)
     ? { data: data as Record<string, unknown> }
     : undefined;
 }
@@ -71,7 +71,7 @@ function countKeys(value: unknown): number {
 }
 
 function readWithFindings(text: string): StrictJson {
-  const { error, duplicates } = inspect(text);
+  const { error, duplicates } = scanText(text);
   if (error) return { findings: [error] };
   let data: unknown;
   try {
@@ -89,9 +89,9 @@ function readWithFindings(text: string): StrictJson {
 /** Ends a visit, which has no other way to stop: the next bracket would be followed until the stack is full. */
 class StopVisit extends Error {}
 
-const mostDuplicates = 100;
+const maxDuplicates = 100;
 
-function inspect(text: string): { readonly error?: JsonFinding; readonly duplicates: JsonFinding[] } {
+function scanText(text: string): { readonly error?: JsonFinding; readonly duplicates: JsonFinding[] } {
   const duplicates: JsonFinding[] = [];
   const levels: Set<string>[] = [];
   let error: JsonFinding | undefined;
@@ -100,7 +100,7 @@ function inspect(text: string): { readonly error?: JsonFinding; readonly duplica
     throw new StopVisit();
   };
   const open = (): void => {
-    if (levels.length === deepest) stop({ kind: 'too-deep', offset: 0 });
+    if (levels.length === maxDepth) stop({ kind: 'too-deep', offset: 0 });
     levels.push(new Set());
   };
   const close = (): void => void levels.pop();
@@ -111,7 +111,7 @@ function inspect(text: string): { readonly error?: JsonFinding; readonly duplica
     onArrayEnd: close,
     onObjectProperty: (key: string, offset: number): void => {
       const keys = levels.at(-1);
-      if (keys?.has(key) && duplicates.length < mostDuplicates) {
+      if (keys?.has(key) && duplicates.length < maxDuplicates) {
         duplicates.push({ kind: 'duplicate-key', offset, key });
       }
       keys?.add(key);

@@ -32,7 +32,7 @@ export class TimeSlice {
     }
     const now = performance.now();
     const step = (now - this.#lastLook) / (this.#untimed + 1);
-    this.#left = this.#untimed = step < shortStep ? mostUntimed : 0;
+    this.#left = this.#untimed = step < minTimedStepMs ? maxUntimedSteps : 0;
     this.#lastLook = now;
     return now >= this.#end;
   }
@@ -47,11 +47,11 @@ export class TimeSlice {
 }
 
 /**
- * Milliseconds. Of shorter steps only some are timed: a processor that reads its clock waits for all that it reads from
+ * Of shorter steps only some are timed: a processor that reads its clock waits for all that it reads from
  * memory, so a pass over all bots would take three times as long.
  */
-const shortStep = 0.01;
-const mostUntimed = 15;
+const minTimedStepMs = 0.01;
+const maxUntimedSteps = 15;
 
 /** The length of a slice. A response may wait for several slices of the service's work. */
 const milliseconds: Readonly<Record<SliceOwner, number>> = { client: 5, service: 2 };

@@ -25,7 +25,7 @@ export class WorkerPool<F extends (task: never) => unknown> {
       name,
       minThreads: 0,
       maxThreads: threads,
-      idleTimeout: longestTimer,
+      idleTimeout: maxTimerMs,
       // Two tasks are at a thread, so that it does not wait for this one between them.
       concurrentTasksPerWorker: 2,
       useAtomics: false,
@@ -62,11 +62,11 @@ export class WorkerPool<F extends (task: never) => unknown> {
 }
 
 /** Divides items into parts of `size` items, as a task for each item takes longer to send than to run. */
-export function partsOf<T>(items: readonly T[], size: number): T[][] {
+export function splitIntoParts<T>(items: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
   for (let at = 0; at < items.length; at += size) parts.push(items.slice(at, at + size));
   return parts;
 }
 
-/** Milliseconds: the longest delay that a timer keeps. */
-const longestTimer = 2 ** 31 - 1;
+/** `setTimeout` fires at once for a longer delay. */
+const maxTimerMs = 2 ** 31 - 1;

@@ -21,11 +21,11 @@ export class KeyRing {
 
   /** @param secrets newest first; at least one */
   constructor(secrets: readonly string[], clock: () => number = Date.now) {
-    const keys = secrets.map(keyOf);
+    const keys = secrets.map(deriveKey);
     const [newest] = keys;
     if (newest === undefined) throw new RangeError('a key ring has at least one secret');
-    this.#keys = new Map(keys.map((key) => [nameOf(key), key]));
-    this.#newest = nameOf(newest);
+    this.#keys = new Map(keys.map((key) => [computeKeyId(key), key]));
+    this.#newest = computeKeyId(newest);
     this.#clock = clock;
   }
 
@@ -70,10 +70,10 @@ export class KeyRing {
 
 const algorithm = { alg: 'dir', enc: 'A256GCM' } as const;
 
-function keyOf(secret: string): Uint8Array {
+function deriveKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'botshelf cookies', 32));
 }
 
-function nameOf(key: Uint8Array): string {
+function computeKeyId(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 8);
 }

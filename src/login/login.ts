@@ -25,7 +25,7 @@ export class Login {
   /** The provider's display name. */
   readonly provider: string;
   /** Why nobody can log in with the present configuration, a clause; null when login works. */
-  readonly obstacle: string | null;
+  readonly disabledReason: string | null;
   /** The path of the public address; empty where it has none. */
   readonly basePath: string;
   readonly #provider: Provider;
@@ -40,7 +40,7 @@ export class Login {
     this.provider = this.#provider.name;
     this.basePath = basePathOf(baseUrl);
     this.sessions = new Sessions(this.#keys, settings.issuer);
-    this.obstacle = isSecureOrigin(baseUrl)
+    this.disabledReason = isSecureOrigin(baseUrl)
       ? null
       : `login needs https, and this service is at ${baseUrl}: its operator has to set up https`;
   }
@@ -52,10 +52,10 @@ export class Login {
    * @throws {LoginError}
    */
   async begin(to: string | undefined, asAnother: boolean): Promise<{ url: string; cookie: CookieText }> {
-    if (this.obstacle !== null) throw new LoginError('misconfigured', this.obstacle);
+    if (this.disabledReason !== null) throw new LoginError('misconfigured', this.disabledReason);
     try {
       const { url, request } = await this.#provider.begin(asAnother);
-      const kept: LoginCookie = { ...request, to: returnPath(to, this.basePath) };
+      const kept: LoginCookie = { ...request, to: parseReturnPath(to, this.basePath) };
       const text = await this.#keys.seal(purpose, kept, loginSeconds);
       return { url, cookie: { text, seconds: loginSeconds } };
     } catch (error) {
@@ -82,7 +82,7 @@ export class Login {
     const { to, ...request } = opened.value as LoginCookie;
     try {
       const account = await this.#provider.finish(parameters, request);
-      return { session: await this.sessions.begin(account), to: returnPath(to, this.basePath) };
+      return { session: await this.sessions.begin(account), to: parseReturnPath(to, this.basePath) };
     } catch (error) {
       throw this.#logged(error);
     }
@@ -91,9 +91,10 @@ export class Login {
   /** Logs the errors that only the operator can fix, one line for each cause, and returns the error. */
   #logged(error: unknown): unknown {
     const isForOperator =
-      error instanceof LoginError && ['away', 'distrusted', 'misconfigured'].includes(error.kind);
-    if (isForOperator && this.#failures.begins(error.message)) {
-      this.#log.warn({ login: error.kind, because: reasons(error) }, `a login failed: ${error.message}`);
+      error instanceof LoginError &&
+      ['unavailable', 'invalid-response', 'misconfigured'].includes(error.kind);
+    if (isForOperator && this.#failures.shouldLog(error.message)) {
+      this.#log.warn({ login: error.kind, because: listReasons(error) }, `a login failed: ${error.message}`);
     }
     return error;
   }
@@ -104,7 +105,7 @@ export class Login {
  * else the front page. So no link through the login can lead to another site.
  * @param basePath the path of the public address; empty where it has none
  */
-export function returnPath(text: string | undefined, basePath = ''): string {
+export function parseReturnPath(text: string | undefined, basePath = ''): string {
   return text?.startsWith(basePath) && pages.test(text.slice(basePath.length)) ? text : `${basePath}/`;
 }
 
@@ -120,7 +121,7 @@ const purpose = 'login';
 const loginSeconds = 600;
 
 /** Returns the messages of an error's causes, and nothing else of them, as they hold secrets of the exchange. */
-function reasons(error: Error): string[] {
+function listReasons(error: Error): string[] {
   const said: string[] = [];
   for (let cause = error.cause; cause instanceof Error && said.length < 5; cause = cause.cause) {
     const code = 'error' in cause && typeof cause.error === 'string' ? `${cause.error}: ` : '';

@@ -1,7 +1,7 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
 import { LoginError } from './login-error.ts';
-import { loginErrorOf } from './provider-error.ts';
+import { toLoginError } from './provider-error.ts';
 import type { LoginSettings } from './settings.ts';
 
 /** The limits of a response from the provider. */
@@ -48,7 +48,7 @@ export class Provider {
   constructor(settings: LoginSettings, redirectUri: string, bounds: Bounds = defaultBounds) {
     this.#settings = settings;
     this.#redirectUri = redirectUri;
-    this.#fetch = boundedFetch(bounds) as oauth.CustomFetch;
+    this.#fetch = createBoundedFetch(bounds) as oauth.CustomFetch;
     this.name = settings.kind === 'discord' ? 'Discord' : new URL(settings.issuer).host;
   }
 
@@ -102,7 +102,7 @@ export class Provider {
         ? this.#discordAccount(configuration, tokens)
         : this.#oidcAccount(configuration, tokens));
     } catch (error) {
-      throw loginErrorOf(error, this.name);
+      throw toLoginError(error, this.name);
     }
   }
 
@@ -113,10 +113,10 @@ export class Provider {
     const address = new URL('/api/users/@me', this.#settings.issuer);
     const response = await oauth.fetchProtectedResource(configuration, token, address, 'GET');
     if (!response.ok) throw new Error(`${address.href} responded with status ${response.status}`);
-    const user = objectOf(await response.json());
+    const user = requireObject(await response.json());
     return {
       id: this.#accountId(user['id']),
-      name: nameIn(user),
+      name: readName(user),
       authenticatedAt: Date.now(),
     };
   }
@@ -125,9 +125,9 @@ export class Provider {
     configuration: oauth.Configuration,
     tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
   ): Promise<Account> {
-    const proved = objectOf(tokens.claims());
+    const proved = requireObject(tokens.claims());
     const { idClaim } = this.#settings;
-    const complete = proved[idClaim] !== undefined && nameIn(proved) !== null;
+    const complete = proved[idClaim] !== undefined && readName(proved) !== null;
     const userInfo =
       complete || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
@@ -135,7 +135,7 @@ export class Provider {
     const claims: Record<string, unknown> = { ...userInfo, ...proved };
     return {
       id: this.#accountId(claims[idClaim]),
-      name: nameIn(claims),
+      name: readName(claims),
       authenticatedAt: Number(proved['auth_time']) * 1000,
     };
   }
@@ -157,14 +157,14 @@ export class Provider {
       return await this.#discovering;
     } catch (error) {
       if (known) return known.configuration;
-      throw loginErrorOf(error, this.name);
+      throw toLoginError(error, this.name);
     }
   }
 
   async #discover(): Promise<oauth.Configuration> {
     const { kind, issuer, clientId, clientSecret } = this.#settings;
     // Discord does not state how to send the secret; in the body there is one way to encode it.
-    const secret = (kind === 'discord' ? oauth.ClientSecretPost : clientAuthentication)(clientSecret);
+    const secret = (kind === 'discord' ? oauth.ClientSecretPost : createClientAuth)(clientSecret);
     const configuration = await oauth.discovery(new URL(issuer), clientId, undefined, secret, {
       algorithm: kind === 'discord' ? 'oauth2' : 'oidc',
       [oauth.customFetch]: this.#fetch,
@@ -185,7 +185,7 @@ const freshSeconds = 300;
 const rediscoverEvery = 3_600_000;
 
 /** Sends the secret as the provider's metadata say, else in the standard's way. */
-function clientAuthentication(secret: string): oauth.ClientAuth {
+function createClientAuth(secret: string): oauth.ClientAuth {
   const post = oauth.ClientSecretPost(secret);
   const basic = oauth.ClientSecretBasic(secret);
   return (server, ...request) =>
@@ -196,7 +196,7 @@ function clientAuthentication(secret: string): oauth.ClientAuth {
 }
 
 /** Returns a fetch that rejects when a response exceeds the limits. Its responses have their whole body. */
-function boundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
+function createBoundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
     const body = response.body === null ? null : await readWhole(response.body, bytes);
@@ -205,24 +205,24 @@ function boundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit)
   };
 }
 
-async function readWhole(body: ReadableStream<Uint8Array>, most: number): Promise<Buffer<ArrayBuffer>> {
+async function readWhole(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > most) throw new RangeError(`the response has more than ${most} bytes`);
+    if (size > maxBytes) throw new RangeError(`the response has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
+function requireObject(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   throw new TypeError('the account is not an object');
 }
 
 /** Returns the display name, one short line. Discord's keys come first, then those of OpenID Connect. */
-function nameIn(account: Readonly<Record<string, unknown>>): string | null {
+function readName(account: Readonly<Record<string, unknown>>): string | null {
   for (const key of ['global_name', 'username', 'name', 'preferred_username']) {
     const value = account[key];
     const name = typeof value === 'string' ? value.replace(/[\p{C}\p{Z}]+/gu, ' ').trim() : '';

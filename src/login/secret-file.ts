@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../lib/atomic-write.ts';
-import { ifExists } from '../lib/errors.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 
 /**
  * Reads the secret that seals cookies where BOTSHELF_SECRET is not set. Creates it at the first call, in `folder`, readable
@@ -11,7 +11,7 @@ import { ifExists } from '../lib/errors.ts';
  */
 export async function readSecretFile(folder: string): Promise<string> {
   const path = join(folder, 'cookie-secret');
-  const secret = (await ifExists(readFile(path, 'utf8')))?.trim() ?? '';
+  const secret = (await ignoreMissing(readFile(path, 'utf8')))?.trim() ?? '';
   return secret.length >= 32 ? secret : await make(path);
 }
 

@@ -36,7 +36,7 @@ export class Sessions {
     text: string,
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
-    const session = opened && sessionOf(opened.value);
+    const session = opened && parseSession(opened.value);
     if (opened === undefined || session === undefined || this.#secondsLeft(session) <= 0) return undefined;
     const due = !opened.newest || this.#clock() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
@@ -48,7 +48,7 @@ export class Sessions {
   }
 
   #secondsLeft({ loggedInAt }: Session): number {
-    return Math.floor((loggedInAt - this.#clock()) / 1000) + longestSeconds;
+    return Math.floor((loggedInAt - this.#clock()) / 1000) + maxSessionSeconds;
   }
 }
 
@@ -59,12 +59,12 @@ export function isFresh({ authenticatedAt }: Session): boolean {
 
 const tenMinutes = 600_000;
 const idleSeconds = 7 * 86_400;
-const longestSeconds = 30 * 86_400;
+const maxSessionSeconds = 30 * 86_400;
 
 /** Milliseconds. A new cookie in every response would be too many. */
 const renewAfter = 86_400_000;
 
-function sessionOf(value: unknown): Session | undefined {
+function parseSession(value: unknown): Session | undefined {
   const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const account: AccountId | undefined = typeof id === 'string' ? parseAccountId(id) : undefined;
   if (account === undefined || typeof authenticatedAt !== 'number' || typeof loggedInAt !== 'number')

@@ -68,9 +68,9 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
 export function readSecrets(reader: SettingReader): readonly string[] {
   const { faults } = reader;
   const secrets = (reader.text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
-  if (secrets.some(({ length }) => length < shortestSecret)) {
+  if (secrets.some(({ length }) => length < minSecretLength)) {
     faults.push(
-      `BOTSHELF_SECRET has a secret of fewer than ${shortestSecret} characters: make one with "openssl rand -hex 32".`,
+      `BOTSHELF_SECRET has a secret of fewer than ${minSecretLength} characters: make one with "openssl rand -hex 32".`,
     );
   }
   if (new Set(secrets).size < secrets.length) {
@@ -79,7 +79,7 @@ export function readSecrets(reader: SettingReader): readonly string[] {
   return secrets;
 }
 
-const shortestSecret = 32;
+const minSecretLength = 32;
 
 /** Whether secure cookies, and so the login, work at an address: over https, or on this machine. */
 export function isSecureOrigin(url: string): boolean {

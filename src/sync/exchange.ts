@@ -5,9 +5,9 @@ import type { Repository } from '../git/repository.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { Integration, type IntegrationOptions } from './integration.ts';
 import { PushWaiters } from './push-waiters.ts';
-import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, refsToPush } from './push.ts';
+import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, listRefsToPush } from './push.ts';
 import { withRemoteMessage } from './remote-error.ts';
-import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
+import { readKnownTips, remoteRefs, setRefs } from './remote-refs.ts';
 import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
 import { fetchRemote, type Remote, type RemoteBranch } from './remote.ts';
 import type { Schedule } from './schedule.ts';
@@ -78,7 +78,7 @@ export class Exchange {
     if (this.#schedule.isFetchDue) await this.#fetch(repository);
     const push = async (): Promise<boolean> => {
       if (!this.#schedule.isPushAllowed)
-        return (await refsToPush(repository, this.#remoteBranch(repository))).length === 0;
+        return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;
       await this.#push(repository);
       return true;
     };
@@ -97,7 +97,7 @@ export class Exchange {
       await this.pushState().catch(() => {
         throw error;
       });
-      if ((await refsToPush(repository, this.#remoteBranch(repository))).length > 0) throw error;
+      if ((await listRefsToPush(repository, this.#remoteBranch(repository))).length > 0) throw error;
     }
   }
 
@@ -132,7 +132,7 @@ export class Exchange {
 
   /** Fetches and merges, and returns whether the remote had something new. */
   async #fetch(repository: Repository): Promise<boolean> {
-    const before = await knownTips(repository);
+    const before = await readKnownTips(repository);
     this.#schedule.fetchStarts();
     const tips = await fetchRemote(repository, this.#remoteBranch(repository));
     this.#schedule.fetchEnds();
@@ -150,7 +150,7 @@ export class Exchange {
     const waiters = this.waiters.list();
     if (waiters.length > 0) await this.#options.state.checkpoint();
     const remote = this.#remoteBranch(repository);
-    const refs = await refsToPush(repository, remote);
+    const refs = await listRefsToPush(repository, remote);
     if (refs.length > 0) {
       this.#schedule.pushStarts();
       await pushRefs(repository, refs, remote);

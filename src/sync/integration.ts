@@ -1,5 +1,5 @@
 import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
-import { placeAt } from '../catalogue/page/layout.ts';
+import { parsePagePath } from '../catalogue/page/layout.ts';
 import type { Log } from '../lib/log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
 import { diffTrees } from '../git/file-change.ts';
@@ -8,11 +8,11 @@ import type { Committer } from '../git/commit/committer.ts';
 import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
 import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote-refs.ts';
-import { type SetAsideChange, setAsideMessage } from './set-aside.ts';
+import { type DroppedEdit, formatDroppedEdit } from './set-aside.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { planTouchEdited } from './touch-edited.ts';
+import { planBumpEdited } from './touch-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
-import { counted } from '../lib/counted.ts';
+import { formatCount } from '../lib/counted.ts';
 
 export interface IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -64,30 +64,30 @@ export class Integration {
       (await hasCommit(repository, ours, base))
     ) {
       if (!(await isSameCatalogue(repository, base, theirs))) throw new WritesUnavailableError(unrelated);
-      const { commit, setAside } = await replayOnto(repository, { base, ours, theirs });
+      const { commit, droppedEdits } = await replayOnto(repository, { base, ours, theirs });
       const message = `the remote's branch was rewritten: replayed the commits that were not pushed yet; the former branch is at ${remoteRefs.rewritten}`;
-      return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, setAside };
+      return { commit, refs: refs.set(remoteRefs.rewritten, ours), isRewrite: true, message, droppedEdits };
     }
     if (await hasCommit(repository, ours, theirs)) return undefined;
     const commits = await countCommits(repository, [theirs], [ours]);
     if (await hasCommit(repository, theirs, ours)) {
       const files = (await diffTrees(repository, ours, theirs)).length;
-      const message = `fast-forwarded to the remote's branch (${counted(commits, 'commit')}, ${counted(files, 'file')})`;
-      return { commit: theirs, refs, isRewrite: false, message, setAside: [] };
+      const message = `fast-forwarded to the remote's branch (${formatCount(commits, 'commit')}, ${formatCount(files, 'file')})`;
+      return { commit: theirs, refs, isRewrite: false, message, droppedEdits: [] };
     }
     const parted = await mergeBase(repository, ours, theirs);
     if (parted === undefined) throw new WritesUnavailableError(unrelated);
-    const { commit, setAside } = await mergeBranches(repository, { base: parted, ours, theirs });
-    const message = `merged the remote's branch (${counted(commits, 'commit')}), the merge is pushed next`;
-    return { commit, refs, isRewrite: false, message, setAside };
+    const { commit, droppedEdits } = await mergeBranches(repository, { base: parted, ours, theirs });
+    const message = `merged the remote's branch (${formatCount(commits, 'commit')}), the merge is pushed next`;
+    return { commit, refs, isRewrite: false, message, droppedEdits };
   }
 
-  #report({ commit, isRewrite, message, setAside }: Plan): void {
+  #report({ commit, isRewrite, message, droppedEdits }: Plan): void {
     const { log } = this.#options;
     if (isRewrite) log.warn({ commit }, message);
     else log.info({ commit }, message);
-    for (const change of setAside) {
-      const sentence = setAsideMessage(change);
+    for (const change of droppedEdits) {
+      const sentence = formatDroppedEdit(change);
       if (change.because === 'a later post changed the same') log.info({ ...change, commit }, sentence);
       else log.warn({ ...change, commit }, sentence);
     }
@@ -99,7 +99,7 @@ export class Integration {
     const from = await readRef(repository, remoteRefs.touched);
     if (from === theirs) return;
     if (from !== null && (await hasCommit(repository, theirs, from))) {
-      const edits = await planTouchEdited(repository, from, theirs);
+      const edits = await planBumpEdited(repository, from, theirs);
       const results = await Promise.allSettled(edits.map(async (edit) => await committer.commit(edit)));
       const failures = results.flatMap((result) =>
         result.status === 'rejected' ? [result.reason as unknown] : [],
@@ -111,7 +111,7 @@ export class Integration {
       if (edits.length > 0)
         log.info(
           { bots: edits.length },
-          `set "edited" of ${counted(edits.length, 'bot')} that people changed`,
+          `set "edited" of ${formatCount(edits.length, 'bot')} that people changed`,
         );
     }
     await setRefs(repository, new Map([[remoteRefs.touched, theirs]]));
@@ -122,7 +122,7 @@ export class Integration {
 interface Plan extends BranchMove {
   readonly isRewrite: boolean;
   readonly message: string;
-  readonly setAside: readonly SetAsideChange[];
+  readonly droppedEdits: readonly DroppedEdit[];
 }
 
 /** Returns whether two commits have a commit, or at least an unchanged page, in common. */
@@ -130,7 +130,7 @@ async function isSameCatalogue(repository: Repository, a: string, b: string): Pr
   if ((await mergeBase(repository, a, b)) !== undefined) return true;
   const files = await listFiles(repository, a);
   const changed = new Set((await diffTrees(repository, a, b)).map(({ path }) => path));
-  return files.some(({ path }) => placeAt(path, repository.prefix) && !changed.has(path));
+  return files.some(({ path }) => parsePagePath(path, repository.prefix) && !changed.has(path));
 }
 
 const branchGone =

@@ -4,7 +4,7 @@ import type { GitFile } from '../git/file-change.ts';
 import { parseRawDiff, rawDiffOptions } from '../git/raw-diff.ts';
 import type { Repository } from '../git/repository.ts';
 import { readPageData } from './page-data.ts';
-import { botsUpdatedBy, serviceFormat } from './service-commit.ts';
+import { parseUpdatedBots, serviceFormat } from './service-commit.ts';
 
 /**
  * Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
@@ -91,7 +91,7 @@ function parseLog(text: string): Map<string, Map<string, PageCommit>> {
     const commit = ofPath.get(id) ?? {
       parents: parents === '' ? 0 : parents.split(' ').length,
       time: Number(time),
-      bots: botsUpdatedBy(marks),
+      bots: parseUpdatedBots(marks),
       after,
       before: [],
     };

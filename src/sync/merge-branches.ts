@@ -1,16 +1,16 @@
 import type { BotId } from '../bot/id.ts';
-import { placeAt } from '../catalogue/page/layout.ts';
+import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
 import { diffTrees, type FileChange, type GitFile } from '../git/file-change.ts';
-import { treeOf } from '../git/history.ts';
+import { readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
-import { mergeMessage, type SetAsideChange } from './set-aside.ts';
+import { formatMergeMessage, type DroppedEdit } from './set-aside.ts';
 
 /** What merging two sides comes to. */
 export interface BranchMerge {
   readonly commit: string;
-  readonly setAside: readonly SetAsideChange[];
+  readonly droppedEdits: readonly DroppedEdit[];
 }
 
 /**
@@ -29,14 +29,18 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
   const both = new Map<string, FileVersions>(conflicts);
   for (const { path, before, after } of ourChanges) {
     const other = theirFiles.get(path);
-    if (other === undefined || isSame(other, after)) continue;
-    if (conflicts.has(path) || placeAt(path, repository.prefix))
+    if (other === undefined || isSameFile(other, after)) continue;
+    if (conflicts.has(path) || parsePagePath(path, repository.prefix))
       both.set(path, { base: before, ours: after, theirs: other });
   }
-  const { files, setAside } = await mergeFiles(repository, both, theirFiles, sides);
-  const message = mergeMessage('Merge the updates of', botsOf(repository, ourChanges), setAside);
+  const { files, droppedEdits } = await mergeFiles(repository, both, theirFiles, sides);
+  const message = formatMergeMessage(
+    'Merge the updates of',
+    listChangedBots(repository, ourChanges),
+    droppedEdits,
+  );
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
-  return { commit, setAside };
+  return { commit, droppedEdits };
 }
 
 /**
@@ -56,22 +60,24 @@ export async function replayOnto(repository: Repository, sides: Sides): Promise<
   for (const { path, before, after } of ourChanges) {
     const other = theirFiles.get(path);
     if (other === undefined) alone.set(path, after);
-    else if (!isSame(other, after)) both.set(path, { base: before, ours: after, theirs: other });
+    else if (!isSameFile(other, after)) both.set(path, { base: before, ours: after, theirs: other });
   }
-  const { files, setAside } = await mergeFiles(repository, both, theirFiles, sides);
+  const { files, droppedEdits } = await mergeFiles(repository, both, theirFiles, sides);
   const all = new Map([...alone, ...files]);
-  const tree = await treeOf(repository, theirs);
-  if (all.size === 0 || tree === undefined) return { commit: theirs, setAside };
-  const message = mergeMessage(
+  const tree = await readTreeId(repository, theirs);
+  if (all.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
+  const message = formatMergeMessage(
     'Replay, on the rewritten branch, the updates of',
-    botsOf(repository, ourChanges),
-    setAside,
+    listChangedBots(repository, ourChanges),
+    droppedEdits,
   );
   const commit = await writeCommit(repository, { parents: [theirs], tree, files: all, message });
-  return (await treeOf(repository, commit)) === tree ? { commit: theirs, setAside } : { commit, setAside };
+  return (await readTreeId(repository, commit)) === tree
+    ? { commit: theirs, droppedEdits }
+    : { commit, droppedEdits };
 }
 
-function isSame(a: GitFile | null, b: GitFile | null): boolean {
+function isSameFile(a: GitFile | null, b: GitFile | null): boolean {
   return a?.id === b?.id && a?.mode === b?.mode;
 }
 
@@ -108,6 +114,6 @@ const mergeTree = [
   '--no-messages',
 ];
 
-function botsOf({ prefix }: Repository, files: readonly FileChange[]): BotId[] {
-  return [...new Set(files.flatMap(({ path }) => placeAt(path, prefix)?.id ?? []))];
+function listChangedBots({ prefix }: Repository, files: readonly FileChange[]): BotId[] {
+  return [...new Set(files.flatMap(({ path }) => parsePagePath(path, prefix)?.id ?? []))];
 }

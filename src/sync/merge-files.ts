@@ -1,11 +1,11 @@
-import { placeAt } from '../catalogue/page/layout.ts';
+import { parsePagePath } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit/fast-import.ts';
 import type { GitFile } from '../git/file-change.ts';
 import type { Repository } from '../git/repository.ts';
 import { KeyHistory, type KeyWriter } from './key-history.ts';
-import type { SetAsideChange } from './set-aside.ts';
+import type { DroppedEdit } from './set-aside.ts';
 
 /** Two sides of a branch that have diverged. */
 export interface Sides {
@@ -35,33 +35,33 @@ export async function mergeFiles(
   both: ReadonlyMap<string, FileVersions>,
   theirFiles: ReadonlyMap<string, GitFile | null>,
   sides: Sides,
-): Promise<{ readonly files: Map<string, NewFile>; readonly setAside: readonly SetAsideChange[] }> {
+): Promise<{ readonly files: Map<string, NewFile>; readonly droppedEdits: readonly DroppedEdit[] }> {
   const files = new Map<string, NewFile>();
-  const setAside: SetAsideChange[] = [];
+  const droppedEdits: DroppedEdit[] = [];
   const disputed: string[] = [];
   for (const [path, versions] of both) {
     const { ours, theirs } = versions;
     const pages = await readVersions(repository, path, versions);
     const merged = pages && mergePage(path, pages);
-    const file = merged && pages ? newPage(merged, pages, theirs) : theirs;
-    if (file !== null || !isFolder(path, theirFiles)) files.set(path, file);
-    const gaveWay = merged?.setAside ?? (ours === null ? [] : ['file']);
+    const file = merged && pages ? createNewPage(merged, pages, theirs) : theirs;
+    if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
+    const gaveWay = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
     if (merged && gaveWay.some(isKey)) disputed.push(path);
     for (const what of gaveWay)
-      setAside.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
+      droppedEdits.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
-  if (disputed.length === 0) return { files, setAside };
+  if (disputed.length === 0) return { files, droppedEdits };
   const decided = await mergeByWriters(repository, both, disputed, sides);
   for (const { path, file } of decided) files.set(path, file);
   const paths = new Set(decided.map(({ path }) => path));
-  const others = setAside.filter(({ path }) => !paths.has(path));
-  return { files, setAside: [...others, ...decided.flatMap((page) => page.setAside)] };
+  const others = droppedEdits.filter(({ path }) => !paths.has(path));
+  return { files, droppedEdits: [...others, ...decided.flatMap((page) => page.droppedEdits)] };
 }
 
 interface MergedPageFile {
   readonly path: string;
   readonly file: NewFile;
-  readonly setAside: readonly SetAsideChange[];
+  readonly droppedEdits: readonly DroppedEdit[];
 }
 
 /** Merges these pages again, with each key that both sides changed from the side whose writer wins. */
@@ -78,41 +78,45 @@ async function mergeByWriters(
   const merged: MergedPageFile[] = [];
   for (const path of paths) {
     const versions = both.get(path);
-    const bot = placeAt(path, repository.prefix)?.id;
+    const bot = parsePagePath(path, repository.prefix)?.id;
     const pages = versions && (await readVersions(repository, path, versions));
     if (versions === undefined || pages === undefined || bot === undefined) continue;
     const [our, their] = [pages.ours, pages.theirs].map(
       (text) => parsePage(path, Buffer.from(text)).page?.data,
     );
-    const setAside: SetAsideChange[] = [];
-    for (const what of mergePage(path, pages).setAside) {
+    const droppedEdits: DroppedEdit[] = [];
+    for (const what of mergePage(path, pages).droppedKeys) {
       const writers = await Promise.all([
         mine.writerOf(path, bot, what, our?.[what]),
         others.writerOf(path, bot, what, their?.[what]),
       ]);
-      setAside.push({ path, what, ...(isKey(what) ? loserOf(...writers) : loserOf(undefined, undefined)) });
+      droppedEdits.push({
+        path,
+        what,
+        ...(isKey(what) ? chooseLoser(...writers) : chooseLoser(undefined, undefined)),
+      });
     }
-    const keep = new Set(setAside.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
+    const keep = new Set(droppedEdits.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
     const page = mergePage(path, { ...pages, keep });
     // Ours and theirs together may break a rule that each keeps: then the first merge stays.
-    if (page.setAside.includes('file')) continue;
-    merged.push({ path, file: newPage(page, pages, versions.theirs), setAside });
+    if (page.droppedKeys.includes('file')) continue;
+    merged.push({ path, file: createNewPage(page, pages, versions.theirs), droppedEdits });
   }
   return merged;
 }
 
-function loserOf(
+function chooseLoser(
   mine: KeyWriter | undefined,
   other: KeyWriter | undefined,
-): Pick<SetAsideChange, 'of' | 'because'> {
-  const of = rankOf(mine) > rankOf(other) ? 'theirs' : 'ours';
+): Pick<DroppedEdit, 'of' | 'because'> {
+  const of = rankWriter(mine) > rankWriter(other) ? 'theirs' : 'ours';
   const [winner, loser] = of === 'theirs' ? [mine, other] : [other, mine];
   if (winner?.by === 'post') return { of, because: 'a later post changed the same' };
   const isPeoples = winner?.by === 'person' && loser?.by !== 'person';
   return { of, because: isPeoples ? 'people changed the same' : 'the remote has changed the same' };
 }
 
-function rankOf(writer: KeyWriter | undefined): number {
+function rankWriter(writer: KeyWriter | undefined): number {
   if (writer === undefined) return Number.NEGATIVE_INFINITY;
   return writer.by === 'person' ? Number.POSITIVE_INFINITY : writer.at;
 }
@@ -123,7 +127,7 @@ function isKey(what: string): boolean {
 }
 
 /** Returns whether theirs has a folder where the file was. */
-function isFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | null>): boolean {
+function becomesFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | null>): boolean {
   return [...theirFiles].some(([other, file]) => file !== null && other.startsWith(`${path}/`));
 }
 
@@ -134,7 +138,7 @@ async function readVersions(
   versions: FileVersions,
 ): Promise<PageVersions | undefined> {
   const files = [versions.ours, versions.theirs];
-  if (!placeAt(path, repository.prefix) || !files.every(isFile)) return undefined;
+  if (!parsePagePath(path, repository.prefix) || !files.every(isFile)) return undefined;
   const ids = [...files, versions.base].filter(isFile).map(({ id }) => id);
   const [ours, theirs, base] = await repository.objects.read(ids);
   if (ours === undefined || theirs === undefined) return undefined;
@@ -145,7 +149,7 @@ async function readVersions(
   };
 }
 
-function newPage({ text }: MergedPage, { theirs }: PageVersions, file: GitFile | null): NewFile {
+function createNewPage({ text }: MergedPage, { theirs }: PageVersions, file: GitFile | null): NewFile {
   return text === theirs ? file : { mode: file?.mode ?? '100644', content: Buffer.from(text) };
 }
 

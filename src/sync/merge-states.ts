@@ -3,7 +3,7 @@ import { type BotState, mergeBotStates } from '../counts/bot-state.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { readShard, writeShard } from '../counts/shards.ts';
 import { diffTrees } from '../git/file-change.ts';
-import { hasCommit, mergeBase, treeOf } from '../git/history.ts';
+import { hasCommit, mergeBase, readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';
 
@@ -22,7 +22,7 @@ export async function mergeStates(
   if (ours === null || (await hasCommit(repository, theirs, ours))) return theirs;
   if (await hasCommit(repository, ours, theirs)) return ours;
   const files = await mergeShards(repository, ours, theirs);
-  const tree = await treeOf(repository, theirs);
+  const tree = await readTreeId(repository, theirs);
   if (files.size === 0 || tree === undefined) return theirs;
   const parents = (await isPruned(repository, ours, theirs)) ? [theirs] : [theirs, ours];
   return await writeCommit(repository, { parents, tree, files, message: 'Merge the counts of a replica\n' });

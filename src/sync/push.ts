@@ -4,15 +4,15 @@ import { GitError } from '../git/process/git-error.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { writePrunedHistory } from '../counts/prune-history.ts';
-import { knownTips, remoteRefs, setRefs } from './remote-refs.ts';
+import { readKnownTips, remoteRefs, setRefs } from './remote-refs.ts';
 import { type PushedRef, pushRemote, type Remote, type RemoteBranch } from './remote.ts';
 
 /** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
-export async function refsToPush(
+export async function listRefsToPush(
   repository: Repository,
   { branch }: Pick<RemoteBranch, 'branch'>,
 ): Promise<PushedRef[]> {
-  const known = await knownTips(repository);
+  const known = await readKnownTips(repository);
   const ours = await readRef(repository, repository.branch());
   const state = await readRef(repository, stateRef);
   const refs: PushedRef[] = [];
@@ -50,13 +50,13 @@ export async function pushWithRetries<T>(
     try {
       return await push();
     } catch (error) {
-      if (attempt === mostAttempts || !((await fetch()) || isLocked(error))) throw error;
+      if (attempt === maxAttempts || !((await fetch()) || isLocked(error))) throw error;
       await sleep(Math.random() * 200 * attempt, undefined, { signal });
     }
   }
 }
 
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 function isLocked(error: unknown): boolean {
   return (
@@ -90,8 +90,8 @@ export async function countUnpushed(
   repository: Repository,
   remote: Pick<RemoteBranch, 'branch'>,
 ): Promise<number> {
-  const refs = await refsToPush(repository, remote);
-  const known = Object.values(await knownTips(repository)).filter((tip) => tip !== null);
+  const refs = await listRefsToPush(repository, remote);
+  const known = Object.values(await readKnownTips(repository)).filter((tip) => tip !== null);
   const ours = refs.map(({ commit }) => commit);
   return ours.length === 0 ? 0 : await countCommits(repository, ours, known);
 }

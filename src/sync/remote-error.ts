@@ -5,19 +5,19 @@ export async function withRemoteMessage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw new Error(remoteMessage(error), { cause: error });
+    throw new Error(describeRemoteError(error), { cause: error });
   }
 }
 
 /**
  * Returns why the remote could not be used, as a sentence for the operator, in the remote's own words if it sent any.
  */
-export function remoteMessage(error: unknown): string {
+export function describeRemoteError(error: unknown): string {
   if (!(error instanceof GitError)) return error instanceof Error ? error.message : String(error);
   if (error.notStarted) return noGit;
   if (error.status === null) return 'it did not respond in time: look at the network and the Git server';
   const lines = error.stderr.split('\n').map((line) => line.replace(/\p{Cc}/gu, ' ').trim());
-  const rejected = lines.flatMap((line) => rejectionIn(line) ?? []);
+  const rejected = lines.flatMap((line) => findRejection(line) ?? []);
   const first = lines.findIndex((line) => /^(fatal|error):/.test(line));
   // A line that ends in a colon continues in the next one.
   const said =
@@ -32,7 +32,7 @@ export function remoteMessage(error: unknown): string {
 /**
  * Returns the ref and the reason of a rejection; undefined for a ref that was rejected only because another one was.
  */
-function rejectionIn(line: string): string | undefined {
+function findRejection(line: string): string | undefined {
   const [, ref, reason] = /^! \[(?:remote )?rejected\] +\S+ -> (\S+) \((.+)\)$/.exec(line) ?? [];
   return ref === undefined || reason === 'atomic push failed' || reason === 'atomic push failure'
     ? undefined

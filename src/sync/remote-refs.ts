@@ -22,7 +22,7 @@ export interface RemoteTips {
 }
 
 /** Returns the remote's tips as they were last fetched or pushed. @throws {GitError} */
-export async function knownTips(repository: Repository): Promise<RemoteTips> {
+export async function readKnownTips(repository: Repository): Promise<RemoteTips> {
   return {
     branch: await readRef(repository, remoteRefs.branch),
     state: await readRef(repository, remoteRefs.state),

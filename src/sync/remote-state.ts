@@ -18,7 +18,7 @@ export async function mergeState(repository: Repository, theirs: string | null):
       await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
       return true;
     } catch (error) {
-      if (!(error instanceof RefConflictError) || attempt === mostAttempts) throw error;
+      if (!(error instanceof RefConflictError) || attempt === maxAttempts) throw error;
     }
   }
 }
@@ -72,4 +72,4 @@ export async function openRemoteState(
 }
 
 /** Attempts to merge while other processes here move the same ref. */
-const mostAttempts = 10;
+const maxAttempts = 10;

@@ -1,7 +1,7 @@
 import { fetchCommand } from '../git/fetch-command.ts';
 import { stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import { knownTips, remoteRefs, type RemoteTips } from './remote-refs.ts';
+import { readKnownTips, remoteRefs, type RemoteTips } from './remote-refs.ts';
 
 /** A remote, and the limits of each command that connects to it. */
 export interface Remote {
@@ -25,14 +25,14 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
   const { address, branch } = remote;
   const listed = await listRefs(repository, [branch, stateRef], remote);
   const tips = { branch: listed.get(branch) ?? null, state: listed.get(stateRef) ?? null };
-  const known = await knownTips(repository);
+  const known = await readKnownTips(repository);
   const wanted = [
     ...(tips.branch !== null && tips.branch !== known.branch ? [`+${branch}:${remoteRefs.branch}`] : []),
     ...(tips.state !== null && tips.state !== known.state ? [`+${stateRef}:${remoteRefs.state}`] : []),
   ];
   if (wanted.length === 0) return tips;
-  await repository.run([...fetch, address, ...wanted], limitsOf(remote));
-  const fetched = await knownTips(repository);
+  await repository.run([...fetch, address, ...wanted], toRunOptions(remote));
+  const fetched = await readKnownTips(repository);
   return {
     branch: tips.branch === null ? null : fetched.branch,
     state: tips.state === null ? null : fetched.state,
@@ -46,7 +46,7 @@ export async function fetchRemote(repository: Repository, remote: RemoteBranch):
 export async function fetchRemoteState(repository: Repository, remote: Remote): Promise<string | null> {
   const commit = (await listRefs(repository, [stateRef], remote)).get(stateRef) ?? null;
   if (commit !== null && !(await repository.objects.has(commit)))
-    await repository.run([...fetch, remote.address, stateRef], limitsOf(remote));
+    await repository.run([...fetch, remote.address, stateRef], toRunOptions(remote));
   return commit;
 }
 
@@ -55,7 +55,7 @@ async function listRefs(
   refs: readonly string[],
   remote: Remote,
 ): Promise<Map<string, string>> {
-  const listed = await repository.run(['ls-remote', remote.address, ...refs], limitsOf(remote));
+  const listed = await repository.run(['ls-remote', remote.address, ...refs], toRunOptions(remote));
   return new Map(
     listed.split('\n').map((line) => {
       const [id = '', ref = ''] = line.split('\t');
@@ -84,10 +84,10 @@ export async function pushRemote(
     lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`],
   );
   const specs = refs.map(({ ref, commit }) => `${commit}:${ref}`);
-  await repository.run([...push, ...leases, remote.address, ...specs], limitsOf(remote));
+  await repository.run([...push, ...leases, remote.address, ...specs], toRunOptions(remote));
 }
 
-function limitsOf({ timeLimit, signal }: Remote): Pick<Remote, 'timeLimit' | 'signal'> {
+function toRunOptions({ timeLimit, signal }: Remote): Pick<Remote, 'timeLimit' | 'signal'> {
   return { timeLimit, signal };
 }
 

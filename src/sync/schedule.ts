@@ -73,8 +73,8 @@ export class Schedule {
   roundFailed(): void {
     const { syncSeconds, pushSeconds } = this.#options;
     this.#fetchRequested = true;
-    const longest = Math.min(60, Math.max(1, syncSeconds)) * 1000;
-    const delay = Math.min(longest, 500 * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
+    const maxDelayMs = Math.min(60, Math.max(1, syncSeconds)) * 1000;
+    const delay = Math.min(maxDelayMs, 500 * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
     this.#pushedAt = Math.min(this.#pushedAt, performance.now() + delay - pushSeconds * 1000);
     this.runIn(delay);
   }

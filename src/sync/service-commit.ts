@@ -1,4 +1,4 @@
-/** What `git log` has to print of a commit, in three lines, for `botsUpdatedBy`. */
+/** What `git log` has to print of a commit, in three lines, for `parseUpdatedBots`. */
 export const serviceFormat = '%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,valueonly,separator=%x2C)';
 
 /**
@@ -6,6 +6,6 @@ export const serviceFormat = '%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,v
  * commits with one identity and one time: a commit that a person has amended, picked or rebased has two, and is that
  * person's.
  */
-export function botsUpdatedBy([author, committer, trailers = '']: readonly string[]): readonly string[] {
+export function parseUpdatedBots([author, committer, trailers = '']: readonly string[]): readonly string[] {
   return author === committer && trailers !== '' ? trailers.split(',') : [];
 }

@@ -34,9 +34,9 @@ export function readRemoteSettings(reader: SettingReader): RemoteSettings | null
     faults.push("BOTSHELF_REMOTE begins with -: set it to a remote's name or an address.");
   if (branch !== null && !/^(?!-)[^\p{Cc} ~^:?*[\\]+$/u.test(branch))
     faults.push(`BOTSHELF_BRANCH is ${JSON.stringify(branch)}: set it to a branch's name such as main.`);
-  if (webhookSecret !== null && webhookSecret.length < shortestWebhookSecret)
+  if (webhookSecret !== null && webhookSecret.length < minWebhookSecretLength)
     faults.push(
-      `BOTSHELF_WEBHOOK_SECRET has fewer than ${shortestWebhookSecret} characters: make one with "openssl rand -hex 32".`,
+      `BOTSHELF_WEBHOOK_SECRET has fewer than ${minWebhookSecretLength} characters: make one with "openssl rand -hex 32".`,
     );
   for (const needs of ['BOTSHELF_BRANCH', 'BOTSHELF_ACK', 'BOTSHELF_WEBHOOK_SECRET']) {
     if (name === undefined && reader.text(needs) !== undefined)
@@ -45,4 +45,4 @@ export function readRemoteSettings(reader: SettingReader): RemoteSettings | null
   return name === undefined ? null : config;
 }
 
-const shortestWebhookSecret = 16;
+const minWebhookSecretLength = 16;

@@ -5,7 +5,7 @@ import { GitError } from '../git/process/git-error.ts';
 import type { Repository } from '../git/repository.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
-import { remoteMessage } from './remote-error.ts';
+import { describeRemoteError } from './remote-error.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
 export interface SyncOptions extends ScheduleOptions, ExchangeOptions {}
@@ -116,7 +116,7 @@ export class Sync implements RemoteState {
     } catch (error) {
       this.#options.log.warn(
         { err: error },
-        `could not push the last commits: ${remoteMessage(error)}; they are safe in this clone and pushed after the next start`,
+        `could not push the last commits: ${describeRemoteError(error)}; they are safe in this clone and pushed after the next start`,
       );
     } finally {
       this.#abort.abort();
@@ -160,8 +160,8 @@ export class Sync implements RemoteState {
 
   #fail(error: unknown): void {
     if (this.#abort.signal.aborted) return;
-    const message = remoteMessage(error);
-    this.#failures.add(error, message, kindOf(error, message));
+    const message = describeRemoteError(error);
+    this.#failures.add(error, message, toFailureKind(error, message));
     for (const finish of this.#exchange.waiters.list()) finish(false);
     this.#schedule.roundFailed();
   }
@@ -177,7 +177,7 @@ const startLimit = 30;
 const closeLimit = 5;
 
 /** Returns what is the same at each retry: a message of git may have times and numbers that differ. */
-function kindOf(error: unknown, message: string): string {
+function toFailureKind(error: unknown, message: string): string {
   if (!(error instanceof GitError)) return message;
   return error.command.includes(' push ') ? 'push' : 'fetch';
 }

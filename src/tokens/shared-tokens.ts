@@ -72,20 +72,20 @@ export class SharedTokens implements Tokens {
     if (first !== 'unknown') return first;
     await this.#waitForFetch(remote);
     const again = await this.#tokens.checkToken(id, token);
-    if (again === 'unknown' && !remote.stateFetched) throw notFetchedYet();
+    if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
     return again;
   }
 
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
   async #waitForFetch(remote: RemoteState): Promise<void> {
-    if (this.#waiting >= mostWaiting)
+    if (this.#waiting >= maxWaitingChecks)
       throw new WritesUnavailableError('too many unknown tokens are being checked: try again', {
         retryAfter: 10,
       });
     this.#waiting++;
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
-      await within(longestCheck, this.#nextFetch);
+      await waitAtMost(maxCheckMs, this.#nextFetch);
     } finally {
       this.#waiting--;
     }
@@ -117,10 +117,10 @@ export async function changeToken<T>(
   change: () => Promise<T>,
 ): Promise<TokenChange<T>> {
   if (remote === null) return { result: await change(), shared: true };
-  const notFetched = await failureOf(remote.fetchState());
-  if (!remote.stateFetched) throw notFetchedYet();
+  const notFetched = await describeFailure(remote.fetchState());
+  if (!remote.stateFetched) throw createNotFetchedError();
   const result = await change();
-  const notShared = notFetched ?? (await failureOf(remote.pushState()));
+  const notShared = notFetched ?? (await describeFailure(remote.pushState()));
   if (notShared !== undefined)
     log.warn(
       { because: notShared },
@@ -130,12 +130,12 @@ export async function changeToken<T>(
 }
 
 /** Returns why the remote could not be reached in time; undefined when it was. */
-async function failureOf(work: Promise<void>): Promise<string | undefined> {
+async function describeFailure(work: Promise<void>): Promise<string | undefined> {
   const ended = work.then(() => undefined, messageOf);
-  return await within(longestTry, ended, 'it did not respond in time');
+  return await waitAtMost(maxTryMs, ended, 'it did not respond in time');
 }
 
-function notFetchedYet(): WritesUnavailableError {
+function createNotFetchedError(): WritesUnavailableError {
   return new WritesUnavailableError(
     'the tokens of the bots have not been fetched from the shared Git server yet: try again',
     { retryAfter: 10 },
@@ -143,15 +143,15 @@ function notFetchedYet(): WritesUnavailableError {
 }
 
 /** Resolves as `work` does, or with `late` after `time` milliseconds. */
-async function within<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
+async function waitAtMost<T>(time: number, work: Promise<T>, late?: T): Promise<T | undefined> {
   return await Promise.race([work, sleep(time, late, { ref: false })]);
 }
 
 /** Milliseconds that the check of an unknown token waits for a fetch: less than posting libraries wait for a response. */
-const longestCheck = 8000;
+const maxCheckMs = 8000;
 
 /** Milliseconds that the change of a token waits for a fetch, and again for a push. */
-const longestTry = 5000;
+const maxTryMs = 5000;
 
 /** Checks that may wait for a fetch at the same time. */
-const mostWaiting = 1000;
+const maxWaitingChecks = 1000;

@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
-import { newToken, type Token, type TokenDigest, tokenDigest } from '../bot/token.ts';
+import { createToken, type Token, type TokenDigest, computeDigest } from '../bot/token.ts';
 import type { CommittedState, StateChange } from '../counts/committed-state.ts';
-import { timeAfter } from '../counts/bot-state.ts';
+import { computeTimeAfter } from '../counts/bot-state.ts';
 import type { State } from '../counts/state.ts';
 
 /** Who changes a token, for the subject of the commit, such as `account 190519304972664832` or `user marge`. */
@@ -12,10 +12,10 @@ export type TokenChanger = string;
  * @throws what the state ref does when it cannot be read or written
  */
 export async function issueToken(committed: CommittedState, id: BotId, by: TokenChanger): Promise<Token> {
-  const token = newToken();
-  const digest = tokenDigest(token);
-  const subject = subjectOf(`Issue a token to ${id}`, by);
-  await committed.commit(() => changeOf(committed.state, id, digest), subject);
+  const token = createToken();
+  const digest = computeDigest(token);
+  const subject = formatSubject(`Issue a token to ${id}`, by);
+  await committed.commit(() => createTokenChange(committed.state, id, digest), subject);
   return token;
 }
 
@@ -28,19 +28,19 @@ export async function revokeToken(committed: CommittedState, id: BotId, by: Toke
   await committed.commit(
     () => {
       had = (committed.state.token(id)?.digest ?? null) !== null;
-      return had ? changeOf(committed.state, id, null) : new Map();
+      return had ? createTokenChange(committed.state, id, null) : new Map();
     },
-    subjectOf(`Revoke the token of ${id}`, by),
+    formatSubject(`Revoke the token of ${id}`, by),
   );
   return had;
 }
 
-function subjectOf(change: string, by: TokenChanger): string {
+function formatSubject(change: string, by: TokenChanger): string {
   return `${change}, by ${by.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}`;
 }
 
-function changeOf(state: State, id: BotId, digest: TokenDigest | null): StateChange {
+function createTokenChange(state: State, id: BotId, digest: TokenDigest | null): StateChange {
   const known = state.token(id);
   const generation = (known?.generation ?? 0) + 1;
-  return new Map([[id, { token: { digest, at: timeAfter(known?.at), generation } }]]);
+  return new Map([[id, { token: { digest, at: computeTimeAfter(known?.at), generation } }]]);
 }

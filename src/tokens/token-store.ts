@@ -1,5 +1,5 @@
 import type { BotId } from '../bot/id.ts';
-import { sameDigest, type Token, tokenDigest } from '../bot/token.ts';
+import { isSameDigest, type Token, computeDigest } from '../bot/token.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import { issueToken, revokeToken, type TokenChanger } from './token-changes.ts';
 import type { TokenCheck, TokenInfo } from './tokens.ts';
@@ -17,9 +17,9 @@ export class TokenStore {
   async checkToken(id: BotId, token: Token): Promise<TokenCheck> {
     const reading = this.#state.follow();
     if (reading !== undefined) await reading;
-    const digest = tokenDigest(token);
+    const digest = computeDigest(token);
     const current = this.#state.tokens.token(id)?.digest ?? null;
-    if (current !== null && sameDigest(current, digest)) {
+    if (current !== null && isSameDigest(current, digest)) {
       this.#lastUsed.set(id, Date.now());
       return 'valid';
     }

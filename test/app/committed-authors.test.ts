@@ -2,7 +2,7 @@ import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotId } from '../../src/bot/id.ts';
-import { committedAuthors } from '../../src/app/committed-authors.ts';
+import { readCommittedAuthors } from '../../src/app/committed-authors.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath, translation } from '../support/sample.ts';
@@ -16,7 +16,7 @@ describe('committedAuthors', () => {
   const authors = async (id: BotId = homer, folder = repo.folder): Promise<readonly string[]> => {
     const repositoryOpener = new RepositoryOpener(folder);
     doors.push(repositoryOpener);
-    return await committedAuthors(repositoryOpener, id);
+    return await readCommittedAuthors(repositoryOpener, id);
   };
 
   beforeEach(() => {

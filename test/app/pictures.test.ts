@@ -4,7 +4,7 @@ import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { followPictures } from '../../src/app/pictures.ts';
+import { followImages } from '../../src/app/pictures.ts';
 import { samplePicture } from '../support/sample-pictures.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts';
@@ -37,7 +37,7 @@ describe('the pictures of a catalogue', () => {
     });
     const files = { [pagePath('7')]: page(a), [pagePath('8')]: page(a), [pagePath('9')]: page(`${a}?lost`) };
     live = await openCatalogue(files, { root, cachedImages: (images) => cache.cachedImages(images) });
-    stop = followPictures(live.catalogue, cache);
+    stop = followImages(live.catalogue, cache);
   });
   afterEach(async () => {
     stop();

@@ -1,6 +1,6 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
 import { readConfig } from '../../src/app/config.ts';
-import { remoteNotice } from '../../src/app/remote-notice.ts';
+import { createRemoteNotice } from '../../src/app/remote-notice.ts';
 
 describe('the notice that a clone is not in step with its Git host', () => {
   const origin = { remote: 'https://shelf:key@git.example.org/bots.git', branch: 'main', prefix: '' };
@@ -8,7 +8,7 @@ describe('the notice that a clone is not in step with its Git host', () => {
   const env = { BOTSHELF_BASE_URL: 'https://bots.example.org' };
 
   it('names the setting and the remote, without its password', () => {
-    const notice = remoteNotice(readConfig(env), origin) ?? '';
+    const notice = createRemoteNotice(readConfig(env), origin) ?? '';
     match(
       notice,
       /origin \(https:\/\/git\.example\.org\/bots\.git\), but BOTSHELF_REMOTE is not set: merged/,
@@ -17,9 +17,9 @@ describe('the notice that a clone is not in step with its Git host', () => {
   });
 
   it('is not there with the setting, without an origin, and for somebody who edits the catalogue or tries the service in a fresh clone', () => {
-    strictEqual(remoteNotice(readConfig({ ...env, BOTSHELF_REMOTE: 'origin' }), origin), null);
-    strictEqual(remoteNotice(readConfig(env), null), null);
-    strictEqual(remoteNotice(readConfig({ ...env, BOTSHELF_DEV: 'on' }), origin), null);
-    strictEqual(remoteNotice(readConfig({}), origin), null);
+    strictEqual(createRemoteNotice(readConfig({ ...env, BOTSHELF_REMOTE: 'origin' }), origin), null);
+    strictEqual(createRemoteNotice(readConfig(env), null), null);
+    strictEqual(createRemoteNotice(readConfig({ ...env, BOTSHELF_DEV: 'on' }), origin), null);
+    strictEqual(createRemoteNotice(readConfig({}), origin), null);
   });
 });

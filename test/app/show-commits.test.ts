@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { type PagePlace, placeOf } from '../../src/catalogue/page/layout.ts';
+import { type PagePlace, parsePlace } from '../../src/catalogue/page/layout.ts';
 import type { FileChange } from '../../src/git/file-change.ts';
 import { showCommits } from '../../src/app/show-commits.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,7 +22,7 @@ describe('the subscriber that shows commits', () => {
     ]);
     show({ ref: 'branch', commit, changes: [], contents });
     show({ ref: 'state', commit });
-    deepStrictEqual(shown, [[placeOf('007', '7.en.md'), bytes]]);
+    deepStrictEqual(shown, [[parsePlace('007', '7.en.md'), bytes]]);
   });
 
   it('has the settings read when a merge changes them, and nothing beside them', () => {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepSitePrepared } from '../../src/app/site-preparation.ts';
+import { warmPageCache } from '../../src/app/site-preparation.ts';
 import { silentLog } from '../../src/lib/log.ts';
 
 describe('the preparation of the site', () => {
@@ -19,7 +19,7 @@ describe('the preparation of the site', () => {
       return true;
     };
     const prepare = async (): Promise<void> => void events.push('prepared');
-    const site = keepSitePrepared({ unpacked }, { isRead }, prepare, silentLog);
+    const site = warmPageCache({ unpacked }, { isRead }, prepare, silentLog);
     await site.first;
     site.close();
     deepStrictEqual(events, ['unpacked', 'counts read', 'prepared']);
@@ -28,7 +28,7 @@ describe('the preparation of the site', () => {
   it('never begins where the catalogue is closed before', async () => {
     let prepared = 0;
     const prepare = async (): Promise<void> => void prepared++;
-    const site = keepSitePrepared({ unpacked: async () => await sleep(5, false) }, ready, prepare, silentLog);
+    const site = warmPageCache({ unpacked: async () => await sleep(5, false) }, ready, prepare, silentLog);
     await site.first;
     site.close();
     strictEqual(prepared, 0);
@@ -38,7 +38,7 @@ describe('the preparation of the site', () => {
     const messages: string[] = [];
     const log = { ...silentLog, debug: (_fields: object, text: string) => void messages.push(text) };
     const prepare = async (): Promise<void> => await Promise.reject(new Error('too much waits'));
-    const site = keepSitePrepared(ready, ready, prepare, log);
+    const site = warmPageCache(ready, ready, prepare, log);
     await site.first;
     site.close();
     match(messages.join(), /too much waits; a visitor waits for it/);

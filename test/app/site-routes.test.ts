@@ -9,10 +9,10 @@ import { BotSearch } from '../../src/catalogue/search/bot-search.ts';
 import { BotLists } from '../../src/catalogue/lists/bot-lists.ts';
 import type { Fault } from '../../src/catalogue/page/fault.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
-import { type CatalogueSettings, settingsOf } from '../../src/catalogue/settings/settings.ts';
+import { type CatalogueSettings, toSettings } from '../../src/catalogue/settings/settings.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import type { Site, Viewer } from '../../src/site/page/layout.tsx';
-import { type RepositoryLinks, repositoryLinks } from '../../src/site/page/repository-links.ts';
+import { type RepositoryLinks, createRepositoryLinks } from '../../src/site/page/repository-links.ts';
 import { Markdown } from '../../src/site/markdown/markdown.ts';
 import { addSiteRoutes } from '../../src/app/site-routes.tsx';
 import { eventually } from '../support/eventually.ts';
@@ -43,7 +43,7 @@ describe('the pages of the site', () => {
     counts = { ...noCounts };
     timeline = { ...noTimeline };
     rendered = 0;
-    const links = repositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
+    const links = createRepositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
     const repository = {
       ...links,
       get home() {
@@ -51,7 +51,7 @@ describe('the pages of the site', () => {
         return 'https://github.com/o/r';
       },
     } as RepositoryLinks;
-    settings = settingsOf();
+    settings = toSettings();
     const site: Site = {
       baseUrl: 'https://bots.example.org',
       get settings() {
@@ -140,7 +140,7 @@ describe('the pages of the site', () => {
 
   /** What every page depends on, as a change of it. */
   const ofAll: Readonly<Record<string, () => void>> = {
-    'the settings': () => (settings = settingsOf({ name: 'Robotek' })),
+    'the settings': () => (settings = toSettings({ name: 'Robotek' })),
     'the contact': () => (options.site = { ...options.site, contact: 'help@example.org' }),
     'the repository': () => (options.site = { ...options.site, repository: null }),
     'the login': () => (options.site = { ...options.site, login: false }),

@@ -1,7 +1,7 @@
 import { strictEqual } from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOfVersion, readCommit, readVersion } from '../../src/app/version.ts';
+import { formatVersion, readCommit, readVersion } from '../../src/app/version.ts';
 import { testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -40,7 +40,7 @@ describe('the version of the program', () => {
 
   it('is in its name, with the commit where there is one', () => {
     const { version } = readVersion();
-    strictEqual(nameOfVersion({ version, commit: null }), `botshelf ${version}`);
-    strictEqual(nameOfVersion({ version, commit: '0123456789ab' }), `botshelf ${version} (0123456789ab)`);
+    strictEqual(formatVersion({ version, commit: null }), `botshelf ${version}`);
+    strictEqual(formatVersion({ version, commit: '0123456789ab' }), `botshelf ${version} (0123456789ab)`);
   });
 });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { generateCatalogue, generateRepository } from '../../bench/catalogue.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { readBot } from '../../src/catalogue/store/bot-reader.ts';
-import { placeOf } from '../../src/catalogue/page/layout.ts';
+import { parsePlace } from '../../src/catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../../src/catalogue/page/page-file.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -73,7 +73,7 @@ describe('a generated catalogue of 1,500 bots', () => {
   it('holds as many bots as asked for, and no page that breaks a rule', () => {
     const files = new Map<BotId, PageFile[]>();
     for (const path of Object.keys(texts)) {
-      const place = placeOf(dirname(path), basename(path));
+      const place = parsePlace(dirname(path), basename(path));
       ok('id' in place, path);
       const file = readPageFile(root, place);
       ok(file !== undefined, path);

@@ -1,34 +1,37 @@
 import { notStrictEqual, strictEqual } from 'node:assert/strict';
-import { inviteKey, nameKey } from '../../src/bot/likeness.ts';
+import { toInviteKey, toNameKey } from '../../src/bot/likeness.ts';
 
 describe('two names are alike', () => {
   it('without case, accents, width, blanks and what cannot be seen', () => {
     for (const name of ['Homér Bot', 'HOMER  BOT', 'homerbot', 'Ｈｏｍｅｒ Bot', 'Ho\u200bmer Bot'])
-      strictEqual(nameKey(name), 'homerbot');
-    strictEqual(nameKey('Straße'), nameKey('STRASSE'));
-    notStrictEqual(nameKey('Homer'), nameKey('Homer 2'));
+      strictEqual(toNameKey(name), 'homerbot');
+    strictEqual(toNameKey('Straße'), toNameKey('STRASSE'));
+    notStrictEqual(toNameKey('Homer'), toNameKey('Homer 2'));
   });
 });
 
 describe('two invites are alike', () => {
   it('when they name the same client of the same host', () => {
-    const key = inviteKey('https://discord.com/oauth2/authorize?client_id=77&scope=bot');
+    const key = toInviteKey('https://discord.com/oauth2/authorize?client_id=77&scope=bot');
     for (const invite of [
       'https://discordapp.com/oauth2/authorize?permissions=8&client_id=77',
       'https://www.discord.com/api/oauth2/authorize?client_id=77#x',
       'https://ptb.discord.com/oauth2/authorize/?client_id=77',
     ])
-      strictEqual(inviteKey(invite), key);
-    notStrictEqual(inviteKey('https://discord.com/oauth2/authorize?client_id=78'), key);
-    notStrictEqual(inviteKey('https://chat.example.org/oauth2/authorize?client_id=77'), key);
+      strictEqual(toInviteKey(invite), key);
+    notStrictEqual(toInviteKey('https://discord.com/oauth2/authorize?client_id=78'), key);
+    notStrictEqual(toInviteKey('https://chat.example.org/oauth2/authorize?client_id=77'), key);
   });
 
   it('when they name none and have the same host, path and query', () => {
     strictEqual(
-      inviteKey('https://WWW.example.org/add/?b=1&a=2'),
-      inviteKey('https://example.org/add?a=2&b=1'),
+      toInviteKey('https://WWW.example.org/add/?b=1&a=2'),
+      toInviteKey('https://example.org/add?a=2&b=1'),
     );
-    notStrictEqual(inviteKey('https://example.org/add?bot=1'), inviteKey('https://example.org/add?bot=2'));
-    strictEqual(inviteKey('no address'), undefined);
+    notStrictEqual(
+      toInviteKey('https://example.org/add?bot=1'),
+      toInviteKey('https://example.org/add?bot=2'),
+    );
+    strictEqual(toInviteKey('no address'), undefined);
   });
 });

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { canonicalLocale, parseLocale } from '../../src/bot/locale.ts';
+import { toCanonicalLocale, parseLocale } from '../../src/bot/locale.ts';
 import { fixtureLines } from '../support/fixture-lines.ts';
 
 describe('a locale', () => {
@@ -24,6 +24,6 @@ describe('a locale', () => {
 
   it('has one canonical form however it is written', () => {
     for (const text of ['zh-hant-tw', 'ZH-HANT-TW', 'zh-Hant-TW'])
-      strictEqual(canonicalLocale(text), 'zh-Hant-TW');
+      strictEqual(toCanonicalLocale(text), 'zh-Hant-TW');
   });
 });

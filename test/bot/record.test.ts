@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { parseLocale } from '../../src/bot/locale.ts';
 import type { Locale } from '../../src/bot/locale.ts';
-import { assembleRecord, defaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
+import { assembleRecord, findDefaultLocale, type FilledMainPage, listElement } from '../../src/bot/record.ts';
 import { withDefaults } from '../../src/catalogue/page/defaults.ts';
 import { validate } from '../../src/catalogue/page/schema.ts';
 import { botId, homerKeys } from '../support/sample.ts';
@@ -102,7 +102,7 @@ describe('a record', () => {
     });
     const record = assembleRecord(id, main, texts);
     deepStrictEqual(Object.keys(record.contents), ['fr', 'de', 'en', 'zh-CN']);
-    strictEqual(defaultLocale(record), 'fr');
+    strictEqual(findDefaultLocale(record), 'fr');
   });
 
   it('takes no key that is not named', () => {

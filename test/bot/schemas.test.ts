@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { typesFromSchemas, typesPath } from '../../scripts/schema-types.ts';
-import { readSchema, schemaNames, schemaPath } from '../../src/bot/schemas.ts';
+import { readSchema, schemaNames, toSchemaPath } from '../../src/bot/schemas.ts';
 
 const names = [...schemaNames, 'definitions'] as const;
 
@@ -17,7 +17,7 @@ describe('the schemas', () => {
   });
 
   it('are all named in src/bot/schemas.ts', () => {
-    const files = readdirSync(dirname(schemaPath('definitions')));
+    const files = readdirSync(dirname(toSchemaPath('definitions')));
     const expected = names.filter((name) => name !== 'list-element').map((name) => `${name}.schema.json`);
     deepStrictEqual(files.toSorted(), expected.toSorted());
   });

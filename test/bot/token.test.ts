@@ -1,7 +1,7 @@
 import { match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { newToken, parseToken, sameDigest, type Token, tokenDigest } from '../../src/bot/token.ts';
+import { createToken, parseToken, isSameDigest, type Token, computeDigest } from '../../src/bot/token.ts';
 
 describe('a token', () => {
   for (const text of fixture('tokens-valid')) {
@@ -13,18 +13,18 @@ describe('a token', () => {
   }
 
   it('is forgiven the white space around it', () => {
-    const token = newToken();
+    const token = createToken();
     for (const text of [`${token}\n`, `  ${token}`, `\t${token}\r\n`]) strictEqual(parseToken(text), token);
   });
 
   it('is another one each time, and reads as the one it is', () => {
-    const tokens = Array.from({ length: 1000 }, newToken);
+    const tokens = Array.from({ length: 1000 }, createToken);
     strictEqual(new Set(tokens).size, 1000);
     for (const token of tokens) strictEqual(parseToken(token), token);
   });
 
   it('shows every changed letter by its checksum', () => {
-    const token = newToken();
+    const token = createToken();
     for (let i = 4; i < token.length; i++) {
       const changed = token.slice(0, i) + (token[i] === 'a' ? 'b' : 'a') + token.slice(i + 1);
       strictEqual(parseToken(changed), undefined, changed);
@@ -36,22 +36,22 @@ describe("a token's digest", () => {
   it('is its SHA-256, in hex', () => {
     const [token = ''] = fixture('tokens-valid');
     strictEqual(
-      tokenDigest(token as Token),
+      computeDigest(token as Token),
       'sha256:a57fb41e2839e4a79acab7dbc91d3fcfc29f193c7bee288ea11d7bad10f33374',
     );
-    match(tokenDigest(newToken()), /^sha256:[0-9a-f]{64}$/);
+    match(computeDigest(createToken()), /^sha256:[0-9a-f]{64}$/);
   });
 
   it('is the same for the same token only', () => {
-    const [a, b] = [newToken(), newToken()];
-    ok(sameDigest(tokenDigest(a), tokenDigest(a)));
-    ok(!sameDigest(tokenDigest(a), tokenDigest(b)));
+    const [a, b] = [createToken(), createToken()];
+    ok(isSameDigest(computeDigest(a), computeDigest(a)));
+    ok(!isSameDigest(computeDigest(a), computeDigest(b)));
   });
 
   it('has one form, and another value for another token', () => {
-    const digest = tokenDigest(newToken());
+    const digest = computeDigest(createToken());
     match(digest, /^sha256:[0-9a-f]{64}$/);
-    notStrictEqual(digest, tokenDigest(newToken()));
+    notStrictEqual(digest, computeDigest(createToken()));
   });
 });
 

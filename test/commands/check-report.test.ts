@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Finding } from '../../src/check/check.ts';
-import { printReport, textLine } from '../../src/commands/check-report.ts';
+import { printReport, formatText } from '../../src/commands/check-report.ts';
 
 const pieces =
   `::stop-commands::abc ::error\tfile=x::y ##[command]rm ##vso[task.x] ::add-mask:: bots/ bots / ./ %0A % , : #
@@ -92,7 +92,7 @@ describe('no line of a report', () => {
   it('has an invisible character that is not escaped', () => {
     const place = { path: 'bots/001/1.en.md', line: 3, column: 11, severity: 'error' } as const;
     strictEqual(
-      textLine({ ...place, rule: 'pattern', message: 'name: "\u200b\u3164" is not allowed' }),
+      formatText({ ...place, rule: 'pattern', message: 'name: "\u200b\u3164" is not allowed' }),
       'bots/001/1.en.md:3:11 pattern name: "\\u{200b}\\u{3164}" is not allowed',
     );
   });
@@ -106,7 +106,7 @@ describe('no line of a report', () => {
       severity: 'error',
       message: '##[group]x',
     };
-    strictEqual(textLine(finding), './::stop-commands::abc:1:1 file-size \\u{23}#[group]x');
+    strictEqual(formatText(finding), './::stop-commands::abc:1:1 file-size \\u{23}#[group]x');
     deepStrictEqual(
       printReport({ files: 1, findings: [finding] }, 'github')
         .split('\n')

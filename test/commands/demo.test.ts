@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { BotListElement, BotRecord } from '../../src/bot/schema-types.ts';
 import { checkCatalogue } from '../../src/check/check.ts';
-import { folderSource } from '../../src/check/source.ts';
+import { createFolderSource } from '../../src/check/source.ts';
 import { mainFile } from '../support/command-line.ts';
 import { type DemoProcess, startDemo } from '../support/demo.ts';
 import { eventually } from '../support/eventually.ts';
@@ -66,7 +66,7 @@ describe('botshelf demo', function () {
   it('is a Git repository that the checker accepts, with 90 days of counts', async () => {
     const repository = repositoryIn(demo.folder);
     strictEqual(repository.status(), '');
-    deepStrictEqual((await checkCatalogue(folderSource(demo.folder), 'everything')).findings, []);
+    deepStrictEqual((await checkCatalogue(createFolderSource(demo.folder), 'everything')).findings, []);
     const days = repository.git('log', '--format=%cs', 'refs/botshelf/state').split('\n');
     ok(new Set(days).size >= 90, `${new Set(days).size}`);
   });

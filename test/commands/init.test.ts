@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCatalogue } from '../../src/check/check.ts';
-import { folderSource } from '../../src/check/source.ts';
+import { createFolderSource } from '../../src/check/source.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -149,6 +149,9 @@ describe('botshelf init', () => {
       readFileSync(join(folder, 'README.md'), 'utf8'),
     )?.[1];
     writeFiles(folder, { [pagePath(id)]: (indented ?? '').replaceAll(/^ {3}/gm, '') });
-    deepStrictEqual(await checkCatalogue(folderSource(folder), 'everything'), { files: 2, findings: [] });
+    deepStrictEqual(await checkCatalogue(createFolderSource(folder), 'everything'), {
+      files: 2,
+      findings: [],
+    });
   });
 });

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { progressOn } from '../../src/commands/progress.ts';
+import { createProgress } from '../../src/commands/progress.ts';
 import { mainFile } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
@@ -14,7 +14,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 async function written(isTTY: boolean): Promise<string> {
   const stream = Object.assign(new PassThrough(), { isTTY });
-  const progress = progressOn(stream);
+  const progress = createProgress(stream);
   for (let i = 1; i <= 1000; i += 1) progress.show(`${i} files checked`);
   progress.end();
   stream.end();

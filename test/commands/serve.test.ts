@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
@@ -185,7 +185,7 @@ describe('a service on a catalogue that is in no repository', () => {
     service.expectLog(/"msg":"requests are refused: [^}]+ run \\"git init\\" there/);
     const bot = `${service.address}/api/v2/bots/1`;
     strictEqual((await fetch(bot)).status, 200);
-    strictEqual((await fetch(bot, updateRequest(newToken(), { count: 1 }))).status, 503);
+    strictEqual((await fetch(bot, updateRequest(createToken(), { count: 1 }))).status, 503);
     ok(!service.log().includes('"stack"'), service.log());
     const said = service
       .log()

@@ -2,14 +2,14 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import {
   type BotState,
-  clockTime,
+  toClockTime,
   countTimeAfter,
   eraMs,
   isAhead,
-  latestTime,
+  maxTime,
   maxLeadMs,
   mergeBotStates,
-  timeAfter,
+  computeTimeAfter,
 } from '../../src/counts/bot-state.ts';
 import { someBotState } from '../support/arbitrary.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
@@ -105,17 +105,17 @@ const second = `sha256:${'0'.repeat(64)}` as TokenDigest;
 
 describe('the time of a new fact', () => {
   it('is now', () => {
-    strictEqual(timeAfter(undefined, 50), 50);
-    strictEqual(timeAfter(49, 50), 50);
+    strictEqual(computeTimeAfter(undefined, 50), 50);
+    strictEqual(computeTimeAfter(49, 50), 50);
   });
 
   it('is later than that of the fact it replaces, though the clock went backwards', () => {
-    strictEqual(timeAfter(50, 50), 51);
-    strictEqual(timeAfter(5000, 50), 5001);
+    strictEqual(computeTimeAfter(50, 50), 51);
+    strictEqual(computeTimeAfter(5000, 50), 5001);
   });
 
   it('is never past the last one that can be read back', () => {
-    strictEqual(timeAfter(latestTime, 50), latestTime);
+    strictEqual(computeTimeAfter(maxTime, 50), maxTime);
   });
 });
 
@@ -123,17 +123,17 @@ describe('the time of a count', () => {
   const now = 1_800_000_000_000;
 
   it('is that of the clock, and later than that of the count it replaces', () => {
-    const time = fc.integer({ min: 0, max: latestTime - 1 });
+    const time = fc.integer({ min: 0, max: maxTime - 1 });
     fc.assert(
       fc.property(time, (previous) => {
         const at = countTimeAfter(previous, now);
-        ok(at > previous && at <= latestTime);
-        if (at < latestTime - eraMs) ok(!isAhead(at, now));
+        ok(at > previous && at <= maxTime);
+        if (at < maxTime - eraMs) ok(!isAhead(at, now));
       }),
     );
     strictEqual(countTimeAfter(undefined, now), now);
     strictEqual(countTimeAfter(now + maxLeadMs, now), now + maxLeadMs + 1);
-    strictEqual(clockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
+    strictEqual(toClockTime(countTimeAfter(now + maxLeadMs + 1, now)), now);
   });
 
   it('lets the later of two counts win that replace one from a clock that was two days ahead', () => {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeLine } from '../../src/counts/journal-line.ts';
+import { formatJournalLine } from '../../src/counts/journal-line.ts';
 import { botId } from '../support/sample.ts';
 import { BrokenRef, newPlace, open, until } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -71,7 +71,7 @@ describe('a checkpoint', () => {
         { countedAt: number }
       >,
     )[0] ?? { countedAt: 0 };
-    writeFileSync(join(place.folder, name), writeLine({ id: homer, count: 1, countedAt }));
+    writeFileSync(join(place.folder, name), formatJournalLine({ id: homer, count: 1, countedAt }));
     await open(place);
     await until(() => readdirSync(place.folder).length === 0);
     strictEqual(place.ref.history().length, 1);

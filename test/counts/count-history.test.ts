@@ -6,7 +6,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import { openRepository, RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CountHistory } from '../../src/counts/count-history.ts';
-import { FollowedSeries } from '../../src/counts/followed-series.ts';
+import { IncrementalSeries } from '../../src/counts/followed-series.ts';
 import { readSeries } from '../../src/counts/series-cache.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
@@ -171,7 +171,7 @@ describe('the counts over time', () => {
     commitCounts(place, commits);
     const history = await read(place, today);
     await history.close();
-    const all = [new FollowedSeries(), new FollowedSeries()];
+    const all = [new IncrementalSeries(), new IncrementalSeries()];
     ok(await readSeries(caches.get(history) ?? '', all));
     const [[, series] = []] = all[1]?.counts.inOrder() ?? [];
     ok((series?.length ?? Infinity) / 700 < 4, `${series?.length} bytes for 700 values`);

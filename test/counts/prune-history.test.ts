@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { openRepository } from '../../src/git/repository.ts';
-import { commitsToKeep, pruneHistory } from '../../src/counts/prune-history.ts';
+import { selectCommits, pruneHistory } from '../../src/counts/prune-history.ts';
 import { testRepository } from '../support/repository.ts';
 
 const day = 24 * 60 * 60;
@@ -15,7 +15,7 @@ const identity = {
 describe('pruning the history of the state', () => {
   it('keeps what is young, and of older days the last commit', () => {
     const times = [10.2, 9.9, 9.5, 3.8, 3.1, 3.0, 1.5, 0.2, 0.1].map((days) => days * day);
-    const stay = commitsToKeep(
+    const stay = selectCommits(
       times.map((time) => ({ time })),
       9 * day,
     );
@@ -26,7 +26,7 @@ describe('pruning the history of the state', () => {
   });
 
   it('always keeps the tip, however old it is', () => {
-    deepStrictEqual(commitsToKeep([{ time: 5 }, { time: 4 }], 10 * day), [{ time: 5 }]);
+    deepStrictEqual(selectCommits([{ time: 5 }, { time: 4 }], 10 * day), [{ time: 5 }]);
   });
 
   it('rewrites the line of commits, with the same trees, and leaves the branch alone', async () => {

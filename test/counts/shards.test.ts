@@ -2,8 +2,14 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type BotId, compareBotIds } from '../../src/bot/id.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
-import { type BotState, latestTime } from '../../src/counts/bot-state.ts';
-import { readShard, shardNumber, shardPath, type ShardFault, writeShard } from '../../src/counts/shards.ts';
+import { type BotState, maxTime } from '../../src/counts/bot-state.ts';
+import {
+  readShard,
+  toShardNumber,
+  toShardPath,
+  type ShardFault,
+  writeShard,
+} from '../../src/counts/shards.ts';
 import { State } from '../../src/counts/state.ts';
 import { botId } from '../support/sample.ts';
 import { someBotState, someId } from '../support/arbitrary.ts';
@@ -50,9 +56,9 @@ describe('a shard of the state ref', () => {
       fc.property(bots, (bots) => {
         const state = stateOf(bots);
         const seen = new Map<BotId, BotState>();
-        for (const number of new Set(bots.map(([id]) => shardNumber(id)))) {
+        for (const number of new Set(bots.map(([id]) => toShardNumber(id)))) {
           const text = textOf(state, number);
-          deepStrictEqual(read(shardPath(number), text, seen), []);
+          deepStrictEqual(read(toShardPath(number), text, seen), []);
           deepStrictEqual(
             Object.keys(JSON.parse(text) as object).toSorted(),
             state.botsOf(number).toSorted(),
@@ -77,12 +83,12 @@ describe('a shard of the state ref', () => {
     const seen = new Map<BotId, BotState>();
     const botState: BotState = {
       count: { value: 1, at: 999_999_999_999_999 + 1 },
-      token: { digest, at: latestTime, generation: 1 },
+      token: { digest, at: maxTime, generation: 1 },
     };
     const text = textOf(stateOf([['3312', botState]]), 3312);
     deepStrictEqual(read('33/12.json', text, seen), []);
     deepStrictEqual(seen.get(botId('3312')), botState);
-    const [fault] = read('33/12.json', text.replace(String(latestTime), '9999999999999999'), seen);
+    const [fault] = read('33/12.json', text.replace(String(maxTime), '9999999999999999'), seen);
     strictEqual(fault?.message, '9999999999999999 is not a time: the last one is 8640000000000000');
   });
 
@@ -122,7 +128,7 @@ describe('a shard of the state ref', () => {
 });
 
 function pathOf(id: string): string {
-  return shardPath(shardNumber(botId(id)));
+  return toShardPath(toShardNumber(botId(id)));
 }
 
 function stateOf(bots: readonly (readonly [string, BotState])[]): State {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
 import { TokenStore } from '../../src/tokens/token-store.ts';
@@ -145,7 +145,7 @@ describe('a state without a repository', () => {
       name: 'WritesUnavailableError',
       message: /git init/,
     });
-    strictEqual(await new TokenStore(store).checkToken(homer, newToken()), 'unknown');
+    strictEqual(await new TokenStore(store).checkToken(homer, createToken()), 'unknown');
     strictEqual(store.count(homer), undefined);
     await store.close();
     ok(!existsSync(folder));

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { newToken, tokenDigest } from '../../src/bot/token.ts';
+import { createToken, computeDigest } from '../../src/bot/token.ts';
 import { mergeBotStates } from '../../src/counts/bot-state.ts';
 import { State } from '../../src/counts/state.ts';
 import { botId } from '../support/sample.ts';
@@ -44,7 +44,7 @@ describe('the state', () => {
 
   it('finds the bot that a token belongs to, until it has another or none', () => {
     const state = new State();
-    const [first, second] = [tokenDigest(newToken()), tokenDigest(newToken())];
+    const [first, second] = [computeDigest(createToken()), computeDigest(createToken())];
     state.merge(homer, { token: { digest: first, at: 1, generation: 1 } });
     state.merge(marge, { token: { digest: second, at: 1, generation: 1 } });
     strictEqual(state.holder(first), homer);

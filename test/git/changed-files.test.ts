@@ -1,9 +1,9 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { changesInWorkTree } from '../../src/git/changed-files.ts';
+import { listWorkTreeChanges } from '../../src/git/changed-files.ts';
 import { readObjects } from '../../src/git/objects/objects.ts';
-import { revisionRange } from '../../src/git/revision-range.ts';
+import { resolveRange } from '../../src/git/revision-range.ts';
 import { UserError } from '../../src/lib/errors.ts';
 import { commitAll, git } from '../support/command-line.ts';
 import { writeFiles } from '../support/sample.ts';
@@ -12,7 +12,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 const long = Array.from({ length: 50 }, (_, i) => `line ${String(i)}\n`).join('');
 
 async function changes(folder: string): Promise<Record<string, unknown[]>> {
-  const files = await changesInWorkTree(folder, await revisionRange(folder, 'HEAD'), ['bots']);
+  const files = await listWorkTreeChanges(folder, await resolveRange(folder, 'HEAD'), ['bots']);
   const blobs = await readObjects(
     folder,
     files.flatMap(({ previousBlob }) => previousBlob ?? []),
@@ -67,7 +67,7 @@ describe('the files that changed since a revision', () => {
     commitAll(root);
     const target = join(root, 'written');
     for (const revision of [`--output=${target}`, '--all', '-h', 'HEAD\nHEAD', 'HEAD..HEAD', '', '^HEAD']) {
-      await rejects(revisionRange(root, revision), UserError, revision);
+      await rejects(resolveRange(root, revision), UserError, revision);
     }
     strictEqual(existsSync(target), false);
   });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { removedFiles } from '../../src/git/removed-files.ts';
+import { listRemovedFiles } from '../../src/git/removed-files.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -35,7 +35,7 @@ describe('the files that commits removed', () => {
     const opened = await openRepository(folder);
     const found: string[] = [];
     try {
-      for await (const files of removedFiles(opened, 'top/b*', signal))
+      for await (const files of listRemovedFiles(opened, 'top/b*', signal))
         for (const { path, time } of files) found.push(`${time} ${path}`);
     } finally {
       opened.objects.close();

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { logAccess, requestId } from '../../src/http/access-log.ts';
+import { logAccess, readRequestId } from '../../src/http/access-log.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -26,7 +26,7 @@ describe('the access log', () => {
   before(async () => {
     server = createServer(
       logAccess((incoming, response) => {
-        ids.push(requestId(incoming));
+        ids.push(readRequestId(incoming));
         if (incoming.url === '/hangs') return;
         response.statusCode = 404;
         response.end('x'.repeat(1000));

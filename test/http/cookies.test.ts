@@ -1,13 +1,13 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { cookieOf, readCookie, setCookie } from '../../src/http/cookies.ts';
+import { createCookie, readCookie, setCookie } from '../../src/http/cookies.ts';
 import { serveHandler } from '../support/handler.ts';
 
 describe('cookies', () => {
   it('are set for this host only, over https, out of reach of scripts, and deleted with null', async () => {
     const server = await serveHandler((ctx) => {
-      setCookie(ctx, cookieOf('botshelf', ''), { text: 'a.b', seconds: 60 });
-      setCookie(ctx, cookieOf('botshelf-login', ''), null);
-      setCookie(ctx, cookieOf('botshelf', '/shelf'), { text: 'a.b', seconds: 60 });
+      setCookie(ctx, createCookie('botshelf', ''), { text: 'a.b', seconds: 60 });
+      setCookie(ctx, createCookie('botshelf-login', ''), null);
+      setCookie(ctx, createCookie('botshelf', '/shelf'), { text: 'a.b', seconds: 60 });
       ctx.body = 'text';
     });
     deepStrictEqual((await server.get()).headers['set-cookie'], [
@@ -20,7 +20,7 @@ describe('cookies', () => {
 
   it('are read by their whole name', async () => {
     const server = await serveHandler(
-      (ctx) => (ctx.body = { text: readCookie(ctx, cookieOf('botshelf', '')) ?? null }),
+      (ctx) => (ctx.body = { text: readCookie(ctx, createCookie('botshelf', '')) ?? null }),
     );
     for (const [cookie, text] of [
       ['__Host-botshelf=a.b; other=c', 'a.b'],

@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import Koa, { type Context } from 'koa';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { problemOf } from '../../src/http/problem-response.ts';
+import { toProblem } from '../../src/http/problem-response.ts';
 import { RateLimit } from '../../src/http/rate-limits.ts';
 
 describe('a rate limit', () => {
@@ -13,7 +13,7 @@ describe('a rate limit', () => {
       limit.count(ctx, key, 'wait');
       return 200;
     } catch (error) {
-      return problemOf(error).status;
+      return toProblem(error).status;
     }
   };
 

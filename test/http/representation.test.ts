@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { etagsOf, type Representation, send } from '../../src/http/representation.ts';
+import { listEtags, type Representation, send } from '../../src/http/representation.ts';
 import { serveHandler, type TestServer } from '../support/handler.ts';
 
 describe('a representation', () => {
@@ -28,7 +28,7 @@ describe('a representation', () => {
       strictEqual(decode[coding](body).toString(), text);
       seen.push(headers.etag ?? '');
     }
-    deepStrictEqual(seen, etagsOf('d1'));
+    deepStrictEqual(seen, listEtags('d1'));
   });
 
   it('is sent as it is when it is too small to compress', async () => {

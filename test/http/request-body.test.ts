@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Koa from 'koa';
-import { createReportError, handleErrors, problemOf } from '../../src/http/problem-response.ts';
+import { createReportError, handleErrors, toProblem } from '../../src/http/problem-response.ts';
 import { maxBodyBytesInTotal, readBytes } from '../../src/http/request-body.ts';
 import { type ListeningServer, listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -16,7 +16,7 @@ describe('the body of a request', () => {
   before(async () => {
     const app = new Koa();
     app.use(async (ctx) => {
-      const body = await readBytes(ctx, 10, 'send less').catch((error: unknown) => problemOf(error));
+      const body = await readBytes(ctx, 10, 'send less').catch((error: unknown) => toProblem(error));
       read.push(Buffer.isBuffer(body) ? body.toString() : `${body.status} ${body.message}`);
       ctx.body = 'done';
     });

@@ -72,11 +72,11 @@ describe('the image connector', () => {
     const site = await startSite({ '/429': status(429), '/503': status(503), '/410': status(410) });
     const connector = await testConnector();
     const blame = async (url: string): Promise<string> =>
-      await connector.fetch(url).then(String, (error: ImageError) => error.blame);
+      await connector.fetch(url).then(String, (error: ImageError) => error.retry);
     const base = `https://images.test:${site.port}`;
     deepEqual(
       await Promise.all(['/410', '/404', '/429', '/503'].map(async (path) => await blame(base + path))),
-      ['picture', 'picture', 'host', 'host'],
+      ['image', 'image', 'host', 'host'],
     );
     equal(await blame('https://nowhere.invalid/a.png'), 'host');
   });

@@ -2,12 +2,12 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { openHostQueue } from '../../src/images/host-queue.ts';
 
-const rest = { first: 1, most: 4 };
+const rest = { first: 1, max: 4 };
 
 describe('a host queue', () => {
   it('works on several items at once, up to a limit, and never on two of one host', async () => {
     const busy: string[] = [];
-    let most = 0;
+    let max = 0;
     const done: string[] = [];
     const hostQueue = openHostQueue<string>({
       concurrency: 3,
@@ -16,7 +16,7 @@ describe('a host queue', () => {
         const host = item.slice(0, 1);
         equal(busy.includes(host), false);
         busy.push(host);
-        most = Math.max(most, busy.length);
+        max = Math.max(max, busy.length);
         await setImmediate();
         busy.splice(busy.indexOf(host), 1);
         done.push(item);
@@ -28,7 +28,7 @@ describe('a host queue', () => {
     equal(hostQueue.left, items.length);
     await hostQueue.idle();
     deepEqual(done.toSorted(), items);
-    equal(most, 3);
+    equal(max, 3);
     equal(hostQueue.left, 0);
   });
 

@@ -14,7 +14,7 @@ describe('the index of the image cache', () => {
 
   it('reads back what was known of every picture, by kind', async () => {
     const pictures = await filled(path, 3);
-    const both = pictures.obtain('avatar', urlOf(1));
+    const both = pictures.getOrCreate('avatar', urlOf(1));
     both.failure = { count: 2, retryAt: 5, message: 'is answered with 404' };
     const index = await IndexFile.open(path, pictures);
     index.changed(both);
@@ -31,11 +31,11 @@ describe('the index of the image cache', () => {
   it('forgets what was forgotten', async () => {
     const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
-    const picture = pictures.obtain('wide', urlOf(0));
+    const picture = pictures.getOrCreate('wide', urlOf(0));
     picture.copy = copyOf(0);
     index.changed(picture);
     await index.flush();
-    pictures.forget(picture);
+    pictures.remove(picture);
     index.changed(picture);
     await index.close();
     deepEqual(await known(path), new Map());
@@ -52,7 +52,7 @@ describe('the index of the image cache', () => {
       const pictures = new ImageEntries();
       const index = await IndexFile.open(path, pictures);
       equal(pictures.size, whole);
-      const picture = pictures.obtain('wide', urlOf(9));
+      const picture = pictures.getOrCreate('wide', urlOf(9));
       picture.copy = copyOf(9);
       index.changed(picture);
       await index.close();
@@ -81,7 +81,7 @@ describe('the index of the image cache', () => {
   it('does not grow with every change', async () => {
     const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
-    const picture = pictures.obtain('wide', urlOf(0));
+    const picture = pictures.getOrCreate('wide', urlOf(0));
     for (let time = 0; time < 3000; time += 1) {
       picture.copy = { ...copyOf(0), fetchedAt: time };
       index.changed(picture);
@@ -95,7 +95,7 @@ describe('the index of the image cache', () => {
   it('keeps the changes it could not write for the next time', async () => {
     const pictures = new ImageEntries();
     const index = await IndexFile.open(path, pictures);
-    const picture = pictures.obtain('wide', urlOf(0));
+    const picture = pictures.getOrCreate('wide', urlOf(0));
     picture.copy = copyOf(0);
     index.changed(picture);
     writeFileSync(dirname(path), 'a file where the folder should be');
@@ -111,7 +111,7 @@ async function filled(path: string, count: number): Promise<ImageEntries> {
   const pictures = new ImageEntries();
   const index = await IndexFile.open(path, pictures);
   for (let number = 0; number < count; number += 1) {
-    const picture = pictures.obtain('wide', urlOf(number));
+    const picture = pictures.getOrCreate('wide', urlOf(number));
     picture.copy = copyOf(number);
     index.changed(picture);
   }

@@ -1,10 +1,10 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { counted } from '../../src/lib/counted.ts';
+import { formatCount } from '../../src/lib/counted.ts';
 
 describe('a number with its noun', () => {
   it('has the plural for all numbers but one', () => {
     deepStrictEqual(
-      [0, 1, 2].map((number) => counted(number, 'bot')),
+      [0, 1, 2].map((number) => formatCount(number, 'bot')),
       ['0 bots', '1 bot', '2 bots'],
     );
   });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../src/lib/fsync.ts';
+import { listFoldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../src/lib/fsync.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('fsync', () => {
@@ -29,6 +29,10 @@ describe('fsync', () => {
   });
 
   it('knows the folders in which a name may be new', () => {
-    deepStrictEqual(foldersUpTo('/git', '/git/refs/heads/main'), ['/git/refs/heads', '/git/refs', '/git']);
+    deepStrictEqual(listFoldersUpTo('/git', '/git/refs/heads/main'), [
+      '/git/refs/heads',
+      '/git/refs',
+      '/git',
+    ]);
   });
 });

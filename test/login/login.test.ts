@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { returnPath } from '../../src/login/login.ts';
+import { parseReturnPath } from '../../src/login/login.ts';
 
 describe('returnPath', () => {
   it('is a page of the site, as it was requested', () => {
@@ -12,11 +12,11 @@ describe('returnPath', () => {
       '/?q=a%2Fb+c&sort=name&page=2',
       '/categories/music?locale=fr',
     ])
-      strictEqual(returnPath(path), path);
+      strictEqual(parseReturnPath(path), path);
   });
 
   it('is below the path of the public address', () => {
-    strictEqual(returnPath('/shelf/bots/42/token', '/shelf'), '/shelf/bots/42/token');
+    strictEqual(parseReturnPath('/shelf/bots/42/token', '/shelf'), '/shelf/bots/42/token');
     for (const text of [
       undefined,
       '/',
@@ -25,7 +25,7 @@ describe('returnPath', () => {
       '/shelfs/docs',
       '/shelf//evil.example',
     ])
-      strictEqual(returnPath(text, '/shelf'), '/shelf/');
+      strictEqual(parseReturnPath(text, '/shelf'), '/shelf/');
   });
 
   it('is the front page for anything else', () => {
@@ -45,7 +45,7 @@ describe('returnPath', () => {
       '/logout',
       'javascript:alert(1)',
     ]) {
-      strictEqual(returnPath(text), '/', JSON.stringify(text));
+      strictEqual(parseReturnPath(text), '/', JSON.stringify(text));
     }
   });
 });

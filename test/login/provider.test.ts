@@ -43,7 +43,9 @@ describe('Provider', () => {
     it('that is another than its address says is not trusted', async () => {
       const real = await startProvider(baseUrl);
       const issuer = real.issuer.replace('127.0.0.1', 'localhost');
-      await rejects(new Provider({ ...real.settings, issuer }, redirectUri).begin(), { kind: 'distrusted' });
+      await rejects(new Provider({ ...real.settings, issuer }, redirectUri).begin(), {
+        kind: 'invalid-response',
+      });
     });
   });
 
@@ -59,7 +61,7 @@ describe('Provider', () => {
         const real = await startProvider(baseUrl);
         const provider = new Provider(real.settings, redirectUri, tight);
         real.answer('/.well-known', mood);
-        await rejects(provider.begin(), { kind: 'away' });
+        await rejects(provider.begin(), { kind: 'unavailable' });
         real.answer('/.well-known', 'well');
         strictEqual((await logIn(provider, '42')).id, '42');
       });
@@ -70,7 +72,7 @@ describe('Provider', () => {
           const provider = new Provider(real.settings, redirectUri, tight);
           await provider.begin();
           real.answer(path, mood);
-          await rejects(logIn(provider, '42'), { kind: 'away' }, path);
+          await rejects(logIn(provider, '42'), { kind: 'unavailable' }, path);
         }
       });
     }
@@ -78,7 +80,7 @@ describe('Provider', () => {
     it('is away when nothing listens there', async () => {
       const real = await startProvider(baseUrl);
       await real.leave();
-      await rejects(new Provider(real.settings, redirectUri).begin(), { kind: 'away' });
+      await rejects(new Provider(real.settings, redirectUri).begin(), { kind: 'unavailable' });
     });
   });
 
@@ -109,7 +111,7 @@ describe('Provider', () => {
     it('that answers with no account is away', async () => {
       const discord = await startDiscord(baseUrl);
       discord.user = null;
-      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'away' });
+      await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
       discord.user = { id: 42 };
       await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'no-account' });
     });
@@ -119,7 +121,7 @@ describe('Provider', () => {
       discord.userStatus = 500;
       for (const user of [{ message: '500: Internal Server Error', code: 0 }, { id: '42' }]) {
         discord.user = user;
-        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'away' });
+        await rejects(throughDiscord(new Provider(discord.settings, redirectUri)), { kind: 'unavailable' });
       }
     });
 
@@ -145,9 +147,9 @@ describe('Provider', () => {
       const provider = new Provider(discord.settings, redirectUri);
       const { request, parameters } = await back(provider);
       parameters.set('iss', 'https://evil.example');
-      await rejects(provider.finish(parameters, request), { kind: 'distrusted' });
+      await rejects(provider.finish(parameters, request), { kind: 'invalid-response' });
       parameters.delete('iss');
-      await rejects(provider.finish(parameters, request), { kind: 'distrusted' });
+      await rejects(provider.finish(parameters, request), { kind: 'invalid-response' });
     });
   });
 });

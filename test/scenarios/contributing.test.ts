@@ -6,7 +6,7 @@ import { checkCatalogue } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
 import { parsePage } from '../../src/catalogue/page/page.ts';
 import { parseSettings } from '../../src/catalogue/settings/read-settings.ts';
-import { folderSource } from '../../src/check/source.ts';
+import { createFolderSource } from '../../src/check/source.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { pagePath, writeFiles } from '../support/sample.ts';
 
@@ -19,7 +19,10 @@ describe('CONTRIBUTING.md', () => {
     const example = exampleIn(text);
     const catalogue = tempFolder();
     writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
-    deepStrictEqual(await checkCatalogue(folderSource(catalogue), 'everything'), { files: 1, findings: [] });
+    deepStrictEqual(await checkCatalogue(createFolderSource(catalogue), 'everything'), {
+      files: 1,
+      findings: [],
+    });
   });
 
   it('shows what the checker prints', async () => {
@@ -30,7 +33,7 @@ describe('CONTRIBUTING.md', () => {
       .replace('https://example.com', 'http://example.com');
     const catalogue = tempFolder();
     writeFiles(catalogue, { [pagePath('123456789012345678')]: example });
-    const report = await checkCatalogue(folderSource(catalogue), 'everything');
+    const report = await checkCatalogue(createFolderSource(catalogue), 'everything');
     const printed = printReport(report, 'text').trim().split('\n');
     strictEqual(printed.length, shown.length);
     for (const [i, line] of shown.entries()) ok(printed[i]?.startsWith(line.replace(/…$/, '')), printed[i]);
@@ -50,7 +53,7 @@ describe('CONTRIBUTING.md', () => {
 
 describe('the sample catalogue', () => {
   it('keeps every rule', async () => {
-    deepStrictEqual((await checkCatalogue(folderSource(root), 'everything')).findings, []);
+    deepStrictEqual((await checkCatalogue(createFolderSource(root), 'everything')).findings, []);
   });
 
   it('shows every key and every category', () => {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { canonicalForm } from '../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../../src/catalogue/page/canonical-form.ts';
 import { openBrowserPage } from '../support/browser.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,7 +13,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 const homer = '190519304972663312';
 const files = {
-  [pagePath(homer)]: canonicalForm(
+  [pagePath(homer)]: toCanonicalForm(
     mainPage({ support: 'https://example.org/help', random: 0.25 }, '# Homer\n\nAsk him.\n\n- one\n- two\n'),
   ),
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions.', 'Bonjour.\n'),
@@ -71,7 +71,7 @@ describe('the forms', function () {
     await page.getByRole('button', { name: 'Copy the file' }).click();
     await eventually(async () => strictEqual(await page.getByRole('status').textContent(), 'Copied.'));
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
-    strictEqual(copied, canonicalForm(copied));
+    strictEqual(copied, toCanonicalForm(copied));
     writeFiles(root, { [pagePath(homer)]: copied });
     const change = git('stash', 'create');
     for (const args of [['check'], ['check', '--base', 'HEAD', '--head', change], ['format', '--check']]) {
@@ -103,7 +103,7 @@ describe('the forms', function () {
     const text = searchParams.get('value') ?? '';
     strictEqual(
       text,
-      canonicalForm(
+      toCanonicalForm(
         translation('Homer', 'Beantwortet Fragen zu Krapfen.', '# Homer\n\nAsk him.\n\n- one\n- two\n'),
       ),
     );

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { readVersion } from '../../src/app/version.ts';
 import { botshelf } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
@@ -78,7 +78,7 @@ describe('what the log has for an operator', () => {
       const { status } = await service.request('/api/v2/bots/7', updateRequest(authorization, {}));
       strictEqual(status, 401);
     };
-    const unknown = newToken();
+    const unknown = createToken();
     for (const token of ['', 'junk', unknown, unknown]) await post(token);
     const refused = find(/^a token was refused/);
     deepStrictEqual(

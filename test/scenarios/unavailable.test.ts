@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from 'node:asse
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/loopback.ts';
@@ -36,7 +36,7 @@ describe('while nothing can be written', () => {
     const root = tempFolder();
     const service = await startTestService({ [pagePath('1')]: mainPage() }, { root });
     service.expectLog(/is in no Git repository/);
-    refused(await poster(service.request, newToken())({ count: 1 }), /in no Git repository/);
+    refused(await poster(service.request, createToken())({ count: 1 }), /in no Git repository/);
     strictEqual((await service.request('/api/v2/bots/1')).status, 200);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { readSecretFile } from '../../src/login/secret-file.ts';
 import { Sessions } from '../../src/login/sessions.ts';
-import { readLine, writeLine } from '../../src/counts/journal-line.ts';
+import { parseJournalLine, formatJournalLine } from '../../src/counts/journal-line.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
@@ -104,7 +104,8 @@ describe('what version 0.1.0 has stored', () => {
     strictEqual(refs, 'refs/botshelf/state\nrefs/heads/main');
     const [journal = ''] = readdirSync(join(stored, 'journal'));
     const lines = before(`journal/${journal}`).replaceAll('\0', '').trim().split('\n');
-    for (const line of lines) strictEqual(writeLine(readLine(line) ?? fail(line)), `${line}\n`);
+    for (const line of lines)
+      strictEqual(formatJournalLine(parseJournalLine(line) ?? fail(line)), `${line}\n`);
     const state = JSON.parse(clone.git('show', 'refs/botshelf/state:33/12.json'));
     deepStrictEqual(Object.keys(state[homer]), ['count', 'countedAt', 'token', 'tokenAt', 'tokenGen']);
     strictEqual(state[homer].count, 200);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { type BotState, botStateOf } from '../../src/counts/bot-state.ts';
+import { type BotState, createBotState } from '../../src/counts/bot-state.ts';
 import type { TokenDigest } from '../../src/bot/token.ts';
 
 /** Times so close together that ties are common. */
@@ -19,7 +19,7 @@ const token = fc.record({ digest: fc.option(digest), at: time, generation }, { n
 export const someBotState: fc.Arbitrary<BotState> = fc
   .tuple(fc.option(count, { nil: undefined }), fc.option(token, { nil: undefined }))
   .filter(([count, token]) => count !== undefined || token !== undefined)
-  .map(([count, token]) => botStateOf(count, token));
+  .map(([count, token]) => createBotState(count, token));
 
 /** Ids of any length, many of them in the same shard. */
 export const someId: fc.Arbitrary<BotId> = fc

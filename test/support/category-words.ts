@@ -1,7 +1,7 @@
-import { categoryWordsOf } from '../../src/catalogue/search/category-words.ts';
-import { settingsOf } from '../../src/catalogue/settings/settings.ts';
+import { getCategoryWords } from '../../src/catalogue/search/category-words.ts';
+import { toSettings } from '../../src/catalogue/settings/settings.ts';
 
-const words = categoryWordsOf(settingsOf());
+const words = getCategoryWords(toSettings());
 
 /** Returns the names of the categories that a catalogue has without settings. */
 export const defaultWords = (): typeof words => words;

@@ -1,7 +1,7 @@
 import { checkChanges } from '../../src/check/check-changes.ts';
 import type { Finding } from '../../src/check/check.ts';
 import { printReport } from '../../src/commands/check-report.ts';
-import { revisionRange } from '../../src/git/revision-range.ts';
+import { resolveRange } from '../../src/git/revision-range.ts';
 import { type TestRepository, testRepository } from './repository.ts';
 import { mainPage, pagePath, translation } from './sample.ts';
 
@@ -40,7 +40,7 @@ export interface Checked {
 
 /** Checks the pull request as `botshelf check --base=main --head=pull` does, without starting a process. */
 export async function check({ folder }: TestRepository): Promise<Checked> {
-  const range = await revisionRange(folder, 'main', 'pull');
+  const range = await resolveRange(folder, 'main', 'pull');
   const report = printReport(await checkChanges(folder, range, 'everything', () => {}), 'json');
   const { faults } = JSON.parse(report) as { faults: readonly Finding[] };
   return {

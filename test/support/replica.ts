@@ -1,4 +1,4 @@
-import { shardNumber, shardPath } from '../../src/counts/shards.ts';
+import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
 import { eventually } from './eventually.ts';
 import type { TestRepository } from './repository.ts';
 import { botId, mainPage, pagePath } from './sample.ts';
@@ -58,7 +58,7 @@ export const setAside = /set aside \\"website\\" from this clone in .*, as peopl
 
 /** The text of the state ref's file that a bot is in. */
 export function stateOf(shared: SharedRepository, id: string): string {
-  return shared.git('show', `refs/botshelf/state:${shardPath(shardNumber(botId(id)))}`);
+  return shared.git('show', `refs/botshelf/state:${toShardPath(toShardNumber(botId(id)))}`);
 }
 
 /** The value of a metric. */

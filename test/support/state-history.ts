@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { BotId } from '../../src/bot/id.ts';
-import { shardNumber, shardPath } from '../../src/counts/shards.ts';
+import { toShardNumber, toShardPath } from '../../src/counts/shards.ts';
 
 /** A commit of counts that a service made at some time: seconds since the epoch. */
 export interface CountCommit {
@@ -14,7 +14,7 @@ export function commitCounts(folder: string, commits: readonly CountCommit[]): v
     execFileSync('git', args, { cwd: folder, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] });
   const lines = new Map<string, Map<string, string>>();
   const add = (id: string, line: string): string => {
-    const path = shardPath(shardNumber(id as BotId));
+    const path = toShardPath(toShardNumber(id as BotId));
     const shard = lines.get(path) ?? new Map<string, string>();
     lines.set(path, shard.set(id, line));
     return path;

@@ -1,9 +1,9 @@
-import { newToken, tokenDigest } from '../../src/bot/token.ts';
+import { createToken, computeDigest } from '../../src/bot/token.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/counts/git-state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
-import { shardNumber, shardPath, writeShard } from '../../src/counts/shards.ts';
+import { toShardNumber, toShardPath, writeShard } from '../../src/counts/shards.ts';
 import { State } from '../../src/counts/state.ts';
 import { issueToken } from '../../src/tokens/token-changes.ts';
 import { botId } from './sample.ts';
@@ -24,14 +24,14 @@ export async function issueTestToken(folder: string, id: string): Promise<string
 
 /** Issues a token to each of many bots, in one commit of the state ref of `folder`. */
 export async function issueTestTokens(folder: string, ids: readonly string[]): Promise<Map<string, string>> {
-  const tokens = new Map(ids.map((id) => [id, newToken()]));
+  const tokens = new Map(ids.map((id) => [id, createToken()]));
   const state = new State();
   for (const [id, token] of tokens)
-    state.merge(botId(id), { token: { digest: tokenDigest(token), at: Date.now(), generation: 1 } });
-  const numbers = new Set(ids.map((id) => shardNumber(botId(id))));
+    state.merge(botId(id), { token: { digest: computeDigest(token), at: Date.now(), generation: 1 } });
+  const numbers = new Set(ids.map((id) => toShardNumber(botId(id))));
   const files = [...numbers].map((number) => {
     const text = writeShard(state.botsOf(number), (id) => state.get(id));
-    return [shardPath(number), text] as const;
+    return [toShardPath(number), text] as const;
   });
   const repositoryOpener = new RepositoryOpener(folder);
   try {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
-import type { SetAsideChange } from '../../src/sync/set-aside.ts';
-import { largestFile } from '../../src/git/objects/objects.ts';
+import type { DroppedEdit } from '../../src/sync/set-aside.ts';
+import { maxObjectBytes } from '../../src/git/objects/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
@@ -25,7 +25,7 @@ describe('the merge of two branches', () => {
   afterEach(() => opened.objects.close());
 
   it('merges lines that stand side by side, where Git sees a conflict', async () => {
-    const { commit, setAside } = await merge(
+    const { commit, droppedEdits } = await merge(
       () => repository.write(homer, edited),
       () =>
         repository.write(
@@ -35,7 +35,7 @@ describe('the merge of two branches', () => {
     );
     const text = repository.git('show', `${commit}:${homer}`);
     for (const part of ['"music"', '"edited": 18', '"nsfw": true', 'Asks']) match(text, new RegExp(part));
-    deepStrictEqual([...setAside], []);
+    deepStrictEqual([...droppedEdits], []);
   });
 
   it('follows a page that theirs has moved to another language', async () => {
@@ -54,12 +54,12 @@ describe('the merge of two branches', () => {
   });
 
   it('lets a removal by theirs stand, and says that ours was set aside', async () => {
-    const { commit, setAside } = await merge(
+    const { commit, droppedEdits } = await merge(
       () => repository.write(homer, edited),
       () => repository.git('rm', '-q', homer),
     );
     strictEqual(repository.tryGit('cat-file', '-e', `${commit}:${homer}`), 128);
-    deepStrictEqual(setAside, [fileOf(homer)]);
+    deepStrictEqual(droppedEdits, [fileOf(homer)]);
     match(
       repository.git('log', '-1', '--format=%B', commit),
       /Set aside, as the remote has changed the same:/,
@@ -77,7 +77,7 @@ describe('the merge of two branches', () => {
       () => repository.write('docs/a.md', 'theirs\n'),
     );
     strictEqual(repository.git('show', `${other.commit}:docs/a.md`), 'theirs');
-    deepStrictEqual(other.setAside, [fileOf('docs/a.md')]);
+    deepStrictEqual(other.droppedEdits, [fileOf('docs/a.md')]);
   });
 
   it('takes a folder, a link or a faulty file of theirs as it is', async () => {
@@ -98,13 +98,13 @@ describe('the merge of two branches', () => {
   });
 
   it('takes a file of theirs that is too large to be looked into as it is', async () => {
-    const large = `${page}${'x'.repeat(largestFile)}\n`;
-    const { commit, setAside } = await merge(
+    const large = `${page}${'x'.repeat(maxObjectBytes)}\n`;
+    const { commit, droppedEdits } = await merge(
       () => repository.write(homer, edited),
       () => repository.write(homer, large),
     );
     strictEqual(Number(repository.git('cat-file', '-s', `${commit}:${homer}`)), large.length);
-    deepStrictEqual(setAside, [fileOf(homer)]);
+    deepStrictEqual(droppedEdits, [fileOf(homer)]);
   });
 
   it('comes to the same tree whichever side is whose, where no key was changed on both', async () => {
@@ -121,10 +121,10 @@ describe('the merge of two branches', () => {
       [later, earlier, 'theirs', 'Set aside of the remote, as a later post changed the same:'],
       [earlier, later, 'ours', 'Set aside, as a later post changed the same:'],
     ] as const) {
-      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
       match(repository.git('show', `${commit}:${homer}`), /later\.example/);
       match(repository.git('show', `${commit}:${homer}`), /"edited": 1700000000002/);
-      deepStrictEqual(setAside, [
+      deepStrictEqual(droppedEdits, [
         { path: homer, what: 'website', of, because: 'a later post changed the same' },
       ]);
       const body = repository.git('log', '-1', '--format=%B', commit);
@@ -139,9 +139,11 @@ describe('the merge of two branches', () => {
       [later, person, 'ours'],
       [person, later, 'theirs'],
     ] as const) {
-      const { commit, setAside } = await mergeBranches(opened, { base, ours, theirs });
+      const { commit, droppedEdits } = await mergeBranches(opened, { base, ours, theirs });
       match(repository.git('show', `${commit}:${homer}`), /person\.example/);
-      deepStrictEqual(setAside, [{ path: homer, what: 'website', of, because: 'people changed the same' }]);
+      deepStrictEqual(droppedEdits, [
+        { path: homer, what: 'website', of, because: 'people changed the same' },
+      ]);
     }
   });
 
@@ -220,7 +222,7 @@ describe('the merge of two branches', () => {
     }
   });
 
-  function fileOf(path: string): SetAsideChange {
+  function fileOf(path: string): DroppedEdit {
     return { path, what: 'file', of: 'ours', because: 'the remote has changed the same' };
   }
 

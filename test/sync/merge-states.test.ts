@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { mergeStates } from '../../src/sync/merge-states.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { treeOf } from '../../src/git/history.ts';
+import { readTreeId } from '../../src/git/history.ts';
 import { writePrunedHistory } from '../../src/counts/prune-history.ts';
 import { writeCommit } from '../../src/git/commit/fast-import.ts';
 import { writeShard } from '../../src/counts/shards.ts';
@@ -81,7 +81,7 @@ describe('the merge of two states', () => {
         const [ours, theirs] = [await commit(a, base), await commit(b, base)];
         const there = await mergeStates(opened, ours, theirs);
         const back = await mergeStates(opened, theirs, ours);
-        strictEqual(await treeOf(opened, there), await treeOf(opened, back));
+        strictEqual(await readTreeId(opened, there), await readTreeId(opened, back));
         strictEqual(await mergeStates(opened, there, theirs), there);
         const merged = await countsOf(there);
         for (const [id, [, at]] of Object.entries({ ...was, ...a, ...b })) {

@@ -1,6 +1,6 @@
 import { strictEqual } from 'node:assert/strict';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { remoteMessage } from '../../src/sync/remote-error.ts';
+import { describeRemoteError } from '../../src/sync/remote-error.ts';
 
 describe('the message about a remote', () => {
   const cases = [
@@ -37,10 +37,11 @@ describe('the message about a remote', () => {
   ] as const;
 
   for (const [title, status, stderr, message] of cases)
-    it(`has ${title}`, () => strictEqual(remoteMessage(new GitError(['push'], status, stderr)), message));
+    it(`has ${title}`, () =>
+      strictEqual(describeRemoteError(new GitError(['push'], status, stderr)), message));
 
   it('has no control characters of the remote', () => {
     const error = new GitError(['fetch'], 128, 'remote: \u001B[31mred\nfatal: no');
-    strictEqual(remoteMessage(error), 'the remote says: [31mred; git says: fatal: no');
+    strictEqual(describeRemoteError(error), 'the remote says: [31mred; git says: fatal: no');
   });
 });

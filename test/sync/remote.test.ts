@@ -2,7 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from 'node:assert/strict
 import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
-import { remoteMessage } from '../../src/sync/remote-error.ts';
+import { describeRemoteError } from '../../src/sync/remote-error.ts';
 import { remoteRefs } from '../../src/sync/remote-refs.ts';
 import { fetchRemote, pushRemote, type RemoteBranch } from '../../src/sync/remote.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
@@ -76,7 +76,7 @@ describe('a remote behind HTTP', () => {
   it('is given up when it hangs, and nothing that was started for it is left', async () => {
     server.mode = 'hang';
     const error = await fetchRemote(opened, { ...remote, timeLimit: 1 }).catch((error: unknown) => error);
-    match(remoteMessage(error), /did not respond in time/);
+    match(describeRemoteError(error), /did not respond in time/);
     await nothingIsLeft();
   });
 
@@ -91,14 +91,14 @@ describe('a remote behind HTTP', () => {
   it('that asks for a password gets none, and nobody is asked', async () => {
     server.mode = 'refuse';
     const error = await fetchRemote(opened, remote).catch((error: unknown) => error);
-    match(remoteMessage(error), /could not read Username.*terminal prompts disabled/);
+    match(describeRemoteError(error), /could not read Username.*terminal prompts disabled/);
   });
 
   it('that is away is named without the password of its address', async () => {
     server.mode = 'cut';
     const address = remote.address.replace('//', '//homer:secret@');
     const error = await fetchRemote(opened, { ...remote, address }).catch((error: unknown) => error);
-    const message = remoteMessage(error);
+    const message = describeRemoteError(error);
     match(message, /^git says: fatal: unable to access/);
     strictEqual(message.includes('secret'), false);
   });
@@ -106,7 +106,10 @@ describe('a remote behind HTTP', () => {
   it('that refuses connections is named with the reason, which git puts into another line', async () => {
     const address = 'git://127.0.0.1:1/shared.git';
     const error = await fetchRemote(opened, { ...remote, address }).catch((error: unknown) => error);
-    match(remoteMessage(error), /^git says: fatal: unable to connect to 127\.0\.0\.1: .*Connection refused/);
+    match(
+      describeRemoteError(error),
+      /^git says: fatal: unable to connect to 127\.0\.0\.1: .*Connection refused/,
+    );
   });
 
   /** Looks at /proc itself, as the service's own view of the processes may be what is wrong. */

@@ -1,8 +1,8 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { parseBotId } from '../../src/bot/id.ts';
-import { mergeMessage, type SetAsideChange, setAsideMessage } from '../../src/sync/set-aside.ts';
+import { formatMergeMessage, type DroppedEdit, formatDroppedEdit } from '../../src/sync/set-aside.ts';
 
-const change: SetAsideChange = {
+const change: DroppedEdit = {
   path: 'bots/312/312.en.md',
   what: 'website',
   of: 'ours',
@@ -13,14 +13,14 @@ describe('the message of a merge', () => {
   it('names one bot, or how many, and each in a trailer', () => {
     const [one, other] = ['312', '7'].flatMap((id) => parseBotId(id) ?? []);
     if (one === undefined || other === undefined) throw new Error('an id is refused');
-    strictEqual(mergeMessage('Merge', [one], []), 'Merge the bot 312\n\nBot: 312\n');
-    strictEqual(mergeMessage('Merge', [one, other], []), 'Merge 2 bots\n\nBot: 312\nBot: 7\n');
+    strictEqual(formatMergeMessage('Merge', [one], []), 'Merge the bot 312\n\nBot: 312\n');
+    strictEqual(formatMergeMessage('Merge', [one, other], []), 'Merge 2 bots\n\nBot: 312\nBot: 7\n');
   });
 
   it('lists what was set aside by reason and file', () => {
     const changes = [change, { ...change, what: 'page' }, { ...change, of: 'theirs' as const }];
     strictEqual(
-      mergeMessage('Merge', [], changes),
+      formatMergeMessage('Merge', [], changes),
       `Merge 0 bots
 
 Set aside, as people changed the same:
@@ -34,9 +34,9 @@ Set aside of the remote, as people changed the same:
 
   it('cannot be forged by a key or a path with line breaks', () => {
     const forged = { ...change, path: 'a\n\nBot: 1', what: 'b\n\nBot: 2' };
-    match(mergeMessage('Merge', [], [forged]), /^- "a\\n\\nBot: 1": "b\\n\\nBot: 2"$/m);
+    match(formatMergeMessage('Merge', [], [forged]), /^- "a\\n\\nBot: 1": "b\\n\\nBot: 2"$/m);
     match(
-      setAsideMessage(forged),
+      formatDroppedEdit(forged),
       /^set aside "b\\n\\nBot: 2" from this clone in "a\\n\\nBot: 1", as people/,
     );
   });

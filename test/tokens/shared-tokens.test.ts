@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { TokenStore } from '../../src/tokens/token-store.ts';
@@ -171,7 +171,9 @@ describe('a token that is not known here', () => {
     };
     const tokens = new SharedTokens(store, remote, silentLog, 2000);
     const ask = async (): Promise<string[]> =>
-      await Promise.all(Array.from({ length: 20 }, async () => await tokens.checkToken(homer, newToken())));
+      await Promise.all(
+        Array.from({ length: 20 }, async () => await tokens.checkToken(homer, createToken())),
+      );
     deepStrictEqual(new Set(await ask()), new Set(['unknown']));
     strictEqual(fetches, 1);
     const later = ask();
@@ -185,7 +187,7 @@ describe('a token that is not known here', () => {
 
   it('is refused at once where there is no other machine', async () => {
     const tokens = new SharedTokens(await open(newPlace()), null, silentLog);
-    strictEqual(await tokens.checkToken(homer, newToken()), 'unknown');
+    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
   });
 });
 

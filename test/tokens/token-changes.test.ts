@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { newToken } from '../../src/bot/token.ts';
+import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { State } from '../../src/counts/state.ts';
@@ -20,7 +20,7 @@ describe('a token', () => {
     const token = await tokens.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');
-    strictEqual(await tokens.checkToken(homer, newToken()), 'unknown');
+    strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
     await tokens.issueToken(marge, 'user marge');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');
   });

@@ -1,11 +1,11 @@
 import { type Locale, toLanguage } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../store/bot-index.ts';
+import { type BotIndex, parseListElement, type IndexedBot } from '../store/bot-index.ts';
 import { folderOf } from '../page/layout.ts';
-import { matchingLocales } from '../search/matching-locales.ts';
+import { findMatchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
 import type { QueryReading } from '../search/found.ts';
-import { elementForm, fileForm, type List, listOf } from './json-list.ts';
+import { createElementForm, fileForm, type List, buildList } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
 import { isByCount, type SortedIndexes } from './sorted-indexes.ts';
 import {
@@ -63,8 +63,8 @@ export class BotLists {
 
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
-    all: noSizes(),
-    general: noSizes(),
+    all: createSizes(),
+    general: createSizes(),
   };
 
   constructor(bots: BotIndex, search: BotSearch, sortedIndexes: SortedIndexes) {
@@ -86,7 +86,7 @@ export class BotLists {
     });
     return await this.#list(JSON.stringify(['v2', query]), read, query.q, async () => {
       const slice = new TimeSlice();
-      return await listOf(await this.#select(query, slice), elementForm(query.fields), slice);
+      return await buildList(await this.#select(query, slice), createElementForm(query.fields), slice);
     });
   }
 
@@ -110,11 +110,11 @@ export class BotLists {
       const { corrected, unmatched } = found;
       const selected = await selectBest(found, query, counts, slice);
       const localesOf = (bot: IndexedBot): readonly Locale[] =>
-        matchingLocales(elementOf(bot).contents, corrected ?? query.q);
+        findMatchingLocales(parseListElement(bot).contents, corrected ?? query.q);
       if (selected.total > 0) return { ...selected, corrected, unmatched, localesOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);
-      const some = { ...(nsfw !== undefined && { nsfw }), limit: mostSuggestions };
+      const some = { ...(nsfw !== undefined && { nsfw }), limit: maxSuggestions };
       const { bots } = await selectBest(nearest, some, counts, slice);
       return { ...selected, corrected, unmatched, localesOf, suggestions: bots };
     });
@@ -181,9 +181,9 @@ export class BotLists {
   async files(): Promise<List & Current> {
     const read = (): object => ({ bots: this.#bots.version });
     return await this.#list('v1', read, undefined, async () => {
-      const bots = await inPathOrder(await this.#bots.sorted());
+      const bots = await sortByPath(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
-      return await listOf({ bots, total, next: undefined }, fileForm);
+      return await buildList({ bots, total, next: undefined }, fileForm);
     });
   }
 
@@ -221,19 +221,19 @@ interface MutableSizes extends CatalogueSizes {
   readonly locales: Map<Locale, number>;
 }
 
-function noSizes(): MutableSizes {
+function createSizes(): MutableSizes {
   return { total: 0, categories: new Map(), locales: new Map() };
 }
 
 async function countBots(bots: readonly IndexedBot[]): Promise<Record<'all' | 'general', MutableSizes>> {
-  const [adult, general] = [noSizes(), noSizes()];
+  const [adult, general] = [createSizes(), createSizes()];
   await forEachInSlices(bots, ({ facts }) => {
     const sizes = facts.nsfw ? adult : general;
     sizes.total++;
     increase(sizes.categories, facts.category, 1);
     for (const locale of facts.locales) increase(sizes.locales, locale, 1);
   });
-  const all = noSizes();
+  const all = createSizes();
   for (const { total, categories, locales } of [general, adult]) {
     all.total += total;
     for (const [category, count] of categories) increase(all.categories, category, count);
@@ -246,7 +246,7 @@ function increase<K>(counts: Map<K, number>, key: K, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-const mostSuggestions = 6;
+const maxSuggestions = 6;
 
 const byId: Sort = { key: 'id', descending: false };
 
@@ -254,7 +254,7 @@ const byId: Sort = { key: 'id', descending: false };
 const byCount: Sort = { key: 'count', descending: true };
 
 /** Returns the bots folder by folder, and within one by the text of the id, as file names sort. */
-async function inPathOrder(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
+async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
   const folders = new Map<string, IndexedBot[]>();
   await forEachInSlices(bots, (bot) => {
     const folder = folderOf(bot.id);

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import type { BotListElement, FileItem } from '../../bot/schema-types.ts';
 import type { Pieces } from '../../lib/pieces.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { elementOf, elementParts, elementSize, type IndexedBot } from '../store/bot-index.ts';
+import {
+  parseListElement,
+  listElementParts,
+  computeElementSize,
+  type IndexedBot,
+} from '../store/bot-index.ts';
 import { pathOf } from '../page/layout.ts';
 import type { Cursor, PageOfBots } from './selection.ts';
 
@@ -18,7 +23,7 @@ export interface List {
 }
 
 /** Returns the list of the selected bots as JSON. */
-export async function listOf(
+export async function buildList(
   { bots, total, next }: PageOfBots,
   { toJson, digestOf, salt }: ListForm,
   slice = new TimeSlice(),
@@ -28,15 +33,15 @@ export async function listOf(
   for (const bot of bots) {
     if (slice.isOver) await slice.next();
     hash.update(digestOf(bot));
-    bytes += elementSize(bot);
+    bytes += computeElementSize(bot);
   }
   const digest = hash.digest('base64url');
   if (bytes > pieceSize) {
-    const body = { bytes, read: () => arrayOf(bots, toJson) };
+    const body = { bytes, read: () => streamJsonArray(bots, toJson) };
     return { digest, total, next, body, size: bots.length * 8 };
   }
   const parts: Buffer[] = [];
-  for await (const part of arrayOf(bots, toJson, slice)) parts.push(part);
+  for await (const part of streamJsonArray(bots, toJson, slice)) parts.push(part);
   const body = Buffer.concat(parts);
   return { digest, total, next, body, size: body.length };
 }
@@ -47,7 +52,7 @@ export async function listOf(
 const pieceSize = 64 * 1024;
 
 /** Yields a JSON array in pieces, made one slice of time after the other. */
-async function* arrayOf(
+async function* streamJsonArray(
   bots: readonly IndexedBot[],
   toJson: ListForm['toJson'],
   slice = new TimeSlice(),
@@ -83,30 +88,30 @@ export interface ListForm {
 }
 
 const wholeElements: ListForm = {
-  toJson: elementParts,
+  toJson: listElementParts,
   digestOf: ({ digest }) => digest,
   salt: '',
 };
 
 export const fileForm: ListForm = {
-  toJson: fileItems,
+  toJson: listFileItems,
   digestOf: ({ files }) => files.map(({ sha }) => sha).join(''),
   salt: '',
 };
 
 /** Returns the form of whole elements, or of these keys of them. */
-export function elementForm(fields: readonly (keyof BotListElement)[] | undefined): ListForm {
+export function createElementForm(fields: readonly (keyof BotListElement)[] | undefined): ListForm {
   if (fields === undefined) return wholeElements;
   const toJson = (bot: IndexedBot): Buffer[] => {
-    const whole = elementOf(bot);
+    const whole = parseListElement(bot);
     return [Buffer.from(JSON.stringify(Object.fromEntries(fields.map((key) => [key, whole[key]]))))];
   };
   return { ...wholeElements, toJson, salt: fields.join() };
 }
 
-function fileItems(bot: IndexedBot): Buffer[] {
+function listFileItems(bot: IndexedBot): Buffer[] {
   const { id, files } = bot;
-  const { contents } = elementOf(bot);
+  const { contents } = parseListElement(bot);
   const items = files.map(({ locale, main, size, sha }): FileItem => {
     const { name = '', description = '' } = contents[locale] ?? {};
     return { id, locale, main, path: pathOf(id, locale), name, description, size, sha };

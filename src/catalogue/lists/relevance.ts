@@ -7,7 +7,7 @@ import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/found.ts';
 import type { Kind } from '../search/segment.ts';
 import {
-  activeSince,
+  computeActiveSince,
   compareSorted,
   type Cursor,
   matches,
@@ -36,9 +36,9 @@ export async function selectBest(
 ): Promise<BestBots> {
   const { size, scores, kinds: kindNumbers, allKinds: kinds } = found;
   const { after, limit = size, nsfw, categories, ...others } = selection;
-  const since = activeSince(others);
+  const since = computeActiveSince(others);
   const isFiltered = since > 0 || filterKeys.some((key) => others[key] !== undefined);
-  const highest = after === undefined ? highestRank : rankOf(Number(after.value));
+  const highest = after === undefined ? maxRank : toRank(Number(after.value));
   const isWanted = (bot: IndexedBot | undefined): boolean =>
     bot !== undefined && matches(bot, others) && (since === 0 || (counts.reportedAt(bot.id) ?? 0) >= since);
   const matching = new Uint32Array(size);
@@ -46,7 +46,7 @@ export async function selectBest(
   let hidden = 0;
   const perKind = kinds.map(() => 0);
   const ranks = new Uint16Array(size);
-  const sizes = new Uint32Array(highestRank + 1);
+  const sizes = new Uint32Array(maxRank + 1);
   await forEachIndex(size, slice, (i) => {
     if (isFiltered && !isWanted(found.bot(i))) return;
     const number = kindNumbers[i] ?? 0;
@@ -72,11 +72,11 @@ export async function selectBest(
     const value = sortValue(bot, rank, counts);
     if (after === undefined || isBehind(bot, value, after)) candidates.push({ bot, value });
   });
-  const highestOnes = highestOf(candidates, limit + 1);
+  const topBots = selectHighest(candidates, limit + 1);
   const first =
-    highestOnes.length <= fewToSort
-      ? highestOnes.toSorted(descending)
-      : await sortInSlices(highestOnes, descending);
+    topBots.length <= fewToSort
+      ? topBots.toSorted(compareDescending)
+      : await sortInSlices(topBots, compareDescending);
   const page = first.slice(0, limit);
   const last = page.at(-1);
   const next = last && first.length > limit ? { value: last.value, id: last.bot.id } : undefined;
@@ -85,18 +85,18 @@ export async function selectBest(
     total,
     next,
     hidden: nsfw === false ? hidden : 0,
-    categories: sumOfCategories(kinds, perKind),
+    categories: sumByCategory(kinds, perKind),
   };
 }
 
-function sumOfCategories(kinds: readonly Kind[], perKind: readonly number[]): Map<Category, number> {
+function sumByCategory(kinds: readonly Kind[], perKind: readonly number[]): Map<Category, number> {
   const sums = new Map<Category, number>();
   for (const [i, { category }] of kinds.entries())
     if (perKind[i] !== 0) sums.set(category, (sums.get(category) ?? 0) + (perKind[i] ?? 0));
   return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function descending(a: SortedBot, b: SortedBot): number {
+function compareDescending(a: SortedBot, b: SortedBot): number {
   return compareSorted(b, a);
 }
 
@@ -118,7 +118,7 @@ function isBehind({ id }: IndexedBot, value: number, after: Cursor): boolean {
 }
 
 /** Returns the `count` bots with the highest values, and all others that equal the last of them; in no order. */
-function highestOf(all: readonly SortedBot[], count: number): readonly SortedBot[] {
+function selectHighest(all: readonly SortedBot[], count: number): readonly SortedBot[] {
   if (all.length <= count) return all;
   const least = Float64Array.from(all, ({ value }) => Number(value)).toSorted()[all.length - count] ?? 0;
   return all.filter(({ value }) => Number(value) >= least);
@@ -132,14 +132,14 @@ function rankWith(sizes: Uint32Array, highest: number, count: number): number {
 }
 
 function scoreStep(score: number): number {
-  return Math.min(mostSteps, Math.ceil(score * stepsOfOne));
+  return Math.min(maxSteps, Math.ceil(score * stepsOfOne));
 }
 
 /** Scores that differ by less than a step are the same. */
 const stepsOfOne = 64;
-const mostSteps = 2 ** 13 - 1;
+const maxSteps = 2 ** 13 - 1;
 /** A rank is a score and, in its last bit, whether the bot is verified. */
-const highestRank = mostSteps * 2 + 1;
+const maxRank = maxSteps * 2 + 1;
 
 /** Returns one number to sort by, made of whole numbers: 14 bits of rank, 6 of the count, 26 of minutes. */
 function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCounts): number {
@@ -148,6 +148,6 @@ function sortValue({ id, facts }: IndexedBot, rank: number, counts: ReadonlyCoun
   return (rank * 64 + size) * 2 ** 26 + minutes;
 }
 
-function rankOf(value: number): number {
-  return Math.min(highestRank, Math.max(0, Math.floor(value / (64 * 2 ** 26))));
+function toRank(value: number): number {
+  return Math.min(maxRank, Math.max(0, Math.floor(value / (64 * 2 ** 26))));
 }

@@ -2,7 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
-import { firstPlace } from '../store/binary-search.ts';
+import { findFirstPlace } from '../store/binary-search.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 
 /** Which bots a list has, in which order, and which page of it. */
@@ -49,7 +49,7 @@ export interface PageOfBots {
 }
 
 /** Returns since when a bot must have posted a count, in milliseconds since the epoch; 0 where it need not. */
-export function activeSince({ activeDays }: Pick<Selection, 'activeDays'>): number {
+export function computeActiveSince({ activeDays }: Pick<Selection, 'activeDays'>): number {
   return activeDays === undefined ? 0 : Date.now() - activeDays * 24 * 60 * 60 * 1000;
 }
 
@@ -71,7 +71,7 @@ export async function select(
 ): Promise<PageOfBots> {
   const matching = await filter(sorted, selection, found);
   const { after, limit = matching.length } = selection;
-  const start = after === undefined ? 0 : firstBehind(matching, after, valueOf, descending);
+  const start = after === undefined ? 0 : findFirstBehind(matching, after, valueOf, descending);
   const bots = matching.slice(start, start + limit);
   const last = bots.at(-1);
   const next = last && start + limit < matching.length ? { value: valueOf(last), id: last.id } : undefined;
@@ -166,10 +166,10 @@ export interface SortedBot {
 
 /** Compares bots by what they are sorted by, then by id. */
 export function compareSorted(a: SortedBot, b: SortedBot): number {
-  return compare(a.value, a.bot.id, b.value, b.bot.id);
+  return compareValues(a.value, a.bot.id, b.value, b.bot.id);
 }
 
-function compare(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
+function compareValues(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
   if (a === b) return compareBotIds(aId, bId);
   return a < b ? -1 : 1;
 }
@@ -187,14 +187,14 @@ export function matches({ facts }: IndexedBot, selection: Selection): boolean {
   );
 }
 
-function firstBehind(
+function findFirstBehind(
   sorted: readonly IndexedBot[],
   { value, id }: Cursor,
   valueOf: ValueOf,
   descending: boolean,
 ): number {
-  return firstPlace(sorted, (bot) => {
-    const order = compare(valueOf(bot), bot.id, value, id);
+  return findFirstPlace(sorted, (bot) => {
+    const order = compareValues(valueOf(bot), bot.id, value, id);
     return (descending ? -order : order) <= 0;
   });
 }

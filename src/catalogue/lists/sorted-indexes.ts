@@ -1,7 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
-import { activeSince, compareSorted, type Sort, type SortedBot, type ValueOf } from './selection.ts';
+import { computeActiveSince, compareSorted, type Sort, type SortedBot, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */
 export interface Ordered {
@@ -66,7 +66,7 @@ export class SortedIndexes {
 
   /** Returns the bots of which a count was posted in the last `activeDays` days, in their order. */
   async active(bots: readonly IndexedBot[], activeDays: number): Promise<IndexedBot[]> {
-    const since = activeSince({ activeDays });
+    const since = computeActiveSince({ activeDays });
     const found: IndexedBot[] = [];
     await forEachInSlices(bots, (bot) => {
       if ((this.counts.reportedAt(bot.id) ?? 0) >= since) found.push(bot);

@@ -1,4 +1,4 @@
-import { propertiesOf, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
+import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import { type KeyOrder, printJson } from '../../lib/print-json.ts';
 import { rewriteFrontMatter } from './page.ts';
 
@@ -8,17 +8,17 @@ import { rewriteFrontMatter } from './page.ts';
  * characters, and the markdown every byte; so the form of a canonical file is that file.
  * @throws {Error} when the text is not a page file that can be parsed
  */
-export function canonicalForm(text: string): string {
+export function toCanonicalForm(text: string): string {
   return rewriteFrontMatter(text, (json) => printJson(json, mainPageOrder));
 }
 
-/** Returns the text of a file with settings in canonical form, as canonicalForm does. @throws {Error} when it is not JSON */
-export function canonicalSettings(text: string): string {
-  return `${printJson(text, orderOf(readSchema('settings')))}\n`;
+/** Returns a file with settings in canonical form, as toCanonicalForm does. @throws {Error} when it is not JSON */
+export function toCanonicalSettings(text: string): string {
+  return `${printJson(text, readKeyOrder(readSchema('settings')))}\n`;
 }
 
-const mainPageOrder = orderOf(readSchema('main-page'));
+const mainPageOrder = readKeyOrder(readSchema('main-page'));
 
-function orderOf(schema: SchemaDocument): KeyOrder {
-  return new Map(Object.entries(propertiesOf(schema)).map(([key, value]) => [key, orderOf(value)]));
+function readKeyOrder(schema: SchemaDocument): KeyOrder {
+  return new Map(Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeyOrder(value)]));
 }

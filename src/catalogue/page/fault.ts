@@ -12,10 +12,10 @@ export interface Fault {
 }
 
 /** Faults of one kind that are reported of a file at once. */
-export const mostFaults = 100;
+export const maxFaults = 100;
 
 /** Returns a fault of a file as a whole. */
-export function fileFault(path: string, rule: string, message: string): Fault {
+export function createFileFault(path: string, rule: string, message: string): Fault {
   return { path, line: 1, column: 1, rule, message };
 }
 
@@ -26,7 +26,7 @@ export function compareFaults(a: Fault, b: Fault): number {
 }
 
 /** Returns the position of `offset` in `text`, in lines and columns counted from 1. */
-export function positionAt(text: string, offset: number): { line: number; column: number } {
+export function findPosition(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let start = 0;
   for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', start)) {
@@ -37,7 +37,7 @@ export function positionAt(text: string, offset: number): { line: number; column
 }
 
 /** Returns a value as JSON for a message, shortened to 58 characters. */
-export function quoted(value: unknown): string {
+export function quoteValue(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.length <= 60) return text;
   return typeof value === 'string' ? `${text.slice(0, 56)}…"` : `${text.slice(0, 57)}…`;

@@ -1,5 +1,5 @@
-import { deepest, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
-import { quoted } from './fault.ts';
+import { maxDepth, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
+import { quoteValue } from './fault.ts';
 
 /** A fault at an offset of the front matter's text. */
 export interface TextFault {
@@ -18,22 +18,22 @@ export type FrontMatter =
  */
 export function parseFrontMatter(text: string, what = 'the front matter'): FrontMatter {
   const read = readStrictJson(text);
-  return 'data' in read ? read : { faults: read.findings.map((finding) => faultOf(finding, what)) };
+  return 'data' in read ? read : { faults: read.findings.map((finding) => toTextFault(finding, what)) };
 }
 
-function faultOf(finding: JsonFinding, what: string): TextFault {
+function toTextFault(finding: JsonFinding, what: string): TextFault {
   const { offset } = finding;
   switch (finding.kind) {
     case 'syntax':
       return { offset, rule: 'json', message: finding.message };
     case 'too-deep': {
-      const message = `${what} is nested more than ${deepest} levels deep: no key needs that, make it flat`;
+      const message = `${what} is nested more than ${maxDepth} levels deep: no key needs that, make it flat`;
       return { offset, rule: 'nesting', message };
     }
     case 'not-an-object':
       return { offset, rule: 'object', message: `${what} is not an object: put the keys in { }` };
     case 'duplicate-key': {
-      const message = `the key ${quoted(finding.key)} is here twice: keep one of them`;
+      const message = `the key ${quoteValue(finding.key)} is here twice: keep one of them`;
       return { offset, rule: 'duplicate-key', message };
     }
   }

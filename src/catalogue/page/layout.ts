@@ -5,7 +5,7 @@ import { type Locale, parseLocale } from '../../bot/locale.ts';
 export const botsFolder = 'bots';
 
 /** An empty file that keeps `bots/` in Git while there are no bots. In any other folder it is a stray file. */
-export const keeper = '.gitkeep';
+export const gitkeep = '.gitkeep';
 
 /** The place of a page in the catalogue: the bot and the language. */
 export interface PagePlace {
@@ -26,11 +26,11 @@ export function folderOf(id: BotId): string {
 
 /** Returns the path of a bot's page in one language, relative to the catalogue's folder. */
 export function pathOf(id: BotId, locale: Locale): string {
-  return `${botsFolder}/${folderOf(id)}/${fileName({ id, locale })}`;
+  return `${botsFolder}/${folderOf(id)}/${formatFileName({ id, locale })}`;
 }
 
 /** Returns the name of a page's file in its folder. */
-export function fileName({ id, locale }: PagePlace): string {
+export function formatFileName({ id, locale }: PagePlace): string {
   return `${id}.${locale}.md`;
 }
 
@@ -42,7 +42,7 @@ export function isFolderName(name: string): boolean {
 export const strayMessage = `this is not the page of a bot: name it ${botsFolder}/<last three digits>/<id>.<locale>.md, or remove it`;
 
 /** Returns the place of the file `name` in `bots/<folder>/`, or what is wrong with it. */
-export function placeOf(folder: string, name: string): PagePlace | PlaceFault {
+export function parsePlace(folder: string, name: string): PagePlace | PlaceFault {
   const [, digits = '', tag = ''] = /^([0-9]{1,20})\.([A-Za-z0-9-]{1,35})\.md$/.exec(name) ?? [];
   const id = parseBotId(digits);
   if (id === undefined) return { rule: 'stray-file', message: strayMessage };
@@ -63,10 +63,10 @@ export function placeOf(folder: string, name: string): PagePlace | PlaceFault {
  * Returns the place of the bot's page at a path; undefined where the path is not that of a page.
  * @param prefix the catalogue's folder with `/` at its end, where the path begins at the top of a repository
  */
-export function placeAt(path: string, prefix = ''): PagePlace | undefined {
+export function parsePagePath(path: string, prefix = ''): PagePlace | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const [top, folder, name, ...rest] = path.slice(prefix.length).split('/');
   if (top !== botsFolder || folder === undefined || name === undefined || rest.length > 0) return undefined;
-  const place = placeOf(folder, name);
+  const place = parsePlace(folder, name);
   return 'id' in place ? place : undefined;
 }

@@ -17,7 +17,7 @@ export interface PageVersions {
 export interface MergedPage {
   readonly text: string;
   /** What of ours was dropped: keys of the front matter, `page` for the markdown, `file` for all of it. */
-  readonly setAside: readonly string[];
+  readonly droppedKeys: readonly string[];
 }
 
 /**
@@ -27,31 +27,31 @@ export interface MergedPage {
  * Where a side cannot be parsed, or the result would break a rule that theirs keeps, the file is theirs.
  */
 export function mergePage(path: string, { base, ours, theirs, keep = new Set() }: PageVersions): MergedPage {
-  if (ours === theirs || ours === base) return { text: theirs, setAside: [] };
-  const all = { text: theirs, setAside: ['file'] };
-  const [before, mine, other] = [readPage(path, base), readPage(path, ours), readPage(path, theirs)];
+  if (ours === theirs || ours === base) return { text: theirs, droppedKeys: [] };
+  const all = { text: theirs, droppedKeys: ['file'] };
+  const [before, mine, other] = [parseSide(path, base), parseSide(path, ours), parseSide(path, theirs)];
   if (mine === undefined || other === undefined) return all;
 
-  const { set, remove, setAside } = mergeKeys(before?.data ?? {}, mine.data, other.data, keep);
+  const { set, remove, droppedKeys } = mergeKeys(before?.data ?? {}, mine.data, other.data, keep);
   const after = mergeMarkdown(before?.after, mine.after, other.after);
   const json = removeKeys(setKeys(other.json, set), remove);
   const text = other.before + json + after.text;
-  const data = readPage(path, text)?.data;
-  if (data === undefined || (isSound(other.data) && !isSound(data))) return all;
-  return { text, setAside: after.setAside ? [...setAside, 'page'] : setAside };
+  const data = parseSide(path, text)?.data;
+  if (data === undefined || (isValid(other.data) && !isValid(data))) return all;
+  return { text, droppedKeys: after.droppedKeys ? [...droppedKeys, 'page'] : droppedKeys };
 }
 
 interface MergedKeys {
   readonly set: Record<string, unknown>;
   readonly remove: readonly string[];
-  readonly setAside: readonly string[];
+  readonly droppedKeys: readonly string[];
 }
 
 /** Returns the changes to apply to theirs. */
 function mergeKeys(base: PageData, ours: PageData, theirs: PageData, keep: ReadonlySet<string>): MergedKeys {
   const set = new Map<string, unknown>();
   const remove: string[] = [];
-  const setAside: string[] = [];
+  const droppedKeys: string[] = [];
   for (const key of new Set([...Object.keys(base), ...Object.keys(ours)])) {
     const [was, mine, other] = [base, ours, theirs].map((data) =>
       Object.hasOwn(data, key) ? data[key] : undefined,
@@ -59,23 +59,23 @@ function mergeKeys(base: PageData, ours: PageData, theirs: PageData, keep: Reado
     if (isDeepStrictEqual(mine, was) || isDeepStrictEqual(mine, other)) continue;
     if (key === 'edited' && typeof mine === 'number' && typeof other === 'number' && other !== was)
       set.set(key, Math.max(mine, other));
-    else if (!isDeepStrictEqual(other, was) && !keep.has(key)) setAside.push(key);
+    else if (!isDeepStrictEqual(other, was) && !keep.has(key)) droppedKeys.push(key);
     else if (mine === undefined) remove.push(key);
     else set.set(key, mine);
   }
-  return { set: Object.fromEntries(set), remove, setAside };
+  return { set: Object.fromEntries(set), remove, droppedKeys };
 }
 
 function mergeMarkdown(
   base: string | undefined,
   ours: string,
   theirs: string,
-): { text: string; setAside: boolean } {
-  if (ours === theirs || ours === base) return { text: theirs, setAside: false };
-  return theirs === base ? { text: ours, setAside: false } : { text: theirs, setAside: true };
+): { text: string; droppedKeys: boolean } {
+  if (ours === theirs || ours === base) return { text: theirs, droppedKeys: false };
+  return theirs === base ? { text: ours, droppedKeys: false } : { text: theirs, droppedKeys: true };
 }
 
-function readPage(
+function parseSide(
   path: string,
   text: string | null,
 ): (ReturnType<typeof cutPage> & { readonly data: PageData }) | undefined {
@@ -85,6 +85,6 @@ function readPage(
 }
 
 /** Whether front matter is valid for a main page or for a translation. */
-function isSound(data: PageData): boolean {
+function isValid(data: PageData): boolean {
   return (['main-page', 'translation'] as const).some((schema) => validate(schema, data).length === 0);
 }

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { blobId, type HashName } from '../../git/objects/object-id.ts';
-import { type Fault, fileFault } from './fault.ts';
+import { computeBlobId, type HashName } from '../../git/objects/object-id.ts';
+import { type Fault, createFileFault } from './fault.ts';
 import { pathOf, type PagePlace } from './layout.ts';
 import { maxFileSize, type Page, parsePage } from './page.ts';
 import { codeOf, messageOf } from '../../lib/errors.ts';
@@ -30,8 +30,9 @@ export function readPageFile(root: string, place: PagePlace, hash: HashName = 's
   const path = pathOf(place.id, place.locale);
   const bytes = readRegularFile(join(root, path));
   if (bytes === undefined) return undefined;
-  if (typeof bytes === 'string') return refusedPageFile(place, fileFault(path, 'regular-file', bytes));
-  return pageFileOf(place, bytes, hash);
+  if (typeof bytes === 'string')
+    return createRefusedPageFile(place, createFileFault(path, 'regular-file', bytes));
+  return parsePageFile(place, bytes, hash);
 }
 
 /** Reads the text of the page file at `place` below `root`. Undefined when there is none that can be read. */
@@ -43,19 +44,19 @@ export function readPageText(root: string, place: PagePlace): string | undefined
 /** Whether the file at `place` below `root` is the blob with this id. */
 export function isBlob(root: string, place: PagePlace, id: string, hash: HashName): boolean {
   const bytes = readRegularFile(join(root, pathOf(place.id, place.locale)));
-  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && blobId(bytes, hash) === id;
+  return Buffer.isBuffer(bytes) && bytes.length <= maxFileSize && computeBlobId(bytes, hash) === id;
 }
 
 /** Returns the page file at `place` that has these bytes. */
-export function pageFileOf(place: PagePlace, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
+export function parsePageFile(place: PagePlace, bytes: Buffer, hash: HashName = 'sha1'): PageFile {
   const path = pathOf(place.id, place.locale);
   const { page, faults } = parsePage(path, bytes);
   const tail = crc32(bytes.subarray(-tailSize));
-  return { ...place, path, size: bytes.length, sha: blobId(bytes, hash), tail, page, faults };
+  return { ...place, path, size: bytes.length, sha: computeBlobId(bytes, hash), tail, page, faults };
 }
 
 /** Returns the page file at `place` that cannot be read because of a fault. */
-export function refusedPageFile(place: PagePlace, fault: Fault): PageFile {
+export function createRefusedPageFile(place: PagePlace, fault: Fault): PageFile {
   return { ...place, path: fault.path, size: 0, sha: '', tail: 0, page: undefined, faults: [fault] };
 }
 
@@ -81,7 +82,7 @@ export function readRegularFile(absolute: string): Buffer | string | undefined {
   try {
     descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return reasonOf(error);
+    return describeReadError(error);
   }
   try {
     const stat = fstatSync(descriptor);
@@ -92,14 +93,14 @@ export function readRegularFile(absolute: string): Buffer | string | undefined {
     }
     return buffer.subarray(0, length);
   } catch (error) {
-    return reasonOf(error);
+    return describeReadError(error);
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** Returns why a file cannot be read; undefined when it is gone. */
-function reasonOf(error: unknown): string | undefined {
+function describeReadError(error: unknown): string | undefined {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import matter from 'gray-matter';
-import { type Fault, fileFault, positionAt } from './fault.ts';
-import { locator, setKeys } from '../../lib/edit-json.ts';
+import { type Fault, createFileFault, findPosition } from './fault.ts';
+import { createLocator, setKeys } from '../../lib/edit-json.ts';
 import { parseFrontMatter, type TextFault } from './front-matter.ts';
-import { conflictIn, splitPage } from './split-page.ts';
+import { findConflict, splitPage } from './split-page.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;
@@ -28,37 +28,37 @@ export type ParsedPage =
  * run, guess or ignore is refused before.
  */
 export function parsePage(path: string, bytes: Buffer): ParsedPage {
-  const refused = bytes.length > maxFileSize ? sizeFault(path) : encodingFault(path, bytes);
+  const refused = bytes.length > maxFileSize ? createSizeFault(path) : findEncodingFault(path, bytes);
   if (refused) return { page: undefined, faults: [refused] };
 
   const text = bytes.toString('utf8');
-  const split = conflictIn(text) ?? splitPage(text);
+  const split = findConflict(text) ?? splitPage(text);
   if ('rule' in split) {
     const { offset, rule, message } = split;
-    return { page: undefined, faults: [{ path, ...positionAt(text, offset), rule, message }] };
+    return { page: undefined, faults: [{ path, ...findPosition(text, offset), rule, message }] };
   }
   const at = ({ offset, rule, message }: TextFault): Fault => {
-    return { path, ...positionAt(text, split.start + offset), rule, message };
+    return { path, ...findPosition(text, split.start + offset), rule, message };
   };
 
   const frontMatter = parseFrontMatter(text.slice(split.start, split.end));
   if ('faults' in frontMatter) return { page: undefined, faults: frontMatter.faults.map(at) };
   const engine = { parse: () => frontMatter.data };
-  const offsetOf = locator(text.slice(split.start, split.end));
+  const offsetOf = createLocator(text.slice(split.start, split.end));
   // gray-matter keeps bytes as they are, but copies a text.
   const { data, content } = matter(bytes, { language: 'json', engines: { json: engine } });
   return {
     faults: [],
     page: {
       data,
-      page: trimmedMarkdown(content),
+      page: trimMarkdown(content),
       faultAt: (place, rule, message, atKey) => at({ offset: offsetOf([...place], atKey), rule, message }),
     },
   };
 }
 
 /** Returns markdown with LF at its line ends, without empty lines at the start and white space at the end. */
-export function trimmedMarkdown(text: string): string {
+export function trimMarkdown(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
@@ -99,8 +99,8 @@ export function rewriteFrontMatter(text: string, rewrite: (json: string) => stri
 }
 
 /** Returns the fault of a page file of more than maxFileSize bytes. */
-export function sizeFault(path: string): Fault {
-  return fileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
+export function createSizeFault(path: string): Fault {
+  return createFileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
 }
 
 // gray-matter evaluates a file that begins with ---js: without these engines nothing can make it.
@@ -108,24 +108,24 @@ const { engines } = matter as unknown as { engines: Record<string, unknown> };
 for (const name of Object.keys(engines)) if (name !== 'json') delete engines[name];
 
 /** Returns the fault of a file that is not plain UTF-8. */
-export function encodingFault(path: string, bytes: Buffer): Fault | undefined {
+export function findEncodingFault(path: string, bytes: Buffer): Fault | undefined {
   if (bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) {
     const message = 'the file begins with a byte order mark: save it as UTF-8 without BOM';
-    return fileFault(path, 'byte-order-mark', message);
+    return createFileFault(path, 'byte-order-mark', message);
   }
   const at = (offset: number, rule: string, message: string): Fault => {
     const before = bytes.toString('utf8', 0, offset);
-    return { path, ...positionAt(before, before.length), rule, message };
+    return { path, ...findPosition(before, before.length), rule, message };
   };
   const nul = bytes.indexOf(0);
   if (nul !== -1)
     return at(nul, 'nul', 'there is a NUL character here: remove it, and save the file as UTF-8');
-  if (!isUtf8(bytes)) return at(firstInvalid(bytes), 'utf-8', 'this is not UTF-8: save the file as UTF-8');
+  if (!isUtf8(bytes)) return at(findInvalidByte(bytes), 'utf-8', 'this is not UTF-8: save the file as UTF-8');
   return undefined;
 }
 
 /** Returns the offset of the first line that is not UTF-8. */
-function firstInvalid(bytes: Buffer): number {
+function findInvalidByte(bytes: Buffer): number {
   for (let start = 0; ;) {
     const end = bytes.indexOf(0x0a, start);
     if (end === -1 || !isUtf8(bytes.subarray(start, end))) return start;

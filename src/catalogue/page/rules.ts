@@ -2,10 +2,10 @@ import type { Locale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { pathOf } from './layout.ts';
-import { type Fault, fileFault, quoted } from './fault.ts';
+import { type Fault, createFileFault, quoteValue } from './fault.ts';
 import type { Page } from './page.ts';
 import type { PageFile } from './page-file.ts';
-import { isPlaceholder, placeholderIn } from './scaffold.ts';
+import { isPlaceholder, findPlaceholder } from './scaffold.ts';
 import { validate } from './schema.ts';
 
 /** What the settings of a catalogue allow its pages to have. */
@@ -39,7 +39,7 @@ export function isMainPage({ page }: Pick<ReadablePage, 'page'>): boolean {
 /** The result of checking all files of a bot. */
 export interface CheckedFiles {
   /** The files that are meant as the main page; there must be exactly one. */
-  readonly mains: readonly PageFile[];
+  readonly mainPages: readonly PageFile[];
   /** The files that can be served: without a fault of their own, or with an unknown category only. */
   readonly good: readonly ReadablePage[];
   readonly faults: readonly Fault[];
@@ -55,41 +55,41 @@ export function checkFiles(
   wasMain: (file: PageFile) => boolean = () => false,
 ): CheckedFiles {
   const single = files.length === 1;
-  const mains = files.filter((file) => (isReadable(file) ? isMainPage(file) || single : wasMain(file)));
+  const mainPages = files.filter((file) => (isReadable(file) ? isMainPage(file) || single : wasMain(file)));
   const good: ReadablePage[] = [];
   const faults: Fault[] = [];
   for (const file of files) {
     const own = isReadable(file)
-      ? pageRules.flatMap((rule) => rule(file, mains.includes(file), limits))
+      ? pageRules.flatMap((rule) => rule(file, mainPages.includes(file), limits))
       : file.faults;
     if (isReadable(file) && own.every(({ rule }) => rule === 'enum')) good.push(file);
     faults.push(...own);
   }
-  if (mains.length > 1 || files.every(isReadable)) faults.push(...faultsOfBot(files, mains));
-  return { mains, good, faults };
+  if (mainPages.length > 1 || files.every(isReadable)) faults.push(...findBotFaults(files, mainPages));
+  return { mainPages, good, faults };
 }
 
 /** Returns the faults of a bot's files taken together. */
-function faultsOfBot(files: readonly PageFile[], mains: readonly PageFile[]): Fault[] {
+function findBotFaults(files: readonly PageFile[], mainPages: readonly PageFile[]): Fault[] {
   const [first] = files;
-  if (first === undefined || mains.length === 1) return [];
-  if (mains.length === 0) {
+  if (first === undefined || mainPages.length === 1) return [];
+  if (mainPages.length === 0) {
     const message = `${first.id} has no main page: one of its files needs authors, category, created and invite too`;
-    return [fileFault(first.path, 'one-main-page', message)];
+    return [createFileFault(first.path, 'one-main-page', message)];
   }
-  const locales = mains.map(({ locale }) => locale);
-  return mains.map(({ id, path, locale }) => {
+  const locales = mainPages.map(({ locale }) => locale);
+  return mainPages.map(({ id, path, locale }) => {
     const others = locales.filter((other) => other !== locale).map((other) => pathOf(id, other));
     const message = `${others.join(' and ')} is a main page too: keep the shared keys in one file, name and description only in the others`;
-    return fileFault(path, 'one-main-page', message);
+    return createFileFault(path, 'one-main-page', message);
   });
 }
 
 const mainPageMarks = new Set(
-  requiredKeys('main-page').filter((key) => !requiredKeys('translation').includes(key)),
+  listRequiredKeys('main-page').filter((key) => !listRequiredKeys('translation').includes(key)),
 );
 
-function requiredKeys(schema: SchemaName): string[] {
+function listRequiredKeys(schema: SchemaName): string[] {
   return readSchema(schema)['required'] as string[];
 }
 
@@ -106,18 +106,19 @@ function ensureLanguageAllowed({ path, locale }: ReadablePage, _main: boolean, l
   const { languages } = limits;
   if (languages === null || languages.includes(locale)) return [];
   const message = `the pages of this catalogue are in ${languages.join(', ')}, not in ${locale}: translate it, or ask the maintainers to add ${locale} to "languages" in botshelf.json`;
-  return [fileFault(path, 'language', message)];
+  return [createFileFault(path, 'language', message)];
 }
 
 function ensureKeysFit({ page }: ReadablePage, main: boolean, { categories }: PageLimits): Fault[] {
   return validate(main ? 'main-page' : 'translation', page.data, categories).map(
-    ({ place, keyword, atKey, message }) => page.faultAt(place, keyword, `${label(place)}${message}`, atKey),
+    ({ place, keyword, atKey, message }) =>
+      page.faultAt(place, keyword, `${formatPlace(place)}${message}`, atKey),
   );
 }
 
 function ensurePageFits({ path, page }: ReadablePage): Fault[] {
   return validate('page', page.page).map(({ keyword, message }) =>
-    fileFault(path, keyword, `the page below the front matter: ${message}`),
+    createFileFault(path, keyword, `the page below the front matter: ${message}`),
   );
 }
 
@@ -129,30 +130,30 @@ function ensureEditedNotBeforeCreated({ page }: ReadablePage): Fault[] {
 }
 
 function ensureNoPlaceholders({ path, page }: ReadablePage): Fault[] {
-  const faults = valuesOf(page.data)
+  const faults = listValues(page.data)
     .filter(([, value]) => isPlaceholder(value))
     .map(([place, value]) => {
-      const message = `${label(place)}${quoted(value)} is a placeholder: replace it with the bot's own`;
+      const message = `${formatPlace(place)}${quoteValue(value)} is a placeholder: replace it with the bot's own`;
       return page.faultAt(place, 'placeholder', message);
     });
-  const left = placeholderIn(page.page);
+  const left = findPlaceholder(page.page);
   if (left === undefined) return faults;
-  const message = `the page below the front matter: ${quoted(left)} is a placeholder: replace it`;
-  return [...faults, fileFault(path, 'placeholder', message)];
+  const message = `the page below the front matter: ${quoteValue(left)} is a placeholder: replace it`;
+  return [...faults, createFileFault(path, 'placeholder', message)];
 }
 
 /** Returns the values of the front matter, of lists the entries, each with its path. */
-function valuesOf(data: Page['data']): [place: (string | number)[], value: unknown][] {
+function listValues(data: Page['data']): [place: (string | number)[], value: unknown][] {
   return Object.entries(data).flatMap(([key, value]): [(string | number)[], unknown][] =>
     Array.isArray(value) ? value.map((entry, i) => [[key, i], entry]) : [[[key], value]],
   );
 }
 
 /** Returns `images.preview[3]: `, the beginning of a message about that value. */
-export function label(place: readonly (string | number)[]): string {
+export function formatPlace(place: readonly (string | number)[]): string {
   const name = place.reduce<string>((path, part) => {
     if (typeof part === 'number') return `${path}[${part}]`;
-    const key = /^[\w-]{1,40}$/.test(part) ? part : quoted(part);
+    const key = /^[\w-]{1,40}$/.test(part) ? part : quoteValue(part);
     return path === '' ? key : `${path}.${key}`;
   }, '');
   return name === '' ? '' : `${name}: `;

@@ -1,7 +1,7 @@
 import type { MainPage, Translation } from '../../bot/schema-types.ts';
 
 /** Returns the text of a new main page. It fits the schema; placeholders mark what the author must replace. */
-export function newMainPage(now: number): string {
+export function createMainPage(now: number): string {
   const data: MainPage = {
     name: placeholders.name,
     description: placeholders.description,
@@ -16,13 +16,13 @@ export function newMainPage(now: number): string {
     trigger: { prefix: [], customisable: false, mentionable: false },
     website: null,
   };
-  return pageFile(data, `# ${data.name}\n\n${placeholders.page}\n`);
+  return formatPage(data, `# ${data.name}\n\n${placeholders.page}\n`);
 }
 
 /** Returns the text of a new translation, with the main page's name. */
-export function newTranslation({ name }: Translation): string {
+export function createTranslation({ name }: Translation): string {
   const data: Translation = { name, description: placeholders.translatedDescription };
-  return pageFile(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
+  return formatPage(data, `# ${name}\n\n${placeholders.translatedPage}\n`);
 }
 
 /** The values in a new file that its author must replace. */
@@ -44,11 +44,11 @@ export function isPlaceholder(value: unknown): boolean {
 }
 
 /** Returns a placeholder that is still in a page, such as its heading; undefined when there is none. */
-export function placeholderIn(page: string): string | undefined {
+export function findPlaceholder(page: string): string | undefined {
   const { name, page: text, translatedPage } = placeholders;
   return [`# ${name}`, text, translatedPage].find((placeholder) => page.includes(placeholder));
 }
 
-function pageFile(data: MainPage | Translation, page: string): string {
+function formatPage(data: MainPage | Translation, page: string): string {
   return `---\n${JSON.stringify(data, null, 2)}\n---\n\n${page}`;
 }

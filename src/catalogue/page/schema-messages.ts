@@ -1,6 +1,6 @@
 import type { SchemaDocument } from '../../bot/schemas.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
-import { quoted } from './fault.ts';
+import { findNearestName } from '../../lib/nearest-name.ts';
+import { quoteValue } from './fault.ts';
 
 /** The part of a validator's error that messages need. */
 export interface SchemaError {
@@ -23,25 +23,28 @@ interface ParentSchema {
 }
 
 /** Returns what is wrong, a colon, and the fix, for one error among all errors of a value. */
-export function schemaMessage(error: SchemaError, errors: readonly SchemaError[]): string {
+export function describeSchemaError(error: SchemaError, errors: readonly SchemaError[]): string {
   const { keyword, params, data, parentSchema = {} } = error;
   const limit = Number(params['limit']);
   switch (keyword) {
     case 'required':
-      return missing(String(params['missingProperty']), parentSchema);
+      return describeMissingKey(String(params['missingProperty']), parentSchema);
     case 'additionalProperties':
-      return unknownKey(String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}));
+      return describeUnknownKey(
+        String(params['additionalProperty']),
+        Object.keys(parentSchema.properties ?? {}),
+      );
     case 'type': {
       const orNull = errors.some(
         (other) => other.keyword === 'anyOf' && other.instancePath === error.instancePath,
       );
-      return `this is ${kindOf(data)}: write ${aKind(String(params['type']))}${orNull ? ' or null' : ''}`;
+      return `this is ${describeValue(data)}: write ${describeType(String(params['type']))}${orNull ? ' or null' : ''}`;
     }
     case 'enum':
-      return `${quoted(data)} is not an allowed value: choose ${listed(params['allowedValues'])}`;
+      return `${quoteValue(data)} is not an allowed value: choose ${formatList(params['allowedValues'])}`;
     case 'pattern':
     case 'format':
-      return `${quoted(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
+      return `${quoteValue(data)} is not allowed: ${parentSchema['x-advice'] ?? 'see the schema'}`;
     case 'minLength':
       return `the text is empty: write ${limit} to ${parentSchema.maxLength} characters`;
     case 'maxLength':
@@ -53,46 +56,46 @@ export function schemaMessage(error: SchemaError, errors: readonly SchemaError[]
     case 'uniqueItems':
       return `this entry is in the list twice: keep one`;
     case 'minimum':
-      return `${quoted(data)} is too small: write at least ${limit}`;
+      return `${quoteValue(data)} is too small: write at least ${limit}`;
     case 'maximum':
-      return `${quoted(data)} is too large: write at most ${limit}`;
+      return `${quoteValue(data)} is too large: write at most ${limit}`;
     case 'exclusiveMaximum':
-      return `${quoted(data)} is too large: write less than ${limit}`;
+      return `${quoteValue(data)} is too large: write less than ${limit}`;
     case 'minProperties':
-      return `the object is empty: write at least one of ${listed(Object.keys(parentSchema.properties ?? {}))}`;
+      return `the object is empty: write at least one of ${formatList(Object.keys(parentSchema.properties ?? {}))}`;
     default:
       return `${error.message ?? keyword}: see the schema`;
   }
 }
 
-function missing(key: string, { properties = {} }: ParentSchema): string {
+function describeMissingKey(key: string, { properties = {} }: ParentSchema): string {
   const description = properties[key]?.['description'];
   return `"${key}" is missing: add it${typeof description === 'string' ? ` (${description.replace(/\.$/, '')})` : ''}`;
 }
 
-function unknownKey(key: string, known: readonly string[]): string {
-  const near = nearestName(key, known, mostDifferences(key));
-  if (near !== undefined) return `${quoted(key)} is not a key: write "${near}"`;
-  return `${quoted(key)} is not a key here: remove it; the keys are ${listed(known)}`;
+function describeUnknownKey(key: string, known: readonly string[]): string {
+  const near = findNearestName(key, known, countAllowedDifferences(key));
+  if (near !== undefined) return `${quoteValue(key)} is not a key: write "${near}"`;
+  return `${quoteValue(key)} is not a key here: remove it; the keys are ${formatList(known)}`;
 }
 
 /** Returns how many letters of a key may be wrong. */
-function mostDifferences(key: string): number {
+function countAllowedDifferences(key: string): number {
   const { length } = key.replaceAll(/[^A-Za-z]/g, '');
   return length > 5 ? 2 : length > 3 ? 1 : 0;
 }
 
-function kindOf(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large';
   if (typeof value === 'number')
     return Number.isInteger(value) ? `the number ${value}` : `the fraction ${value}`;
-  if (typeof value === 'string') return `the text ${quoted(value)}`;
+  if (typeof value === 'string') return `the text ${quoteValue(value)}`;
   return typeof value === 'boolean' ? String(value) : 'an object';
 }
 
-function aKind(type: string): string {
+function describeType(type: string): string {
   const kinds: Readonly<Record<string, string>> = {
     string: 'a text in quotes',
     integer: 'a whole number, without quotes',
@@ -104,7 +107,7 @@ function aKind(type: string): string {
   return kinds[type] ?? type;
 }
 
-function listed(values: unknown): string {
+function formatList(values: unknown): string {
   const items = Array.isArray(values) ? values.map(String) : [];
   return items.length > 1 ? `${items.slice(0, -1).join(', ')} or ${items.at(-1)}` : (items[0] ?? 'none');
 }

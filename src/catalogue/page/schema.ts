@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseLocale } from '../../bot/locale.ts';
 import { readSchema, type SchemaName, schemaNames } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { mostFaults } from './fault.ts';
-import { type SchemaError, schemaMessage } from './schema-messages.ts';
+import { maxFaults } from './fault.ts';
+import { type SchemaError, describeSchemaError } from './schema-messages.ts';
 
 /** A rule of a schema that a value breaks. */
 export interface SchemaFault {
@@ -26,16 +26,16 @@ export function validate(
   value: unknown,
   categories: readonly Category[] | null = null,
 ): SchemaFault[] {
-  const check = checkOf(schema);
+  const check = compileSchema(schema);
   if (check.call({ categories }, value)) return [];
-  const errors = (check.errors ?? []).slice(0, mostFaults) as readonly SchemaError[];
+  const errors = (check.errors ?? []).slice(0, maxFaults) as readonly SchemaError[];
   return errors
     .filter((error) => !isShadowed(error, errors))
     .map((error) => ({
-      place: placeOf(error),
+      place: toErrorPlace(error),
       keyword: error.keyword,
       atKey: error.keyword === 'additionalProperties' || error.propertyName !== undefined,
-      message: schemaMessage(error, errors),
+      message: describeSchemaError(error, errors),
     }));
 }
 
@@ -74,7 +74,7 @@ ajv.addSchema(readSchema('definitions'));
 const checks = new Map<SchemaName | 'page', ValidateFunction>();
 
 /** Compiles a schema on first use: compiling all of them would slow down short commands. */
-function checkOf(schema: SchemaName | 'page'): ValidateFunction {
+function compileSchema(schema: SchemaName | 'page'): ValidateFunction {
   const known = checks.get(schema);
   if (known !== undefined) return known;
   const key = schema === 'page' ? 'definitions.schema.json#/$defs/page' : `${schema}.schema.json`;
@@ -122,7 +122,13 @@ function isShadowed(error: SchemaError, errors: readonly SchemaError[]): boolean
   );
 }
 
-function placeOf({ instancePath, params, keyword, data, propertyName }: SchemaError): (string | number)[] {
+function toErrorPlace({
+  instancePath,
+  params,
+  keyword,
+  data,
+  propertyName,
+}: SchemaError): (string | number)[] {
   const place: (string | number)[] = instancePath
     .split('/')
     .slice(1)

@@ -86,9 +86,9 @@ export class BotSearch {
     const all = await this.#bots.sorted();
     if (this.#rebuilt) [this.#segments, this.#indexed] = [[this.#rebuilt.segment], this.#rebuilt.bots];
     this.#rebuilt = undefined;
-    const { changed, gone } = differences(this.#indexed, all);
+    const { changed, removed } = diffBots(this.#indexed, all);
     let segment = await this.#build(changed);
-    for (const id of gone) for (const before of this.#segments) before.remove(id);
+    for (const id of removed) for (const before of this.#segments) before.remove(id);
     const segments = [...this.#segments];
     // A bot is built into a new segment a few times at most, as segments that are merged are of about one size.
     for (let last = segments.at(-1); last && isMerged(last, segment); last = segments.at(-1)) {
@@ -100,12 +100,13 @@ export class BotSearch {
     this.#indexed = all;
     const [first, ...small] = this.#segments;
     const inSmall = small.reduce((sum, { live }) => sum + live, 0);
-    if (first && !this.#isRebuilding && inSmall > Math.max(mostInSlices, first.size / 20)) this.#rebuild(all);
+    if (first && !this.#isRebuilding && inSmall > Math.max(maxBotsInSlices, first.size / 20))
+      this.#rebuild(all);
   }
 
   /** Builds a segment; resolves when searches can use it. Pages of many bots follow. */
   async #build(bots: readonly IndexedBot[]): Promise<IndexSegment> {
-    if (bots.length <= mostInSlices) return await buildSmallSegment(bots);
+    if (bots.length <= maxBotsInSlices) return await buildSmallSegment(bots);
     const { segment, complete } = await buildLargeSegment(bots, this.#closing.signal);
     this.#follow(complete.then(() => void this.#version++));
     return segment;
@@ -133,27 +134,27 @@ export class BotSearch {
 }
 
 /** Up to this number of bots are indexed on the event loop; more in a thread. */
-const mostInSlices = 256;
+const maxBotsInSlices = 256;
 
 function isMerged(before: IndexSegment, segment: IndexSegment): boolean {
-  return before.live + segment.live <= mostInSlices && before.live < segment.live * 4;
+  return before.live + segment.live <= maxBotsInSlices && before.live < segment.live * 4;
 }
 
 /**
  * Returns what is in the second list but not in the first, and the ids of what is in the first but not in the second.
  */
-function differences(
+function diffBots(
   before: readonly IndexedBot[],
   after: readonly IndexedBot[],
-): { readonly changed: readonly IndexedBot[]; readonly gone: readonly BotId[] } {
+): { readonly changed: readonly IndexedBot[]; readonly removed: readonly BotId[] } {
   const changed: IndexedBot[] = [];
-  const gone: BotId[] = [];
+  const removed: BotId[] = [];
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
     const [a, b] = [before[i], after[j]];
     if (a !== b) {
       const order = a === undefined ? 1 : b === undefined ? -1 : compareBotIds(a.id, b.id);
-      if (a && order <= 0) gone.push(a.id);
+      if (a && order <= 0) removed.push(a.id);
       if (b && order >= 0) changed.push(b);
       if (order < 0) j--;
       if (order > 0) i--;
@@ -161,5 +162,5 @@ function differences(
     i++;
     j++;
   }
-  return { changed, gone };
+  return { changed, removed };
 }

@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { elementParts, type IndexedBot } from '../store/bot-index.ts';
-import { addBot, addPages, type SearchedBot } from './bot-words.ts';
+import { listElementParts, type IndexedBot } from '../store/bot-index.ts';
+import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
 import { type PackedPostings, PostingsBuilder } from './postings.ts';
 import { IndexSegment } from './segment.ts';
 
@@ -9,11 +9,11 @@ import { IndexSegment } from './segment.ts';
 export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<IndexSegment> {
   const slice = new TimeSlice();
   const texts = new PostingsBuilder();
-  const pages = new PostingsBuilder(mostBotsOfPageWord);
+  const pages = new PostingsBuilder(maxBotsPerPageWord);
   for (const [number, bot] of bots.entries()) {
     if (slice.isOver) await slice.next();
     const searched = JSON.parse(bot.record.toString()) as SearchedBot;
-    addBot(texts, number, searched);
+    addBotWords(texts, number, searched);
     addPages(pages, number, searched);
   }
   return new IndexSegment(bots, texts.pack(), pages.pack());
@@ -76,7 +76,7 @@ class BuildThread {
       if (slice.isOver) await slice.next();
       const bodies = bots
         .slice(start, start + batchSize)
-        .map((bot) => (what === 'texts' ? Buffer.concat(elementParts(bot)) : bot.record));
+        .map((bot) => (what === 'texts' ? Buffer.concat(listElementParts(bot)) : bot.record));
       let end = 0;
       const ends = bodies.map(({ length }) => (end += length));
       if (end > this.#json.length) this.#json = new Uint8Array(new SharedArrayBuffer(2 * end));
@@ -102,18 +102,18 @@ class BuildThread {
 const batchSize = 200;
 
 /** A word of a page counts little, and one that many pages have tells nothing: it would only take up room. */
-const mostBotsOfPageWord = 1000;
+const maxBotsPerPageWord = 1000;
 
 if (!isMainThread && parentPort) {
   const port = parentPort;
   let builder = new PostingsBuilder();
-  let add = addBot;
+  let add = addBotWords;
   let number = 0;
   port.on('message', (task: Task) => {
     if (task.step === 'begin') {
       number = 0;
-      add = task.what === 'texts' ? addBot : addPages;
-      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : mostBotsOfPageWord);
+      add = task.what === 'texts' ? addBotWords : addPages;
+      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : maxBotsPerPageWord);
       port.postMessage(null);
     } else if (task.step === 'add') {
       const json = Buffer.from(task.json.buffer, task.json.byteOffset, task.json.length);

@@ -1,8 +1,8 @@
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
-import { shortestBeginning, Stems } from './stems.ts';
+import { minCommonPrefixLength, Stems } from './stems.ts';
 import { withoutStopWords } from './stop-words.ts';
-import { typedWords } from './typed-words.ts';
+import { splitTypedWords } from './typed-words.ts';
 
 /** The words that are names of categories. */
 export class CategoryWords {
@@ -18,7 +18,7 @@ export class CategoryWords {
     for (const [category, own] of named) {
       const usual = Object.hasOwn(usualNames, category) ? (usualNames[category] ?? '').split(' ') : [];
       for (const name of [category, ...usual, ...own].filter((name) => name !== 'other')) {
-        const words = typedWords(name);
+        const words = splitTypedWords(name);
         const all = words.map(({ text }) => text);
         const telling = withoutStopWords(words).map(({ text }) => text);
         const [word, more] = telling;
@@ -34,9 +34,9 @@ export class CategoryWords {
   /** Returns the category that a word is a name of, in any of the languages here and any form. */
   of(word: string): Category | undefined {
     const known = this.names.get(word);
-    if (known !== undefined || word.length < shortestWithForms) return known;
+    if (known !== undefined || word.length < minLengthWithForms) return known;
     const stems = new Stems(word);
-    const beginning = word.slice(0, shortestBeginning);
+    const beginning = word.slice(0, minCommonPrefixLength);
     for (const [name, category] of this.names)
       if (name.startsWith(beginning) && stems.areSharedBy(name, everyLanguage)) return category;
     return undefined;
@@ -59,7 +59,7 @@ export class CategoryWords {
 }
 
 function isForm(word: string, name: string): boolean {
-  if (word === name || word.length < shortestWithForms) return word === name;
+  if (word === name || word.length < minLengthWithForms) return word === name;
   return word[0] === name[0] && new Stems(word).areSharedBy(name, everyLanguage);
 }
 
@@ -71,7 +71,7 @@ interface LongerName {
 }
 
 /** Returns the category words of settings, the same for the same ones. */
-export function categoryWordsOf(settings: SearchedCategories): CategoryWords {
+export function getCategoryWords(settings: SearchedCategories): CategoryWords {
   const known = made.get(settings);
   if (known !== undefined) return known;
   const { categories, categoryNames } = settings;
@@ -85,7 +85,7 @@ type SearchedCategories = Pick<CatalogueSettings, 'categories' | 'categoryNames'
 
 const made = new WeakMap<SearchedCategories, CategoryWords>();
 
-const shortestWithForms = 4;
+const minLengthWithForms = 4;
 const everyLanguage = ~0;
 
 /** In the order en, de, fr, es, it, pt, nl, pl, tr, ru, uk, ja, zh, ko, ar; only words that are used for little else. */

@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import { matchTerm, type Tolerance } from './match-term.ts';
-import { nearWords } from './near-words.ts';
+import { findNearWords } from './near-words.ts';
 import type { Term } from './query.ts';
 import type { SearchMemory, IndexSegment } from './segment.ts';
 import type { CategoryWords } from './category-words.ts';
@@ -30,24 +30,24 @@ export async function findTerm(
     for (const { segment, memory } of parts) await matchTerm(term, segment, memory, tolerance, slice);
     return countTerm(parts);
   };
-  const least = relaxed ? 0 : mostPairs;
-  if ((await match(term, { within: false, pairs: least })) >= enough) return undefined;
+  const least = relaxed ? 0 : minPairShare;
+  if ((await match(term, { within: false, pairs: least })) >= minMatches) return undefined;
   if (spelled.size === maxSpelledTerms) return undefined;
   spelled.add(term);
   const tolerance = { within: true, pairs: least };
   const count = await match(term, tolerance);
-  if (count >= enough) return undefined;
+  if (count >= minMatches) return undefined;
   const indexes = parts.map(({ segment }) => segment.texts);
-  const [usual, more] = errorsIn(term.text);
-  let near = await nearWords(term.text, indexes, relaxed ? more : usual, slice, words);
-  if (near.length === 0 && count === 0 && isOnly && term.text.length >= shortestWithMoreErrors)
-    near = await nearWords(term.text, indexes, Math.min(more, 2), slice, words);
+  const [usual, more] = countAllowedErrors(term.text);
+  let near = await findNearWords(term.text, indexes, relaxed ? more : usual, slice, words);
+  if (near.length === 0 && count === 0 && isOnly && term.text.length >= minLengthForTwoErrors)
+    near = await findNearWords(term.text, indexes, Math.min(more, 2), slice, words);
   const known = indexes.some((index) => index.knows(term.text, term.open));
   const fit = known ? besidesFit : 1;
   const others = near.map((spelling) => ({ ...spelling, fit: spelling.fit * fit }));
   const [best] = near;
   if (best === undefined) {
-    if (count === 0) await match(lessExact(term, indexes), tolerance);
+    if (count === 0) await match(relaxTerm(term, indexes), tolerance);
     return undefined;
   }
   const category = term.category ?? (known ? undefined : words.of(best.word));
@@ -62,7 +62,7 @@ interface FindOptions {
 }
 
 /** Returns how many spelling errors a word may have: one in five letters, two in eight; and at most. */
-function errorsIn({ length }: string): [usual: number, more: number] {
+function countAllowedErrors({ length }: string): [usual: number, more: number] {
   return [length >= 8 ? 2 : length >= 5 ? 1 : 0, Math.min(3, Math.floor(length / 3))];
 }
 
@@ -70,20 +70,20 @@ function errorsIn({ length }: string): [usual: number, more: number] {
  * Returns what to look for where nothing has a term, nor is spelled nearly like it: its letters, its parts, words of
  * its family.
  */
-function lessExact(term: Term, indexes: readonly WordIndex[]): Term {
+function relaxTerm(term: Term, indexes: readonly WordIndex[]): Term {
   const { text, pairs } = term;
   if (pairs.length > 0) return { ...term, pairs: Array.from(text) };
-  const others = [...term.others, ...knownParts(text, indexes).map((word) => ({ word, fit: partFit }))];
+  const others = [...term.others, ...findKnownParts(text, indexes).map((word) => ({ word, fit: partFit }))];
   // "музыкальный" and "музыка" have no stem in common.
-  const family = text.length < longWord ? text : text.slice(0, Math.floor(text.length / 2));
+  const family = text.length < minLongWordLength ? text : text.slice(0, Math.floor(text.length / 2));
   return { ...term, text: family, open: term.open || family !== text, others };
 }
 
 /** Returns the longest beginning and the longest end of a joined word that words begin with: "role" of "autorole". */
-function knownParts(text: string, indexes: readonly WordIndex[]): string[] {
+function findKnownParts(text: string, indexes: readonly WordIndex[]): string[] {
   const isKnown = (part: string): boolean => indexes.some((index) => index.knows(part, true));
-  const longest = text.length - shortestRest;
-  const lengths = Array.from({ length: Math.max(0, longest - shortestPart + 1) }, (_, i) => longest - i);
+  const maxLength = text.length - minRestLength;
+  const lengths = Array.from({ length: Math.max(0, maxLength - minPartLength + 1) }, (_, i) => maxLength - i);
   const parts = [
     lengths.map((length) => text.slice(0, length)).find(isKnown),
     lengths.map((length) => text.slice(-length)).find(isKnown),
@@ -103,15 +103,15 @@ export function countTerm(parts: readonly SearchPart[]): number {
 }
 
 /** A term that fewer bots have is searched for with other spellings, too. */
-const enough = 3;
+const minMatches = 3;
 /** For each, every word of the catalogue is looked at. */
 const maxSpelledTerms = 6;
 /** The share of a term's pairs of letters that a bot must have. */
-const mostPairs = 0.6;
+const minPairShare = 0.6;
 /** What another spelling counts where some bot has the term as it is spelled. */
 const besidesFit = 0.3;
-const longWord = 8;
-const shortestWithMoreErrors = 7;
-const shortestPart = 4;
-const shortestRest = 2;
+const minLongWordLength = 8;
+const minLengthForTwoErrors = 7;
+const minPartLength = 4;
+const minRestLength = 2;
 const partFit = 0.5;

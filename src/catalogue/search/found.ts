@@ -32,10 +32,10 @@ export class Found implements QueryReading {
   constructor(parts: readonly SearchPart[], weight: number, { corrected, unmatched }: QueryReading) {
     this.corrected = corrected;
     this.unmatched = unmatched;
-    const most = parts.reduce((sum, { memory }) => sum + memory.found.size + memory.names.size, 0);
-    const numbers = new Uint32Array(most);
-    const scores = new Float32Array(most);
-    const kinds = new Uint16Array(most);
+    const maxFound = parts.reduce((sum, { memory }) => sum + memory.found.size + memory.names.size, 0);
+    const numbers = new Uint32Array(maxFound);
+    const scores = new Float32Array(maxFound);
+    const kinds = new Uint16Array(maxFound);
     const kindNumbers = new KindNumbers();
     let size = 0;
     this.#segments = parts.map(({ segment, memory: { found, names, covered } }) => {
@@ -48,7 +48,7 @@ export class Found implements QueryReading {
           numbers[size] = number;
           kinds[size] = own[segment.kind(number)] ?? 0;
           scores[size++] =
-            (found.values[number] ?? 0) * (leastCoverage + (1 - leastCoverage) * coverage) +
+            (found.values[number] ?? 0) * (minCoverageWeight + (1 - minCoverageWeight) * coverage) +
             (names.values[number] ?? 0);
         }
       }
@@ -73,4 +73,4 @@ export class Found implements QueryReading {
   }
 }
 
-const leastCoverage = 0.2;
+const minCoverageWeight = 0.2;

@@ -1,5 +1,5 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import { categoryWord } from './bot-words.ts';
+import { toCategoryWord } from './bot-words.ts';
 import type { Matches } from './matches.ts';
 import type { Term } from './query.ts';
 import type { SearchMemory, IndexSegment } from './segment.ts';
@@ -24,7 +24,7 @@ export async function matchTerm(
   memory.term.clear();
   if (term.pairs.length > 1) await matchPairs(term, segment, memory, tolerance.pairs, slice);
   for (const index of segment.indexes)
-    await memory.term.addWord(index, expansionsOf(term, index, tolerance), slice);
+    await memory.term.addWord(index, expandTerm(term, index, tolerance), slice);
   if (term.pairs.length === 0) await matchHalves(term.text, segment, memory, slice);
 }
 
@@ -34,19 +34,19 @@ export function areNeighbours(first: number, second: number, distance: number): 
   return (((first << shift) | (first >>> (32 - shift))) & second) !== 0;
 }
 
-function expansionsOf(term: Term, index: WordIndex, { within }: Tolerance): Expansion[] {
+function expandTerm(term: Term, index: WordIndex, { within }: Tolerance): Expansion[] {
   const { text, others, pairs, open, category } = term;
-  const expansions = pairs.length > 0 ? pairExpansions(pairs, index, open) : index.formsOf(text, 1);
+  const expansions = pairs.length > 0 ? expandPairs(pairs, index, open) : index.formsOf(text, 1);
   for (const { word, fit } of others) expansions.push(...index.formsOf(word, fit));
-  if (category !== undefined) expansions.push({ ...index.vocabulary.find(categoryWord(category)), fit: 1 });
+  if (category !== undefined) expansions.push({ ...index.vocabulary.find(toCategoryWord(category)), fit: 1 });
   if (pairs.length > 0) return expansions;
   if (open) expansions.push(...index.beginningWith(text, openFit));
-  if (within && text.length >= shortestWithin) expansions.push(...index.containing(text, withinFit));
+  if (within && text.length >= minLengthWithin) expansions.push(...index.containing(text, withinFit));
   return expansions;
 }
 
 /** A single pair is a word like any other; of several each is looked up apart. */
-function pairExpansions(pairs: readonly string[], index: WordIndex, open: boolean): Expansion[] {
+function expandPairs(pairs: readonly string[], index: WordIndex, open: boolean): Expansion[] {
   const [only] = pairs;
   if (only === undefined || pairs.length > 1) return [];
   return open ? index.beginningWith(only, 1) : [{ ...index.vocabulary.find(only), fit: 1 }];
@@ -63,7 +63,7 @@ async function matchPairs(
   for (const [number, pair] of pairs.entries()) {
     part.clear();
     for (const index of segment.indexes)
-      await part.addWord(index, pairExpansions([pair], index, pair.length === 1), slice);
+      await part.addWord(index, expandPairs([pair], index, pair.length === 1), slice);
     forEachBot(part, (bot) =>
       other.addPart(bot, (part.values[bot] ?? 0) / pairs.length, number === 0 ? (part.places[bot] ?? 0) : 0),
     );
@@ -81,7 +81,7 @@ async function matchHalves(
   { term, part, other }: SearchMemory,
   slice: TimeSlice,
 ): Promise<void> {
-  const [first, second] = halvesOf(text, texts) ?? [];
+  const [first, second] = findHalves(text, texts) ?? [];
   if (first === undefined || second === undefined) return;
   part.clear();
   other.clear();
@@ -95,10 +95,10 @@ async function matchHalves(
 }
 
 /** Returns the two known words that a text is made of; of several such pairs the one whose rarer word is used most. */
-function halvesOf(text: string, index: WordIndex): [string, string] | undefined {
+function findHalves(text: string, index: WordIndex): [string, string] | undefined {
   let best: [string, string] | undefined;
   let bestCount = 0;
-  for (let end = shortestHalf; end <= text.length - shortestHalf; end++) {
+  for (let end = minHalfLength; end <= text.length - minHalfLength; end++) {
     const halves: [string, string] = [text.slice(0, end), text.slice(end)];
     const count = Math.min(...halves.map((half) => index.count(index.vocabulary.find(half))));
     if (count > bestCount) [best, bestCount] = [halves, count];
@@ -113,5 +113,5 @@ function forEachBot({ bots, size }: Matches, onBot: (bot: number) => void): void
 const openFit = 0.7;
 const withinFit = 0.5;
 const halvesFit = 0.95;
-const shortestWithin = 4;
-const shortestHalf = 2;
+const minLengthWithin = 4;
+const minHalfLength = 2;

@@ -40,9 +40,9 @@ export class Matches {
   async addWord(index: WordIndex, expansions: readonly Expansion[], slice: TimeSlice): Promise<void> {
     for (const expansion of expansions.toSorted((a, b) => b.fit - a.fit)) {
       const end = index.end(expansion);
-      for (let start = index.start(expansion); start < end; start += chunk) {
+      for (let start = index.start(expansion); start < end; start += postingsPerCheck) {
         if (slice.isOver) await slice.next();
-        this.#addPostings(index.postings, start, Math.min(end, start + chunk), expansion.fit);
+        this.#addPostings(index.postings, start, Math.min(end, start + postingsPerCheck), expansion.fit);
       }
     }
   }
@@ -92,4 +92,4 @@ const weights = [5, 4, 3, 1];
 const furtherFields = 0.4;
 
 /** Postings between two looks at the clock: tens of microseconds. */
-const chunk = 4096;
+const postingsPerCheck = 4096;

@@ -1,22 +1,22 @@
 import type { Locale } from '../../bot/locale.ts';
 import { readQuery, type Term } from './query.ts';
-import { languageBit, Stems } from './stems.ts';
-import { eachWord, separateCapitals } from './words.ts';
+import { toLanguageBit, Stems } from './stems.ts';
+import { forEachWord, separateCapitals } from './words.ts';
 
 /** A bot's name and description in each of its languages, its default one first. */
 type Texts = Readonly<Record<string, { readonly name: string; readonly description: string }>>;
 
 /** Returns the languages in which a bot's name and description have most words of a text; none where they have none. */
-export function matchingLocales(contents: Texts, text: string): Locale[] {
+export function findMatchingLocales(contents: Texts, text: string): Locale[] {
   const terms = readQuery(text, null).terms.map((term) => ({ ...term, stems: new Stems(term.text) }));
   let best: Locale[] = [];
-  let most = 1;
+  let maxCount = 1;
   for (const [locale, { name, description }] of Object.entries(contents)) {
     const words = new Set<string>();
-    eachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
-    const count = terms.filter((term) => hasTerm(words, term, languageBit(locale))).length;
-    if (count > most) [best, most] = [[], count];
-    if (count === most) best.push(locale as Locale);
+    forEachWord(`${separateCapitals(name)}\n${description}`, 0, (word) => words.add(word));
+    const count = terms.filter((term) => hasTerm(words, term, toLanguageBit(locale))).length;
+    if (count > maxCount) [best, maxCount] = [[], count];
+    if (count === maxCount) best.push(locale as Locale);
   }
   return best;
 }

@@ -1,7 +1,7 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
-import { categoryWord } from './bot-words.ts';
+import { toCategoryWord } from './bot-words.ts';
 import type { CategoryWords } from './category-words.ts';
-import { damerauDistance } from '../../lib/damerau.ts';
+import { computeDistance } from '../../lib/damerau.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** A word that is spelled nearly like another, and how well it fits. */
@@ -21,21 +21,21 @@ interface Candidate {
  * bots are in come first, then words that more bots use, then the shorter ones, which are rather the base form.
  * @param most spelling errors that a word may have
  */
-export async function nearWords(
+export async function findNearWords(
   text: string,
   indexes: readonly WordIndex[],
-  most: number,
+  maxDistance: number,
   slice: TimeSlice,
   words: CategoryWords,
 ): Promise<Spelling[]> {
-  if (most === 0 || /^\d+$/.test(text)) return [];
+  if (maxDistance === 0 || /^\d+$/.test(text)) return [];
   const found = new Map<string, Candidate>();
   for (const index of indexes) {
     const { vocabulary } = index;
-    for (let from = 0; from < vocabulary.size; from += chunk) {
+    for (let from = 0; from < vocabulary.size; from += wordsPerCheck) {
       if (slice.isOver) await slice.next();
-      const to = Math.min(vocabulary.size, from + chunk);
-      for (const { word: place, distance } of vocabulary.near(text, most, { from, to })) {
+      const to = Math.min(vocabulary.size, from + wordsPerCheck);
+      for (const { word: place, distance } of vocabulary.near(text, maxDistance, { from, to })) {
         const word = vocabulary.word(place);
         if (word.startsWith('#')) continue;
         const count = (found.get(word)?.count ?? 0) + index.count({ from: place, to: place + 1 });
@@ -44,9 +44,9 @@ export async function nearWords(
     }
   }
   for (const [name, category] of words.names) {
-    const distance = damerauDistance(text, name, most);
-    if (distance === 0 || distance > most) continue;
-    const word = categoryWord(category);
+    const distance = computeDistance(text, name, maxDistance);
+    if (distance === 0 || distance > maxDistance) continue;
+    const word = toCategoryWord(category);
     const inCategory = indexes.reduce((sum, index) => sum + index.count(index.vocabulary.find(word)), 0);
     const count = (found.get(name)?.count ?? 0) + inCategory;
     if (inCategory > 0) found.set(name, { distance, count, isCategory: true });
@@ -54,7 +54,7 @@ export async function nearWords(
   const sorted = [...found].toSorted(
     ([a, { distance, count, isCategory }], [b, other]) =>
       distance - other.distance ||
-      Number(sameStart(b, text)) - Number(sameStart(a, text)) ||
+      Number(hasSameStart(b, text)) - Number(hasSameStart(a, text)) ||
       Number(other.isCategory) - Number(isCategory) ||
       other.count - count ||
       (isCategory ? 0 : a.length - b.length),
@@ -62,15 +62,15 @@ export async function nearWords(
   const nearest = sorted[0]?.[1].distance;
   return sorted
     .filter(([, { distance }]) => distance === nearest)
-    .slice(0, mostSpellings)
+    .slice(0, maxSpellings)
     .map(([word, { distance }], i) => ({ word, fit: (nearFit - i * 0.1) / distance }));
 }
 
-function sameStart(word: string, text: string): boolean {
+function hasSameStart(word: string, text: string): boolean {
   return word.replace(/^=/, '')[0] === text[0];
 }
 
-const mostSpellings = 3;
+const maxSpellings = 3;
 const nearFit = 0.8;
 /** Words between two looks at the clock: about a millisecond. */
-const chunk = 65_536;
+const wordsPerCheck = 65_536;

@@ -42,11 +42,11 @@ export class PostingsBuilder {
   #size = 0;
   #postings = new Uint32Array(4096);
   #wordOf = new Uint32Array(4096);
-  readonly #mostBots: number;
+  readonly #maxBots: number;
 
-  /** @param mostBots a word of more bots than this is left out: it would tell nothing */
-  constructor(mostBots = Infinity) {
-    this.#mostBots = mostBots;
+  /** @param maxBots a word of more bots than this is left out: it would tell nothing */
+  constructor(maxBots = Infinity) {
+    this.#maxBots = maxBots;
   }
 
   add(word: string, bot: number, field: Field, place: number, language: number): void {
@@ -62,19 +62,19 @@ export class PostingsBuilder {
   #add(number: number, bot: number, field: Field, place: number, language: number): void {
     this.#languages[number] = (this.#languages[number] ?? 0) | language;
     const count = this.#counts[number] ?? 0;
-    if (count > this.#mostBots) return;
+    if (count > this.#maxBots) return;
     this.#counts[number] = count + 1;
     this.#lastBots[number] = bot;
     if (this.#size === this.#postings.length) {
-      this.#postings = grown(this.#postings);
-      this.#wordOf = grown(this.#wordOf);
+      this.#postings = growArray(this.#postings);
+      this.#wordOf = growArray(this.#wordOf);
     }
     this.#postings[this.#size] = (bot << 7) | (field << 5) | (place & 31);
     this.#wordOf[this.#size++] = number;
   }
 
   pack(): PackedPostings {
-    const kept = this.#words.filter((_word, number) => (this.#counts[number] ?? 0) <= this.#mostBots);
+    const kept = this.#words.filter((_word, number) => (this.#counts[number] ?? 0) <= this.#maxBots);
     const words = kept.toSorted((a, b) => (a < b ? -1 : 1));
     const starts = new Uint32Array(words.length + 1);
     const languages = new Uint32Array(words.length);
@@ -104,8 +104,8 @@ export class PostingsBuilder {
     this.#numbers.set(word, number);
     this.#words.push(word);
     if (number === this.#counts.length) {
-      this.#counts = grown(this.#counts);
-      this.#languages = grown(this.#languages);
+      this.#counts = growArray(this.#counts);
+      this.#languages = growArray(this.#languages);
       const lastBots = new Int32Array(number * 2).fill(-1);
       lastBots.set(this.#lastBots);
       this.#lastBots = lastBots;
@@ -114,7 +114,7 @@ export class PostingsBuilder {
   }
 }
 
-function grown(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+function growArray(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const larger = new Uint32Array(array.length * 2);
   larger.set(array);
   return larger;

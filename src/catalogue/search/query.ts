@@ -1,7 +1,7 @@
 import type { CategoryWords } from './category-words.ts';
 import { withoutBot, withoutStopWords } from './stop-words.ts';
-import { type TypedWord, typedWords } from './typed-words.ts';
-import { pairsOf } from './words.ts';
+import { type TypedWord, splitTypedWords } from './typed-words.ts';
+import { listLetterPairs } from './words.ts';
 
 /** A word of a query. */
 export interface Term {
@@ -31,13 +31,13 @@ export interface Query {
  * @param words the names of categories; null where they do not count
  */
 export function readQuery(text: string, words: CategoryWords | null): Query {
-  const pieces = withPlaces(typedWords(text).slice(0, mostPieces));
+  const pieces = withPlaces(splitTypedWords(text).slice(0, maxPieces));
   const used = withoutStopWords(pieces);
   const categories = words?.ofLongerNames(pieces.map((piece) => piece.text));
   const terms = new Map<string, Term>();
   for (const piece of used)
     terms.set(piece.text, {
-      ...termOf(piece, pieces, piece === pieces.at(-1)),
+      ...createTerm(piece, pieces, piece === pieces.at(-1)),
       category: categories?.get(piece.text) ?? words?.of(withoutBot(piece.text)),
     });
   const joined = [pieces, used].map((some) => some.map((piece) => piece.text).join(''));
@@ -58,7 +58,7 @@ function withPlaces(pieces: readonly TypedWord[]): Piece[] {
   });
 }
 
-function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Term, 'category'> {
+function createTerm(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Term, 'category'> {
   const { text, unspaced } = piece;
   const letters = Array.from(text);
   const number = pieces.indexOf(piece);
@@ -70,7 +70,7 @@ function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Ter
   return {
     text,
     others: others.map((word) => ({ word, fit: joinedFit })),
-    pairs: unspaced ? pairsOf(text) : [],
+    pairs: unspaced ? listLetterPairs(text) : [],
     place: piece.place,
     open: (last && letters.length > 1) || (unspaced && letters.length === 1),
   };
@@ -79,4 +79,4 @@ function termOf(piece: Piece, pieces: readonly Piece[], last: boolean): Omit<Ter
 const joinedFit = 0.95;
 
 /** Words beyond this number are ignored. */
-const mostPieces = 24;
+const maxPieces = 24;

@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { BotId } from '../../bot/id.ts';
-import { wholeNameWord } from './bot-words.ts';
+import { toWholeNameWord } from './bot-words.ts';
 import { countTerm, findTerm, type SearchPart } from './find-term.ts';
 import { Found } from './found.ts';
 import { areNeighbours } from './match-term.ts';
@@ -58,8 +58,8 @@ async function addNames(
   for (const name of names) {
     const { vocabulary } = segment.texts;
     for (const [range, score] of [
-      [vocabulary.find(wholeNameWord(name)), nameScore],
-      [vocabulary.beginningWith(wholeNameWord(name)), name.length < shortestBeginning ? 0 : beginningScore],
+      [vocabulary.find(toWholeNameWord(name)), nameScore],
+      [vocabulary.beginningWith(toWholeNameWord(name)), name.length < minPrefixLength ? 0 : beginningScore],
     ] as const) {
       if (score === 0) continue;
       memory.part.clear();
@@ -77,7 +77,10 @@ async function addNames(
 function addTerm(parts: readonly SearchPart[], distance: number | undefined): number {
   const all = parts.reduce((sum, { segment }) => sum + segment.live, 0);
   const count = countTerm(parts);
-  const weight = count === 0 ? rarest : 1 - rarest + (rarest * Math.log1p(all / count)) / Math.log1p(all);
+  const weight =
+    count === 0
+      ? rarityWeight
+      : 1 - rarityWeight + (rarityWeight * Math.log1p(all / count)) / Math.log1p(all);
   for (const { memory } of parts) {
     const { term, previous, found, covered } = memory;
     for (let i = 0; i < term.size; i++) {
@@ -97,7 +100,7 @@ function addTerm(parts: readonly SearchPart[], distance: number | undefined): nu
 const idScore = 1000;
 const nameScore = 8;
 const beginningScore = 2;
-const shortestBeginning = 3;
+const minPrefixLength = 3;
 const phraseScore = 1.5;
 /** What a term loses by being in every bot, at most. */
-const rarest = 0.65;
+const rarityWeight = 0.65;

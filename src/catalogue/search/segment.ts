@@ -1,6 +1,6 @@
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { firstPlace } from '../store/binary-search.ts';
+import { findFirstPlace } from '../store/binary-search.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import { Matches } from './matches.ts';
 import type { PackedPostings } from './postings.ts';
@@ -68,7 +68,7 @@ export class IndexSegment {
 
   /** Returns the number of a bot; undefined where it is not here, or has changed since. */
   numberOf(id: BotId): number | undefined {
-    const number = firstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
+    const number = findFirstPlace(this.#ids, (other) => compareBotIds(other, id) < 0);
     return this.#ids[number] === id && this.#bots[number] !== undefined ? number : undefined;
   }
 

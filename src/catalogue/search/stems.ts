@@ -34,7 +34,7 @@ const stemmers: readonly (readonly [language: string, stem: (word: string) => st
 ];
 
 /** Returns the bit of a locale's language, 0 where its words have no stems here. */
-export function languageBit(locale: string): number {
+export function toLanguageBit(locale: string): number {
   const [language] = locale.split('-');
   const place = stemmers.findIndex(([name]) => name === (language === 'no' ? 'nb' : language));
   return place === -1 ? 0 : 1 << place;
@@ -55,7 +55,7 @@ export class Stems {
       if ((languages & (1 << place)) === 0) return false;
       const own = this.#stem(place, stem);
       // The last letter of a stem may be another than the word's: "currency" has "currenc", "plays" has "plai".
-      return sharedLength(other, own) >= own.length - 1 && stem(other) === own;
+      return countSharedLetters(other, own) >= own.length - 1 && stem(other) === own;
     });
   }
 
@@ -64,8 +64,8 @@ export class Stems {
     let length = this.#word.length;
     for (const [place, [, stem]] of stemmers.entries())
       if ((languages & (1 << place)) !== 0)
-        length = Math.min(length, sharedLength(this.#word, this.#stem(place, stem)));
-    return this.#word.slice(0, Math.max(shortestBeginning, length));
+        length = Math.min(length, countSharedLetters(this.#word, this.#stem(place, stem)));
+    return this.#word.slice(0, Math.max(minCommonPrefixLength, length));
   }
 
   #stem(place: number, stem: (word: string) => string): string {
@@ -74,9 +74,9 @@ export class Stems {
 }
 
 /** Letters that all forms of a word have in common; shorter words have no other forms worth finding. */
-export const shortestBeginning = 3;
+export const minCommonPrefixLength = 3;
 
-function sharedLength(word: string, stem: string): number {
+function countSharedLetters(word: string, stem: string): number {
   let length = 0;
   while (length < stem.length && stem[length] === word[length]) length++;
   return length;

@@ -1,4 +1,4 @@
-import { damerauDistance } from '../../lib/damerau.ts';
+import { computeDistance } from '../../lib/damerau.ts';
 
 /** A stretch of words in their order: from the first to before the last. */
 export interface WordRange {
@@ -55,7 +55,7 @@ export class Vocabulary {
 
   /** Returns the words that have a text somewhere after their first letter. */
   containing(text: string): WordRange[] {
-    const wanted = lettersOf(text);
+    const wanted = computeLetterMask(text);
     const letters = this.#letters;
     const found: WordRange[] = [];
     for (let place = 0; place < letters.length; place++) {
@@ -65,20 +65,20 @@ export class Vocabulary {
     return found;
   }
 
-  /** Returns the words of a range that are at most `most` spelling errors from a word; not the word itself. */
-  near(word: string, most: number, { from, to }: WordRange): NearWord[] {
-    const wanted = lettersOf(word);
+  /** Returns the words of a range that are at most `maxDistance` spelling errors from a word; not the word itself. */
+  near(word: string, maxDistance: number, { from, to }: WordRange): NearWord[] {
+    const wanted = computeLetterMask(word);
     const letters = this.#letters;
     const text = this.#text;
     const found: NearWord[] = [];
     for (let place = from; place < to; place++) {
-      if (bitCount(wanted ^ (letters[place] ?? 0)) > 2 * most) continue;
+      if (countBits(wanted ^ (letters[place] ?? 0)) > 2 * maxDistance) continue;
       const start = this.#starts[place] ?? 0;
       const end = this.#starts[place + 1] ?? 0;
       const skipped = text.charCodeAt(start) === wholeNameSign ? 1 : 0;
-      if (Math.abs(end - start - skipped - word.length) > most) continue;
-      const distance = damerauDistance(word, text.slice(start + skipped, end), most);
-      if (distance > 0 && distance <= most) found.push({ word: place, distance });
+      if (Math.abs(end - start - skipped - word.length) > maxDistance) continue;
+      const distance = computeDistance(word, text.slice(start + skipped, end), maxDistance);
+      if (distance > 0 && distance <= maxDistance) found.push({ word: place, distance });
     }
     return found;
   }
@@ -101,10 +101,10 @@ export function packVocabulary(words: readonly string[]): PackedVocabulary {
   const starts = new Uint32Array(words.length + 1);
   let end = 0;
   words.forEach((word, place) => (starts[place + 1] = end += word.length));
-  return { text: words.join(''), starts, letters: Uint32Array.from(words, lettersOf) };
+  return { text: words.join(''), starts, letters: Uint32Array.from(words, computeLetterMask) };
 }
 
-function lettersOf(word: string): number {
+function computeLetterMask(word: string): number {
   let letters = 0;
   for (let i = 0; i < word.length; i++) {
     const code = word.charCodeAt(i);
@@ -116,7 +116,7 @@ function lettersOf(word: string): number {
 /** Before a whole name that is kept as a word. */
 const wholeNameSign = '='.charCodeAt(0);
 
-function bitCount(bits: number): number {
+function countBits(bits: number): number {
   let rest = bits - ((bits >>> 1) & 0x55555555);
   rest = (rest & 0x33333333) + ((rest >>> 2) & 0x33333333);
   return (((rest + (rest >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;

@@ -1,5 +1,5 @@
 import type { PackedPostings } from './postings.ts';
-import { shortestBeginning, Stems } from './stems.ts';
+import { minCommonPrefixLength, Stems } from './stems.ts';
 import { Vocabulary, type WordRange } from './vocabulary.ts';
 
 /** Words that are found for a word of the query, and how well they fit: 1 for the word itself. */
@@ -49,8 +49,8 @@ export class WordIndex {
     const { vocabulary } = this;
     const own = vocabulary.find(word);
     const expansions: Expansion[] = own.from < own.to ? [{ ...own, fit }] : [];
-    if (word.length < shortestBeginning) return expansions;
-    const similar = vocabulary.beginningWith(word.slice(0, shortestBeginning));
+    if (word.length < minCommonPrefixLength) return expansions;
+    const similar = vocabulary.beginningWith(word.slice(0, minCommonPrefixLength));
     let used = 0;
     for (let place = similar.from; place < similar.to; place++) used |= this.#languages[place] ?? 0;
     if (used === 0) return expansions;

@@ -12,12 +12,12 @@ export interface Run {
 /**
  * Splits a text into runs: at what is neither letter nor digit, and at a change of script. `c++` and `c#` stay whole.
  */
-export function runsOf(text: string): Run[] {
+export function splitRuns(text: string): Run[] {
   const folded = normalise(text);
   const runs: Run[] = [];
   for (const match of folded.matchAll(pattern)) {
     const [whole, unspaced] = match;
-    if (whole.length > longestRun) continue;
+    if (whole.length > maxRunLength) continue;
     const end = match.index + whole.length;
     const joinsNext = unspaced === undefined && joins(folded, end);
     const bare = unspaced === undefined ? withoutArticle(whole) : whole;
@@ -35,9 +35,9 @@ export type OnWord = (word: string, place: number) => void;
  * @param place where the first word is
  * @returns the place after the last word
  */
-export function eachWord(text: string, place: number, onWord: OnWord): number {
+export function forEachWord(text: string, place: number, onWord: OnWord): number {
   let chain: string[] = [];
-  for (const { text: word, unspaced, joinsNext } of runsOf(text)) {
+  for (const { text: word, unspaced, joinsNext } of splitRuns(text)) {
     if (unspaced) {
       const letters = Array.from(word);
       letters.forEach((letter, i) => onWord(letter + (letters[i + 1] ?? ''), place + i));
@@ -47,14 +47,14 @@ export function eachWord(text: string, place: number, onWord: OnWord): number {
     onWord(word, place++);
     chain.push(word);
     if (joinsNext) continue;
-    if (chain.length > 1 && chain.length <= longestChain) onWord(chain.join(''), place - chain.length);
+    if (chain.length > 1 && chain.length <= maxChainLength) onWord(chain.join(''), place - chain.length);
     chain = [];
   }
   return place;
 }
 
 /** Returns the pairs of letters that a word of an unspaced script is looked up by. */
-export function pairsOf(word: string): string[] {
+export function listLetterPairs(word: string): string[] {
   const letters = Array.from(word);
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
@@ -75,8 +75,8 @@ function withoutArticle(word: string): string {
 }
 
 /** Nothing that long is a word; addresses and keys are. */
-const longestRun = 40;
-const longestChain = 3;
+const maxRunLength = 40;
+const maxChainLength = 3;
 
 const unspacedScripts = [
   String.raw`[\p{sc=Han}々]+`,

@@ -8,7 +8,7 @@ export interface Contrast {
 export type Scheme = 'light' | 'dark';
 
 /** The contrast that text has at least (WCAG 2.2, level AA). */
-export const leastContrast = 4.5;
+export const minContrast = 4.5;
 
 /** The backgrounds of a scheme in assets/site.css, and the text on a filled accent colour. Each as #rrggbb. */
 export const schemes: Readonly<
@@ -19,18 +19,18 @@ export const schemes: Readonly<
 };
 
 /** Returns the background of a scheme's pages on which an accent colour is hardest to read. */
-export function worstContrast(accent: string, scheme: Scheme): Contrast {
+export function findWorstContrast(accent: string, scheme: Scheme): Contrast {
   const { ground, surface, sunken } = schemes[scheme];
-  const all = [ground, surface, sunken, softAccent(accent, scheme)].map((background) => ({
+  const all = [ground, surface, sunken, computeSoftAccent(accent, scheme)].map((background) => ({
     background,
-    ratio: contrastOf(accent, background),
+    ratio: computeContrast(accent, background),
   }));
   return all.reduce((worst, other) => (other.ratio < worst.ratio ? other : worst));
 }
 
 /** Returns the pale form of an accent colour, which is a background for it. */
-export function softAccent(accent: string, scheme: Scheme): string {
-  const [over, under] = [channelsOf(accent), channelsOf(schemes[scheme].surface)];
+export function computeSoftAccent(accent: string, scheme: Scheme): string {
+  const [over, under] = [parseChannels(accent), parseChannels(schemes[scheme].surface)];
   const mixed = under.map((value, i) => Math.round(value + ((over[i] ?? 0) - value) * softShare));
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
@@ -39,18 +39,18 @@ export function softAccent(accent: string, scheme: Scheme): string {
 const softShare = 0.08;
 
 /** Returns the contrast of two colours, each as #rrggbb. */
-function contrastOf(a: string, b: string): number {
-  const [lighter = 0, darker = 0] = [luminanceOf(a), luminanceOf(b)].toSorted((x, y) => y - x);
+function computeContrast(a: string, b: string): number {
+  const [lighter = 0, darker = 0] = [computeLuminance(a), computeLuminance(b)].toSorted((x, y) => y - x);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-function luminanceOf(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = channelsOf(colour)
+function computeLuminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = parseChannels(colour)
     .map((value) => value / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function channelsOf(colour: string): number[] {
+function parseChannels(colour: string): number[] {
   return [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The picture beside the name of a site. */
+/** The image beside the name of a site. */
 export interface Logo {
   readonly type: string;
   readonly extension: 'png' | 'webp' | 'jpg';
@@ -12,7 +12,7 @@ export interface Logo {
 const maxLogoSize = 128 * 1024;
 
 /** Returns the logo that a file is, or what is wrong with it, a colon, and the fix. */
-export function logoOf(body: Buffer): Logo | string {
+export function parseLogo(body: Buffer): Logo | string {
   if (body.length > maxLogoSize) return `the picture has more than ${maxLogoSize} bytes: make it smaller`;
   const kind = kinds.find(({ begins }) => begins(body));
   if (kind === undefined) return 'this is not a picture that can be used: save it as a PNG, WebP or JPEG';
@@ -21,13 +21,13 @@ export function logoOf(body: Buffer): Logo | string {
   return { type, extension, body: Buffer.from(body), digest: hash('sha1', body, 'base64url') };
 }
 
-interface PictureKind extends Pick<Logo, 'type' | 'extension'> {
+interface LogoFormat extends Pick<Logo, 'type' | 'extension'> {
   readonly begins: (body: Buffer) => boolean;
   readonly isWhole: (body: Buffer) => boolean;
 }
 
 /** No SVG: it may have scripts. */
-const kinds: readonly PictureKind[] = [
+const kinds: readonly LogoFormat[] = [
   {
     type: 'image/png',
     extension: 'png',

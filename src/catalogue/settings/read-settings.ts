@@ -1,14 +1,14 @@
 import type { SettingsFile } from '../../bot/schema-types.ts';
-import { locator } from '../../lib/edit-json.ts';
-import { type Fault, fileFault, positionAt } from '../page/fault.ts';
+import { createLocator } from '../../lib/edit-json.ts';
+import { type Fault, createFileFault, findPosition } from '../page/fault.ts';
 import { parseFrontMatter } from '../page/front-matter.ts';
-import { encodingFault } from '../page/page.ts';
-import { label } from '../page/rules.ts';
+import { findEncodingFault } from '../page/page.ts';
+import { formatPlace } from '../page/rules.ts';
 import { validate } from '../page/schema.ts';
-import { leastContrast, type Scheme, worstContrast } from './contrast.ts';
-import { interfaceLocales } from './interface-locales.ts';
-import { type Logo, logoOf } from './logo.ts';
-import { type CatalogueSettings, settingsName, settingsOf } from './settings.ts';
+import { minContrast, type Scheme, findWorstContrast } from './contrast.ts';
+import { listInterfaceLocales } from './interface-locales.ts';
+import { type Logo, parseLogo } from './logo.ts';
+import { type CatalogueSettings, settingsName, toSettings } from './settings.ts';
 
 /** A file as it was read: its bytes, or why it cannot be read; undefined where there is none. */
 export type FileReading = Buffer | string | undefined;
@@ -38,35 +38,36 @@ const maxSettingsSize = 64 * 1024;
 export async function readSettings(readFile: FileReader): Promise<SettingsReading> {
   const bytes = await readFile(settingsName);
   if (bytes === undefined)
-    return { found: false, text: null, settings: settingsOf(), faults: [], logoPath: null };
-  if (typeof bytes === 'string') return refused([fileFault(settingsName, 'regular-file', bytes)]);
+    return { found: false, text: null, settings: toSettings(), faults: [], logoPath: null };
+  if (typeof bytes === 'string')
+    return refuseSettings([createFileFault(settingsName, 'regular-file', bytes)]);
   return await parseSettings(Buffer.from(bytes), readFile);
 }
 
 /** Reads settings from the bytes of their file; as readSettings does. */
 export async function parseSettings(bytes: Buffer, readFile: FileReader): Promise<SettingsReading> {
-  const fault = bytes.length > maxSettingsSize ? sizeFault : encodingFault(settingsName, bytes);
-  if (fault !== undefined) return refused([fault]);
+  const fault = bytes.length > maxSettingsSize ? sizeFault : findEncodingFault(settingsName, bytes);
+  if (fault !== undefined) return refuseSettings([fault]);
   const text = bytes.toString();
   const read = parseFrontMatter(text, 'the file');
   const at = (offset: number, rule: string, message: string): Fault => {
-    return { path: settingsName, ...positionAt(text, offset), rule, message };
+    return { path: settingsName, ...findPosition(text, offset), rule, message };
   };
   if ('faults' in read) {
-    return refused(read.faults.map(({ offset, rule, message }) => at(offset, rule, message)));
+    return refuseSettings(read.faults.map(({ offset, rule, message }) => at(offset, rule, message)));
   }
-  const offsetOf = locator(text);
+  const offsetOf = createLocator(text);
   const faultAt: FaultAt = (place, rule, message, atKey) =>
-    at(offsetOf([...place], atKey), rule, `${label(place)}${message}`);
+    at(offsetOf([...place], atKey), rule, `${formatPlace(place)}${message}`);
   const misfits = validate('settings', read.data).map(({ place, keyword, atKey, message }) =>
     faultAt(place, keyword, message, atKey),
   );
-  if (misfits.length > 0) return refused(misfits);
+  if (misfits.length > 0) return refuseSettings(misfits);
   const file: SettingsFile = read.data;
   const logo = file.logo === undefined ? null : await readLogo(file.logo, readFile);
   const faults = [
-    ...faultsOfAccent(file, faultAt),
-    ...faultsOfLanguage(file, faultAt),
+    ...findAccentFaults(file, faultAt),
+    ...findLanguageFaults(file, faultAt),
     ...(typeof logo === 'string' ? [faultAt(['logo'], 'logo', logo)] : []),
   ];
   const faulty = new Set(faults.map(({ rule }) => rule));
@@ -74,7 +75,7 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
   return {
     found: true,
     text,
-    settings: settingsOf(Object.fromEntries(usable), typeof logo === 'string' ? null : logo),
+    settings: toSettings(Object.fromEntries(usable), typeof logo === 'string' ? null : logo),
     faults,
     logoPath: file.logo ?? null,
   };
@@ -82,13 +83,13 @@ export async function parseSettings(bytes: Buffer, readFile: FileReader): Promis
 
 type FaultAt = (place: readonly (string | number)[], rule: string, message: string, atKey?: boolean) => Fault;
 
-const sizeFault = fileFault(
+const sizeFault = createFileFault(
   settingsName,
   'file-size',
   `the file has more than ${maxSettingsSize} bytes: shorten it`,
 );
 
-function refused(faults: readonly Fault[]): SettingsReading {
+function refuseSettings(faults: readonly Fault[]): SettingsReading {
   return { found: true, text: null, settings: undefined, faults, logoPath: null };
 }
 
@@ -96,23 +97,23 @@ async function readLogo(path: string, readFile: FileReader): Promise<Logo | stri
   const bytes = await readFile(path);
   if (bytes === undefined)
     return `there is no file ${path} in the repository: add the picture, or leave the key out`;
-  return typeof bytes === 'string' ? `${path}: ${bytes}` : logoOf(bytes);
+  return typeof bytes === 'string' ? `${path}: ${bytes}` : parseLogo(bytes);
 }
 
-function faultsOfAccent({ accent = {} }: SettingsFile, faultAt: FaultAt): Fault[] {
+function findAccentFaults({ accent = {} }: SettingsFile, faultAt: FaultAt): Fault[] {
   return (Object.entries(accent) as [Scheme, string][]).flatMap(([scheme, colour]) => {
-    const { ratio, background } = worstContrast(colour, scheme);
-    if (ratio >= leastContrast) return [];
+    const { ratio, background } = findWorstContrast(colour, scheme);
+    if (ratio >= minContrast) return [];
     // Rounded down, as 4.49 is too little.
     const shown = (Math.floor(ratio * 100) / 100).toFixed(2);
     const fix = scheme === 'light' ? 'a darker one' : 'a lighter one';
-    const message = `${colour} has a contrast of ${shown} to 1 with the background ${background}, and text needs ${leastContrast}: choose ${fix}`;
+    const message = `${colour} has a contrast of ${shown} to 1 with the background ${background}, and text needs ${minContrast}: choose ${fix}`;
     return [faultAt(['accent', scheme], 'accent', message)];
   });
 }
 
-function faultsOfLanguage({ language }: SettingsFile, faultAt: FaultAt): Fault[] {
-  const known = interfaceLocales();
+function findLanguageFaults({ language }: SettingsFile, faultAt: FaultAt): Fault[] {
+  const known = listInterfaceLocales();
   if (language === undefined || known.some((locale) => locale === language)) return [];
   const message = `the interface is not translated into ${language}: choose one of ${known.join(', ')}`;
   return [faultAt(['language'], 'language', message)];

@@ -4,7 +4,7 @@ import { readRegularFile } from '../page/page-file.ts';
 import type { FileReader } from './read-settings.ts';
 
 /** Returns a reader of the files of a catalogue on disk. Refuses links: a file, or a folder above it. */
-export function filesOnDisk(root: string): FileReader {
+export function createDiskReader(root: string): FileReader {
   // oxlint-disable-next-line typescript/require-await -- others read from Git
   return async (path) => {
     const absolute = join(root, path);

@@ -37,7 +37,7 @@ export type FooterLink = 'terms' | 'privacy' | 'report';
 export const settingsName = 'botshelf.json';
 
 /** Returns the settings that a file has; without one, the defaults. @param file valid by its schema */
-export function settingsOf(file: SettingsFile = {}, logo: Logo | null = null): CatalogueSettings {
+export function toSettings(file: SettingsFile = {}, logo: Logo | null = null): CatalogueSettings {
   return {
     name: file.name ?? 'Botshelf',
     tagline: file.tagline ?? null,
@@ -56,7 +56,7 @@ export function settingsOf(file: SettingsFile = {}, logo: Logo | null = null): C
 }
 
 /** Returns the language that is proposed for a new page: the default one, or the first of those that pages may be in. */
-export function newPageLanguage({
+export function chooseNewPageLanguage({
   language,
   languages,
 }: Pick<CatalogueSettings, 'language' | 'languages'>): Locale {

@@ -7,8 +7,8 @@ import { writeAtomically } from '../../lib/atomic-write.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Fault } from '../page/fault.ts';
 import { type FileReader, parseSettings, readSettings, type SettingsReading } from './read-settings.ts';
-import { type CatalogueSettings, settingsName, settingsOf } from './settings.ts';
-import { filesOnDisk } from './settings-on-disk.ts';
+import { type CatalogueSettings, settingsName, toSettings } from './settings.ts';
+import { createDiskReader } from './settings-on-disk.ts';
 
 export interface WatchedSettingsOptions {
   /** The folder that holds the settings, and `bots/`. */
@@ -30,7 +30,7 @@ export class WatchedSettings {
   readonly #options: WatchedSettingsOptions;
   readonly #readFile: FileReader;
   readonly #reads = new SerialQueue();
-  #current = settingsOf();
+  #current = toSettings();
   #logoPath: string | null = null;
   /** The stats of the files that were read last, and of those that were seen last. */
   #read: string | undefined;
@@ -39,7 +39,7 @@ export class WatchedSettings {
 
   constructor(options: WatchedSettingsOptions) {
     this.#options = options;
-    this.#readFile = filesOnDisk(options.root);
+    this.#readFile = createDiskReader(options.root);
   }
 
   get current(): CatalogueSettings {
@@ -53,7 +53,7 @@ export class WatchedSettings {
   async load(): Promise<void> {
     const reading = await this.#reads.run(async () => await this.#update());
     if (reading.faults.length > 0) this.#current = await this.#lastValid(reading);
-    this.#timer = setInterval(() => this.#look(), interval).unref();
+    this.#timer = setInterval(() => this.#poll(), pollIntervalMs).unref();
   }
 
   /** Reads the settings at once where they differ: for a caller that knows that the file is whole. */
@@ -69,7 +69,7 @@ export class WatchedSettings {
   }
 
   /** Reads the files once they stay as they are: an editor may be writing one of them. */
-  #look(): void {
+  #poll(): void {
     const stats = this.#stats();
     if (stats !== this.#read && stats === this.#seen && this.#reads.size === 0) void this.read();
     this.#seen = stats;
@@ -95,7 +95,7 @@ export class WatchedSettings {
   }
 
   /** Returns the settings of the copy; without one, what is valid of the file. */
-  async #lastValid({ settings = settingsOf() }: SettingsReading): Promise<CatalogueSettings> {
+  async #lastValid({ settings = toSettings() }: SettingsReading): Promise<CatalogueSettings> {
     const { copy } = this.#options;
     if (copy === null) return settings;
     try {
@@ -121,14 +121,13 @@ export class WatchedSettings {
 
   #stats(): string {
     const paths = this.#logoPath === null ? [settingsName] : [settingsName, this.#logoPath];
-    return JSON.stringify(paths.map((path) => statOf(join(this.#options.root, path))));
+    return JSON.stringify(paths.map((path) => readSettingsStat(join(this.#options.root, path))));
   }
 }
 
-/** Milliseconds. */
-const interval = 500;
+const pollIntervalMs = 500;
 
-function statOf(path: string): readonly number[] | null {
+function readSettingsStat(path: string): readonly number[] | null {
   try {
     const { size, mtimeMs, ctimeMs, ino } = lstatSync(path);
     return [size, mtimeMs, ctimeMs, ino];

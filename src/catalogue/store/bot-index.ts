@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { defaultLocale } from '../../bot/record.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import { folderOf } from '../page/layout.ts';
-import { firstPlace } from './binary-search.ts';
+import { findFirstPlace } from './binary-search.ts';
 
 /** A bot as it is served: bytes ready to send, and what lists filter and sort by. */
 export interface IndexedBot {
@@ -64,35 +64,35 @@ export interface BotIndex {
 }
 
 /** Returns the record of a bot. */
-export function recordOf({ record }: Pick<IndexedBot, 'record'>): BotRecord {
+export function parseRecord({ record }: Pick<IndexedBot, 'record'>): BotRecord {
   return JSON.parse(record.toString()) as BotRecord;
 }
 
 /** Returns the list element as JSON: the record without its pages, in parts that are views of its bytes. */
-export function elementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
+export function listElementParts({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): Buffer[] {
   const parts: Buffer[] = [];
   for (let i = 0; i <= pages.length; i += 2) parts.push(record.subarray(pages[i - 1] ?? 0, pages[i]));
   return parts;
 }
 
 /** Returns the list element: the record without its pages. */
-export function elementOf(bot: Pick<IndexedBot, 'record' | 'pages'>): BotListElement {
-  return JSON.parse(Buffer.concat(elementParts(bot)).toString()) as BotListElement;
+export function parseListElement(bot: Pick<IndexedBot, 'record' | 'pages'>): BotListElement {
+  return JSON.parse(Buffer.concat(listElementParts(bot)).toString()) as BotListElement;
 }
 
 /** Returns the number of bytes of the list element as JSON. */
-export function elementSize({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): number {
+export function computeElementSize({ record, pages }: Pick<IndexedBot, 'record' | 'pages'>): number {
   return pages.reduce((size, place, i) => size + (i % 2 === 0 ? place : -place), record.length);
 }
 
 /** Returns a record ready to be served. */
 export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFile[]): IndexedBot {
-  const name = record.contents[defaultLocale(record)]?.name ?? '';
-  const bytes = packed(JSON.stringify(record));
+  const name = record.contents[findDefaultLocale(record)]?.name ?? '';
+  const bytes = packText(JSON.stringify(record));
   return {
     id,
     record: bytes,
-    pages: placesOfPages(record, bytes),
+    pages: findPages(record, bytes),
     digest: hash('sha1', bytes, 'base64url'),
     facts: {
       name,
@@ -112,7 +112,7 @@ export function indexBot(id: BotId, record: BotRecord, files: readonly IndexedFi
 }
 
 /** Returns where the pages are in the bytes of a record, each with the comma and the key before it. */
-function placesOfPages(record: BotRecord, bytes: Buffer): number[] {
+function findPages(record: BotRecord, bytes: Buffer): number[] {
   const places: number[] = [];
   let end = 0;
   for (const { description, name, page } of Object.values(record.contents)) {
@@ -126,7 +126,7 @@ function placesOfPages(record: BotRecord, bytes: Buffer): number[] {
 }
 
 /** Writes a text to memory that small texts share: 200,000 buffers of their own would take more memory than their content. */
-function packed(text: string): Buffer {
+function packText(text: string): Buffer {
   const length = Buffer.byteLength(text);
   if (length > slabSize / 4) return Buffer.from(text);
   if (length > slab.length - slabUsed) {
@@ -149,8 +149,8 @@ export class MutableBotIndex implements BotIndex {
   /** The sorted array of an earlier version; undefined where there is none. */
   #sorted: readonly IndexedBot[] | undefined;
   /** Folders whose bots have not been needed yet. */
-  readonly #expected = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
-  #expectedSize = 0;
+  readonly #unmaterialised = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
+  #unmaterialisedSize = 0;
   #sorting: Promise<void> | undefined;
   /** Bots that were added, replaced or removed since that version, or since one is sorted. */
   readonly #changed = new Set<BotId>();
@@ -160,34 +160,34 @@ export class MutableBotIndex implements BotIndex {
   }
 
   get size(): number {
-    return this.#bots.size + this.#expectedSize;
+    return this.#bots.size + this.#unmaterialisedSize;
   }
 
   get(id: BotId): IndexedBot | undefined {
-    if (this.#expected.size > 0) this.fill(folderOf(id));
+    if (this.#unmaterialised.size > 0) this.materialise(folderOf(id));
     return this.#bots.get(id);
   }
 
-  /** Adds the bots of a folder, which are made when one of them is first needed. */
-  expect(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
-    this.#expected.set(folder, { size, bots });
-    this.#expectedSize += size;
+  /** Adds a folder whose bots are materialised when one of them is first needed. */
+  registerLazily(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
+    this.#unmaterialised.set(folder, { size, bots });
+    this.#unmaterialisedSize += size;
     this.#sorted = undefined;
     this.#version += 1;
   }
 
-  /** Makes the expected bots of a folder. */
-  fill(folder: string): void {
-    const expected = this.#expected.get(folder);
+  /** Materialises the bots of a folder that was registered. */
+  materialise(folder: string): void {
+    const expected = this.#unmaterialised.get(folder);
     if (expected === undefined) return;
-    this.#expected.delete(folder);
-    this.#expectedSize -= expected.size;
+    this.#unmaterialised.delete(folder);
+    this.#unmaterialisedSize -= expected.size;
     for (const bot of expected.bots()) this.#bots.set(bot.id, bot);
   }
 
   all(): readonly IndexedBot[] {
-    for (const folder of this.#expected.keys()) this.fill(folder);
-    if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(byId);
+    for (const folder of this.#unmaterialised.keys()) this.materialise(folder);
+    if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(compareById);
     else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
     this.#changed.clear();
     return this.#sorted;
@@ -199,21 +199,21 @@ export class MutableBotIndex implements BotIndex {
   }
 
   async #sort(): Promise<void> {
-    await forEachInSlices(this.#expected.keys(), (folder) => this.fill(folder));
-    const sorted = await sortInSlices([...this.#bots.values()], byId);
+    await forEachInSlices(this.#unmaterialised.keys(), (folder) => this.materialise(folder));
+    const sorted = await sortInSlices([...this.#bots.values()], compareById);
     this.#sorted ??= sorted;
     this.#sorting = undefined;
   }
 
   set(bot: IndexedBot): void {
-    this.fill(folderOf(bot.id));
+    this.materialise(folderOf(bot.id));
     this.#bots.set(bot.id, bot);
     if (this.#sorted || this.#sorting) this.#changed.add(bot.id);
     this.#version += 1;
   }
 
   delete(id: BotId): void {
-    this.fill(folderOf(id));
+    this.materialise(folderOf(id));
     if (!this.#bots.delete(id)) return;
     if (this.#sorted || this.#sorting) this.#changed.add(id);
     this.#version += 1;
@@ -224,7 +224,7 @@ export class MutableBotIndex implements BotIndex {
     const parts: (readonly IndexedBot[])[] = [];
     let end = 0;
     for (const id of [...this.#changed].toSorted(compareBotIds)) {
-      const place = firstPlace(before, (other) => compareBotIds(other.id, id) < 0);
+      const place = findFirstPlace(before, (other) => compareBotIds(other.id, id) < 0);
       const bot = this.#bots.get(id);
       parts.push(before.slice(end, place), bot ? [bot] : []);
       end = before[place]?.id === id ? place + 1 : place;
@@ -233,6 +233,6 @@ export class MutableBotIndex implements BotIndex {
   }
 }
 
-function byId(a: IndexedBot, b: IndexedBot): number {
+function compareById(a: IndexedBot, b: IndexedBot): number {
   return compareBotIds(a.id, b.id);
 }

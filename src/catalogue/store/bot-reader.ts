@@ -2,7 +2,7 @@ import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { assembleRecord, type Content, type FilledMainPage, noCachedImages } from '../../bot/record.ts';
 import type { BotRecord, FullImages } from '../../bot/schema-types.ts';
-import { indexBot, type IndexedBot, type IndexedFile, recordOf } from './bot-index.ts';
+import { indexBot, type IndexedBot, type IndexedFile, parseRecord } from './bot-index.ts';
 import type { Fault } from '../page/fault.ts';
 import type { PageFile } from '../page/page-file.ts';
 import { withDefaults } from '../page/defaults.ts';
@@ -14,7 +14,7 @@ export interface BotReading {
   readonly faults: readonly Fault[];
 }
 
-/** Returns the paths of our own copies of a bot's pictures. */
+/** Returns the paths of our own copies of a bot's images. */
 export type ImageLookup = (images: FullImages) => BotRecord['cachedImages'];
 
 /**
@@ -31,18 +31,18 @@ export function readBot(
 ): BotReading {
   const wasMain = ({ locale }: PageFile): boolean =>
     previous?.files.some((file) => file.main && file.locale === locale) ?? false;
-  const { mains, good, faults } = checkFiles(files, limits, wasMain);
-  const [main] = mains;
-  if (main === undefined || mains.length > 1) return { bot: previous, faults };
-  const last = faults.length > 0 && previous ? recordOf(previous) : undefined;
+  const { mainPages, good, faults } = checkFiles(files, limits, wasMain);
+  const [main] = mainPages;
+  if (main === undefined || mainPages.length > 1) return { bot: previous, faults };
+  const last = faults.length > 0 && previous ? parseRecord(previous) : undefined;
   const contents: [Locale, Content][] = [];
   for (const file of files) {
     const readable = good.find((one) => one === file);
-    const content = readable ? contentOf(readable) : last?.contents[file.locale];
+    const content = readable ? toContent(readable) : last?.contents[file.locale];
     if (content !== undefined) contents.push([file.locale, content]);
   }
   const readable = good.find((one) => one === main);
-  const shared = readable ? withDefaults(readable.page.data) : lastShared(last, main.locale);
+  const shared = readable ? withDefaults(readable.page.data) : findLastShared(last, main.locale);
   const text = contents.find(([locale]) => locale === main.locale)?.[1];
   if (shared === undefined || text === undefined) return { bot: previous, faults };
 
@@ -57,21 +57,21 @@ export function readBot(
     translations,
     cachedImages(data.images),
   );
-  return { bot: indexBot(id, record, servedFiles(files, good, main, previous)), faults };
+  return { bot: indexBot(id, record, listServedFiles(files, good, main, previous)), faults };
 }
 
 /** Returns the last record, for its shared keys, if its main page was in this language. */
-function lastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
+function findLastShared(last: BotRecord | undefined, locale: Locale): object | undefined {
   return last && Object.keys(last.contents)[0] === locale ? last : undefined;
 }
 
-function contentOf({ page }: ReadablePage): Content {
+function toContent({ page }: ReadablePage): Content {
   const { name, description } = page.data as unknown as Content;
   return { name, description, page: page.page };
 }
 
 /** Returns the files that are listed: a faulty one as it was when it was good, and not at all when it never was. */
-function servedFiles(
+function listServedFiles(
   files: readonly PageFile[],
   good: readonly PageFile[],
   main: PageFile,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { Log } from '../../lib/log.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { topEntries } from './folder.ts';
-import { fileFault } from '../page/fault.ts';
+import { listTopEntries } from './folder.ts';
+import { createFileFault } from '../page/fault.ts';
 import { botsFolder, isFolderName, strayMessage } from '../page/layout.ts';
 import type { FaultList } from './fault-list.ts';
 import type { Scanner } from './scanner.ts';
@@ -48,7 +48,7 @@ export class CatalogueWatch {
   start(): void {
     const { root, scanner } = this.#options;
     this.#watch = watchFolders(`${root}/${botsFolder}`, {
-      onHint: (folder, name) => scanner.schedule(folder, name, coalescing),
+      onHint: (folder, name) => scanner.schedule(folder, name, hintDelayMs),
       onStray: () => void this.folders(),
       onMiss: () => void this.forEachFolder((folder) => scanner.scan(folder)),
       onFault: (fault) => this.#noteWatcher(fault),
@@ -64,17 +64,17 @@ export class CatalogueWatch {
   folders(): Set<string> {
     const { root, scanner, faults } = this.#options;
     try {
-      const entries = topEntries(root);
-      this.noteFolder(null);
+      const entries = listTopEntries(root);
+      this.setFolderError(null);
       const strays = entries
         .filter((entry) => !isFolderName(entry.name) || !entry.isDirectory())
         .map(({ name }) => `${botsFolder}/${name}`);
       for (const path of faults.keys())
         if (isTopPath(path) && !strays.includes(path)) faults.report(path, []);
-      for (const path of strays) faults.report(path, [fileFault(path, 'stray-file', strayMessage)]);
+      for (const path of strays) faults.report(path, [createFileFault(path, 'stray-file', strayMessage)]);
       return new Set([...scanner.folders(), ...entries.map(({ name }) => name).filter(isFolderName)]);
     } catch (error) {
-      this.noteFolder(error);
+      this.setFolderError(error);
       return new Set();
     }
   }
@@ -84,8 +84,8 @@ export class CatalogueWatch {
     await forEachInSlices(this.folders(), work, 'service', this.#options.signal);
   }
 
-  /** Notes why a folder cannot be read; null for `bots/` that can. */
-  noteFolder(error: unknown): void {
+  /** Sets why `bots/` cannot be read, and logs it; null when it can. */
+  setFolderError(error: unknown): void {
     const fault = error === null ? null : `${botsFolder}/ cannot be read: ${messageOf(error)}`;
     if (fault !== null && fault !== this.#folderFault) {
       this.#options.log.error({ fault }, 'cannot read the catalogue: the bots that were served stay served');
@@ -121,7 +121,7 @@ export class CatalogueWatch {
 }
 
 /** Milliseconds that a hint waits for others: one save makes two or three. */
-const coalescing = 5;
+const hintDelayMs = 5;
 
 function isTopPath(key: string): boolean {
   return key.startsWith(`${botsFolder}/`) && key.split('/').length === 2;

@@ -90,7 +90,7 @@ export class Catalogue {
       onRead: (id) => {
         for (const listener of this.#readListeners) listener(id);
       },
-      onFault: (error) => this.#watch.noteFolder(error),
+      onFault: (error) => this.#watch.setFolderError(error),
     });
     this.#saved = new SavedIndex(options.snapshot, root, this.#scanner, log);
     this.#watch = new CatalogueWatch({
@@ -155,7 +155,7 @@ export class Catalogue {
   async load(): Promise<void> {
     listTop(this.#options.root);
     await this.#settings.load();
-    this.#limits = limitsOf(this.settings);
+    this.#limits = pickLimits(this.settings);
     await this.#readBots();
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
@@ -235,7 +235,7 @@ export class Catalogue {
   /** Reads every bot again where the settings in force allow other pages than those that all were read with. */
   async #revalidate(): Promise<void> {
     await this.#validations.run(async () => {
-      const limits = limitsOf(this.settings);
+      const limits = pickLimits(this.settings);
       const { signal } = this.#closing;
       if (!this.#ready || isDeepStrictEqual(limits, this.#limits)) return;
       const faulty = [...this.#faults.keys()].flatMap((key) => parseBotId(key) ?? []);
@@ -248,6 +248,6 @@ export class Catalogue {
   }
 }
 
-function limitsOf({ categories, languages }: PageLimits): PageLimits {
+function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };
 }

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { BotId } from '../../bot/id.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
-import { partsOf, WorkerPool } from '../../lib/worker-pool.ts';
+import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import { packBots, type PackedBots } from './packed-bots.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { readBot } from './bot-reader.ts';
-import { type Fault, fileFault } from '../page/fault.ts';
-import { type FileStat, fingerprintOf, groupByBot, hasFewFiles, listFolder, listTop } from './folder.ts';
+import { type Fault, createFileFault } from '../page/fault.ts';
+import { type FileStat, computeFingerprint, groupByBot, hasFewFiles, listFolder, listTop } from './folder.ts';
 import { botsFolder, isFolderName } from '../page/layout.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { readPageFile } from '../page/page-file.ts';
@@ -36,15 +36,17 @@ export async function readFolders(
 ): Promise<void> {
   if (hasFewFiles(root, folders)) {
     const read = (folder: string): void =>
-      readTogether({ root, hash, folders: [folder], limits }).forEach(onReading);
+      readFolderBatch({ root, hash, folders: [folder], limits }).forEach(onReading);
     await forEachInSlices(folders, read, 'service');
     return;
   }
   const threads = Math.min(availableParallelism(), 4);
-  const pool = new WorkerPool<typeof readTogether>(new URL(import.meta.url), 'readTogether', { threads });
+  const pool = new WorkerPool<typeof readFolderBatch>(new URL(import.meta.url), 'readFolderBatch', {
+    threads,
+  });
   try {
     await Promise.all(
-      partsOf(folders, foldersPerTask).map(async (part) => {
+      splitIntoParts(folders, foldersPerTask).map(async (part) => {
         for (const reading of await pool.run({ root, hash, folders: part, limits })) onReading(reading);
       }),
     );
@@ -64,7 +66,7 @@ interface ReadTask {
 }
 
 /** Runs in a thread, or here. */
-export function readTogether({ root, hash, folders, limits }: ReadTask): FolderReading[] {
+export function readFolderBatch({ root, hash, folders, limits }: ReadTask): FolderReading[] {
   return folders.flatMap((folder) => {
     try {
       return readFolder(root, hash, folder, limits);
@@ -81,7 +83,7 @@ function readFolder(root: string, hash: HashName, folder: string, limits: PageLi
   const faults = new Map<string, readonly Fault[]>();
   for (const [name, { rule, message }] of grouped.misplaced) {
     const path = `${botsFolder}/${folder}/${name}`;
-    faults.set(path, [fileFault(path, rule, message)]);
+    faults.set(path, [createFileFault(path, rule, message)]);
   }
   const bots: IndexedBot[] = [];
   for (const [id, places] of grouped.bots) {
@@ -120,7 +122,7 @@ export function fingerprintFolders({
   const fingerprints = new Map<string, string>();
   for (const folder of folders) {
     try {
-      fingerprints.set(folder, fingerprintOf(listFolder(root, folder)));
+      fingerprints.set(folder, computeFingerprint(listFolder(root, folder)));
     } catch {
       // The next scan of the folder reports it.
     }

@@ -5,11 +5,11 @@ import type { BotId } from '../../bot/id.ts';
 import {
   botsFolder,
   folderOf,
-  keeper,
+  gitkeep,
   type PlaceFault,
   pathOf,
   type PagePlace,
-  placeOf,
+  parsePlace,
 } from '../page/layout.ts';
 import { codeOf } from '../../lib/errors.ts';
 
@@ -23,16 +23,16 @@ export interface FileStat {
 
 /** Returns the names in `bots/` in order, of folders of bots and of anything else. @throws when it cannot be read */
 export function listTop(root: string): string[] {
-  return topEntries(root)
+  return listTopEntries(root)
     .map(({ name }) => name)
     .toSorted();
 }
 
 /** Returns the same in any order, each with its type, as a call for each of a thousand names would delay requests. @throws as listTop */
-export function topEntries(root: string): Dirent[] {
+export function listTopEntries(root: string): Dirent[] {
   if (isLink(root)) throw new Error(`${botsFolder} is a symbolic link: make it a folder`);
   return readdirSync(join(root, botsFolder), { withFileTypes: true }).filter(
-    ({ name }) => name !== keeper || !isEmptyFile(join(root, botsFolder, keeper)),
+    ({ name }) => name !== gitkeep || !isEmptyFile(join(root, botsFolder, gitkeep)),
   );
 }
 
@@ -95,16 +95,16 @@ export function isFolder(root: string, name: string): boolean {
 }
 
 /** Returns the stat of the file at a place; undefined where there is none. */
-export function statOf(root: string, { id, locale }: PagePlace): FileStat | undefined {
+export function readPageStat(root: string, { id, locale }: PagePlace): FileStat | undefined {
   return readStat(join(root, pathOf(id, locale)));
 }
 
-export function sameStat(a: FileStat, b: FileStat): boolean {
+export function isSameFileStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino;
 }
 
 /** Returns a hash of the names and stats of a whole folder, whatever their order. */
-export function fingerprintOf(stats: ReadonlyMap<string, FileStat>): string {
+export function computeFingerprint(stats: ReadonlyMap<string, FileStat>): string {
   const lines = [...stats].map(
     ([name, { size, mtimeMs, ctimeMs, ino }]) => `${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}\n`,
   );
@@ -122,7 +122,7 @@ export function groupByBot(
   const bots = new Map<BotId, PagePlace[]>();
   const misplaced = new Map<string, PlaceFault>();
   for (const name of names) {
-    const place = placeOf(folder, name);
+    const place = parsePlace(folder, name);
     if ('rule' in place) {
       misplaced.set(name, place);
       continue;

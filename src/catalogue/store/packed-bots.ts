@@ -39,7 +39,7 @@ export function packInParts(bots: readonly IndexedBot[]): {
   readonly meta: readonly BotMeta[];
   readonly parts: readonly Buffer[];
 } {
-  return { meta: bots.map(metaOf), parts: bots.map(({ record }) => record) };
+  return { meta: bots.map(toBotMeta), parts: bots.map(({ record }) => record) };
 }
 
 /**
@@ -78,15 +78,15 @@ export function unpackBots({ meta, blob }: PackedBots): IndexedBot[] {
     pages,
     digest,
     facts,
-    files: files.map(fileOf),
+    files: files.map(toIndexedFile),
   }));
 }
 
-function metaOf({ id, digest, record, pages, facts, files }: IndexedBot): BotMeta {
+function toBotMeta({ id, digest, record, pages, facts, files }: IndexedBot): BotMeta {
   const metas = files.map(({ locale, main, size, sha, tail }): FileMeta => [locale, main, size, sha, tail]);
   return [id, digest, record.length, pages, facts, metas];
 }
 
-function fileOf([locale, main, size, sha, tail]: FileMeta): IndexedFile {
+function toIndexedFile([locale, main, size, sha, tail]: FileMeta): IndexedFile {
   return { locale, main, size, sha, tail };
 }

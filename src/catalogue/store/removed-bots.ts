@@ -1,12 +1,12 @@
 import { WritesUnavailableError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
-import { type RemovedFile, removedFiles } from '../../git/removed-files.ts';
+import { type RemovedFile, listRemovedFiles } from '../../git/removed-files.ts';
 import type { RepositoryOpener } from '../../git/repository.ts';
 import type { Log } from '../../lib/log.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Catalogue } from './catalogue.ts';
-import { botsFolder, placeAt } from '../page/layout.ts';
+import { botsFolder, parsePagePath } from '../page/layout.ts';
 
 export interface RemovedBotsOptions {
   readonly catalogue: Pick<Catalogue, 'bots' | 'hasFaultyFile' | 'onChange' | 'unpacked'>;
@@ -62,10 +62,10 @@ export class RemovedBots {
     try {
       const repository = await repositoryOpener.open();
       const { prefix } = repository;
-      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(patience)]);
-      for await (const files of removedFiles(repository, prefix + botsFolder, signal)) {
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(searchTimeoutMs)]);
+      for await (const files of listRemovedFiles(repository, prefix + botsFolder, signal)) {
         await forEachInSlices(files, (file) => this.#addPast(file, prefix), 'service', signal);
-        if (this.#times.size >= mostBots) break;
+        if (this.#times.size >= maxBots) break;
       }
       const ms = Math.round(performance.now() - started);
       log.debug({ ms, bots: this.#times.size }, 'Git’s history was searched for removed bots');
@@ -81,18 +81,18 @@ export class RemovedBots {
 
   /** Adds the bot of a file, unless a later removal is known or it is back. */
   #addPast({ path, time }: RemovedFile, prefix: string): void {
-    const id = placeAt(path, prefix)?.id;
+    const id = parsePagePath(path, prefix)?.id;
     if (id === undefined || this.#times.has(id) || this.#options.catalogue.bots.get(id)) return;
     this.#add(id, Math.min(time * 1000, Date.now()));
   }
 
   #add(id: BotId, time: number): void {
-    if (this.#times.size < mostBots || this.#times.has(id)) this.#times.set(id, time);
+    if (this.#times.size < maxBots || this.#times.has(id)) this.#times.set(id, time);
   }
 }
 
 /** About 10 MB. */
-const mostBots = 100_000;
+const maxBots = 100_000;
 
 /** Milliseconds after which the search ends with what it has found. */
-const patience = 5 * 60 * 1000;
+const searchTimeoutMs = 5 * 60 * 1000;

@@ -2,13 +2,13 @@ import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import type { BotIndex, IndexedBot } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
-import { type FileStat, groupByBot, isFolder, listFolder, statOf } from './folder.ts';
+import { type FileStat, groupByBot, isFolder, listFolder, readPageStat } from './folder.ts';
 import type { FolderReading } from './folder-reader.ts';
 import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
-import { fileFault } from '../page/fault.ts';
-import { botsFolder, fileName, folderOf, type PagePlace, placeAt } from '../page/layout.ts';
+import { createFileFault } from '../page/fault.ts';
+import { botsFolder, formatFileName, folderOf, type PagePlace, parsePagePath } from '../page/layout.ts';
 import type { PageLimits } from '../page/rules.ts';
-import { isBlob, pageFileOf, readPageFile } from '../page/page-file.ts';
+import { isBlob, parsePageFile, readPageFile } from '../page/page-file.ts';
 import { DelayQueue } from './delay-queue.ts';
 import type { FaultList } from './fault-list.ts';
 import { ServedBots } from './served-bots.ts';
@@ -79,7 +79,7 @@ export class Scanner {
   read(places: Iterable<PagePlace>): void {
     const bots = new Set<BotId>();
     for (const place of places) {
-      this.#served.statsIn(folderOf(place.id)).addUnread(fileName(place));
+      this.#served.statsIn(folderOf(place.id)).addUnread(formatFileName(place));
       bots.add(place.id);
     }
     for (const id of bots) this.#scanBot(id, 'whole');
@@ -87,9 +87,9 @@ export class Scanner {
 
   put(files: ReadonlyMap<PagePlace, Buffer>): void {
     for (const [place, bytes] of files) {
-      this.#served.statsIn(folderOf(place.id)).addUnread(fileName(place));
+      this.#served.statsIn(folderOf(place.id)).addUnread(formatFileName(place));
       const places = this.#placesOf(place.id);
-      const contents = new Map([[fileName(place), bytes]]);
+      const contents = new Map([[formatFileName(place), bytes]]);
       this.#readBot(place.id, places, this.#statsOf(places), 'reload', contents);
     }
   }
@@ -120,10 +120,10 @@ export class Scanner {
       for (const [name, { rule, message }] of misplaced) {
         const path = `${botsFolder}/${folder}/${name}`;
         cache.record(name, stats.get(name), Number.POSITIVE_INFINITY);
-        this.#options.faults.report(path, stats.has(name) ? [fileFault(path, rule, message)] : []);
+        this.#options.faults.report(path, stats.has(name) ? [createFileFault(path, rule, message)] : []);
       }
       for (const [id, places] of bots) {
-        if (places.some((place) => changed.has(fileName(place))))
+        if (places.some((place) => changed.has(formatFileName(place))))
           this.#readBot(id, places, stats, waits ? 'hint' : 'whole');
       }
     }
@@ -136,15 +136,15 @@ export class Scanner {
 
   #scanPath(path: string): void {
     const [folder = ''] = path.split('/');
-    const place = placeAt(`${botsFolder}/${path}`);
+    const place = parsePagePath(`${botsFolder}/${path}`);
     if (place && isFolder(this.#options.root, folder)) this.#scanFile(folder, place);
     else this.scan(folder);
   }
 
   #scanFile(folder: string, place: PagePlace): void {
     const cache = this.#served.statsIn(folder);
-    const name = fileName(place);
-    const stat = statOf(this.#options.root, place);
+    const name = formatFileName(place);
+    const stat = readPageStat(this.#options.root, place);
     if (cache.isRecent(name, stat, Date.now())) this.schedule(folder, name, clockTick);
     else if (cache.differs(name, stat)) this.#scanBot(place.id, 'hint', place);
     this.#served.dropIfEmpty(folder);
@@ -160,15 +160,15 @@ export class Scanner {
   #placesOf(id: BotId, also?: PagePlace): PagePlace[] {
     const folder = folderOf(id);
     const known = [...this.#served.statsIn(folder).names].filter((name) => name.startsWith(`${id}.`));
-    const names = new Set(also ? [...known, fileName(also)] : known);
+    const names = new Set(also ? [...known, formatFileName(also)] : known);
     return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
   }
 
   #statsOf(places: readonly PagePlace[]): Map<string, FileStat> {
     const stats = new Map<string, FileStat>();
     for (const place of places) {
-      const stat = statOf(this.#options.root, place);
-      if (stat) stats.set(fileName(place), stat);
+      const stat = readPageStat(this.#options.root, place);
+      if (stat) stats.set(formatFileName(place), stat);
     }
     return stats;
   }
@@ -189,15 +189,15 @@ export class Scanner {
       if (cache.record(name, stat, now)) this.schedule(folderOf(id), name, clockTick);
     };
     if (reason !== 'reload' && previous && this.#isAsServed(previous, places)) {
-      for (const name of places.map(fileName)) record(name, stats.get(name));
+      for (const name of places.map(formatFileName)) record(name, stats.get(name));
       this.#options.onRead(id);
       return;
     }
     const reads = places.map((place) => {
-      const name = fileName(place);
+      const name = formatFileName(place);
       const stat = stats.get(name);
       const bytes = contents?.get(name);
-      const file = bytes ? pageFileOf(place, bytes, hash) : readPageFile(root, place, hash);
+      const file = bytes ? parsePageFile(place, bytes, hash) : readPageFile(root, place, hash);
       const served = previous?.files.find(({ locale }) => locale === place.locale);
       return { name, stat, file, wait: cache.waitFor(name, stat, file, served, now) };
     });

@@ -1,10 +1,10 @@
 import type { BotId } from '../../bot/id.ts';
 import { type BotIndex, type IndexedBot, MutableBotIndex } from './bot-index.ts';
-import { fingerprintOf } from './folder.ts';
+import { computeFingerprint } from './folder.ts';
 import type { FolderReading } from './folder-reader.ts';
 import { unpackBots } from './packed-bots.ts';
 import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
-import { fileName, folderOf } from '../page/layout.ts';
+import { formatFileName, folderOf } from '../page/layout.ts';
 import type { FaultList } from './fault-list.ts';
 import { StatCache } from './stat-cache.ts';
 
@@ -24,7 +24,7 @@ export class ServedBots {
 
   /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
   statsIn(folder: string): StatCache {
-    this.#index.fill(folder);
+    this.#index.materialise(folder);
     const stats = this.#folders.get(folder) ?? new StatCache();
     this.#folders.set(folder, stats);
     return stats;
@@ -42,12 +42,12 @@ export class ServedBots {
   restore(packed: PackedFolder, onDamage: () => void): void {
     const { folder, size } = packed;
     this.#folders.set(folder, new StatCache());
-    this.#index.expect(folder, size, () => this.#unpack(packed, onDamage));
+    this.#index.registerLazily(folder, size, () => this.#unpack(packed, onDamage));
   }
 
   /** Unpacks a folder that was restored and not needed yet. */
   unpack(folder: string): void {
-    this.#index.fill(folder);
+    this.#index.materialise(folder);
   }
 
   /** Adds a folder that was read. Returns whether one of its files changed so recently that it must be read again. */
@@ -61,7 +61,7 @@ export class ServedBots {
   /** Serves a bot, or none under this id. Returns whether that differs from what was served. */
   replace(id: BotId, bot: IndexedBot | undefined): boolean {
     const previous = this.#index.get(id);
-    if (bot === previous || (bot && previous && isSame(bot, previous))) return false;
+    if (bot === previous || (bot && previous && isSameBot(bot, previous))) return false;
     if (bot) this.#index.set(bot);
     else this.#index.delete(id);
     return true;
@@ -71,7 +71,7 @@ export class ServedBots {
    * Yields every folder for a snapshot. One with faults, or with files that changed just now, is marked to be scanned.
    */
   *snapshot(faults: FaultList): Generator<SnapshotFolder> {
-    const faulty = new Set([...faults.keys()].map(folderOfKey));
+    const faulty = new Set([...faults.keys()].map(toFolder));
     const byFolder = new Map<string, IndexedBot[]>();
     for (const bot of this.#index.all()) {
       const bots = byFolder.get(folderOf(bot.id));
@@ -81,12 +81,14 @@ export class ServedBots {
     for (const [folder, bots] of byFolder) {
       const cache = this.statsIn(folder);
       const entries = bots.map((bot) => {
-        const stats = bot.files.flatMap(({ locale }) => cache.stat(fileName({ id: bot.id, locale })) ?? []);
+        const stats = bot.files.flatMap(
+          ({ locale }) => cache.stat(formatFileName({ id: bot.id, locale })) ?? [],
+        );
         const isSure = stats.length === bot.files.length && !faults.has(bot.id);
         return { bot, stats: isSure ? stats : [] };
       });
       const stats = faulty.has(folder) ? undefined : cache.stats();
-      yield { folder, fingerprint: stats ? fingerprintOf(stats) : '', entries };
+      yield { folder, fingerprint: stats ? computeFingerprint(stats) : '', entries };
     }
   }
 
@@ -96,7 +98,7 @@ export class ServedBots {
       return packed.unpack().map(({ bot, stats }) => {
         for (const [i, { locale }] of bot.files.entries()) {
           const stat = stats[i];
-          const name = fileName({ id: bot.id, locale });
+          const name = formatFileName({ id: bot.id, locale });
           if (stat) cache.record(name, stat, Number.POSITIVE_INFINITY);
           else cache.addUnread(name);
         }
@@ -110,11 +112,11 @@ export class ServedBots {
 }
 
 /** Returns the folder of a key of the fault list: a bot's id, or a path. */
-function folderOfKey(key: string): string {
+function toFolder(key: string): string {
   return key.split('/')[1] ?? folderOf(key as BotId);
 }
 
-function isSame(a: IndexedBot, b: IndexedBot): boolean {
+function isSameBot(a: IndexedBot, b: IndexedBot): boolean {
   return (
     a.digest === b.digest &&
     a.files.length === b.files.length &&

@@ -40,11 +40,11 @@ export async function writeSnapshot(
   limits: PageLimits,
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    await file.write(magicOf(limits));
+    await file.write(formatMagic(limits));
     let count = 0;
     for (const { folder, fingerprint, entries } of folders) {
       const { meta, parts } = packInParts(entries.map(({ bot }) => bot));
-      const stats = entries.map((entry) => entry.stats.map(metaOf));
+      const stats = entries.map((entry) => entry.stats.map(toStatMeta));
       await writeBlock(file, { folder, fingerprint, size: entries.length }, { bots: meta, stats }, parts);
       count += 1;
     }
@@ -65,7 +65,7 @@ export async function readSnapshot(path: string, limits: PageLimits): Promise<Pa
     return undefined;
   }
   try {
-    const expected = Buffer.from(magicOf(limits));
+    const expected = Buffer.from(formatMagic(limits));
     // The records stay; the rest is dropped when a folder is unpacked.
     const memory = new BlockMemory();
     if (!(await readExactly(file, memory, expected.length))?.equals(expected)) return undefined;
@@ -84,7 +84,7 @@ export async function readSnapshot(path: string, limits: PageLimits): Promise<Pa
 
 function unpack(meta: Buffer, blob: Buffer): SnapshotEntry[] {
   const { bots, stats } = JSON.parse(meta.toString()) as BlockMeta;
-  return unpackBots({ meta: bots, blob }).map((bot, i) => ({ bot, stats: (stats[i] ?? []).map(statOf) }));
+  return unpackBots({ meta: bots, blob }).map((bot, i) => ({ bot, stats: (stats[i] ?? []).map(toFileStat) }));
 }
 
 /** The folder of a block. The head of the last block is the number of folders. */
@@ -102,7 +102,7 @@ interface BlockMeta {
 type StatMeta = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number];
 
 /** Identifies the code that made a snapshot, and the limits that its records fit. */
-function magicOf({ categories, languages }: PageLimits): string {
+function formatMagic({ categories, languages }: PageLimits): string {
   return `${magic} ${hash('sha1', JSON.stringify([categories, languages]))}\n`;
 }
 
@@ -110,9 +110,9 @@ function magicOf({ categories, languages }: PageLimits): string {
  * Identifies the format, the code that makes records, and the schemas: a snapshot with another magic is not used. Made
  * at the start, as an update may have replaced the files of the code by the time a snapshot is written.
  */
-const magic = magicOfCode();
+const magic = formatCodeMagic();
 
-function magicOfCode(): string {
+function formatCodeMagic(): string {
   const code = ['../../bot/', '../../lib/', '../../catalogue/'].flatMap((folder) => {
     const url = new URL(folder, import.meta.url);
     return readdirSync(url, { recursive: true, encoding: 'utf8' })
@@ -125,11 +125,11 @@ function magicOfCode(): string {
   return `botshelf snapshot ${hash('sha1', JSON.stringify([code, schemas, definitions]))}`;
 }
 
-function metaOf({ size, mtimeMs, ctimeMs, ino }: FileStat): StatMeta {
+function toStatMeta({ size, mtimeMs, ctimeMs, ino }: FileStat): StatMeta {
   return [size, mtimeMs, ctimeMs, ino];
 }
 
-function statOf([size, mtimeMs, ctimeMs, ino]: StatMeta): FileStat {
+function toFileStat([size, mtimeMs, ctimeMs, ino]: StatMeta): FileStat {
   return { size, mtimeMs, ctimeMs, ino };
 }
 
@@ -147,12 +147,12 @@ async function writeBlock(
   const lengths = [...front.map(({ length }) => length), blob.reduce((sum, { length }) => sum + length, 0)];
   const header = Buffer.alloc(headerSize);
   for (const [i, length] of lengths.entries()) header.writeUInt32LE(length, 4 * i);
-  header.writeUInt32LE(checksum([...front, ...blob]), headerSize - 4);
+  header.writeUInt32LE(computeCrc([...front, ...blob]), headerSize - 4);
   await file.writev([header, ...front, ...blob]);
 }
 
 /** An empty buffer without memory behind it would reset zlib's checksum. */
-function checksum(parts: readonly Uint8Array[]): number {
+function computeCrc(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, part) => (part.length > 0 ? crc32(part, sum) : sum), 0);
 }
 
@@ -175,7 +175,7 @@ async function* readBlocks(file: FileHandle, memory: BlockMemory): AsyncGenerato
       const size = head.length + meta.length + blob.length;
       const isWhole =
         filled >= size && parts.every(({ length }, i) => length === header?.readUInt32LE(4 * i));
-      if (!isWhole || checksum(parts) !== header.readUInt32LE(headerSize - 4)) return;
+      if (!isWhole || computeCrc(parts) !== header.readUInt32LE(headerSize - 4)) return;
       header = filled === size + next.length ? next : undefined;
       reading = header && readBody(file, memory, header);
       yield { head: JSON.parse(head.toString()) as BlockHead | number, meta, blob, isLast: filled === size };
@@ -197,10 +197,10 @@ interface BlockBody {
 }
 
 async function readBody(file: FileHandle, memory: BlockMemory, header: Buffer): Promise<BlockBody> {
-  const part = (of: BlockMemory, i: number): Buffer => of.take(plausible(header.readUInt32LE(4 * i)));
+  const part = (of: BlockMemory, i: number): Buffer => of.take(capLength(header.readUInt32LE(4 * i)));
   const parts = [part(memory, 0), part(memory, 1), part(recordMemory, 2)] as const;
   const next = memory.take(headerSize);
-  return { parts, next, filled: await fill(file, [...parts, next]) };
+  return { parts, next, filled: await fillBuffers(file, [...parts, next]) };
 }
 
 async function readExactly(
@@ -209,16 +209,16 @@ async function readExactly(
   length: number,
 ): Promise<Buffer | undefined> {
   const bytes = memory.take(length);
-  return (await fill(file, [bytes])) === length ? bytes : undefined;
+  return (await fillBuffers(file, [bytes])) === length ? bytes : undefined;
 }
 
 /** No block has more than a gigabyte: a larger length is damaged, and its block is not whole. */
-function plausible(length: number): number {
+function capLength(length: number): number {
   return length > 2 ** 30 ? 0 : length;
 }
 
 /** Fills the buffers one after the other with the next bytes of the file. Returns the number of bytes read. */
-async function fill(file: FileHandle, buffers: readonly Buffer[]): Promise<number> {
+async function fillBuffers(file: FileHandle, buffers: readonly Buffer[]): Promise<number> {
   const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
   let filled = 0;
   let rest = buffers;
@@ -226,13 +226,13 @@ async function fill(file: FileHandle, buffers: readonly Buffer[]): Promise<numbe
     const { bytesRead } = await file.readv(rest);
     if (bytesRead === 0) break;
     filled += bytesRead;
-    rest = behind(rest, bytesRead);
+    rest = skipBytes(rest, bytesRead);
   }
   return filled;
 }
 
 /** Returns the buffers without their first `bytes` bytes. */
-function behind(buffers: readonly Buffer[], bytes: number): Buffer[] {
+function skipBytes(buffers: readonly Buffer[], bytes: number): Buffer[] {
   let skip = bytes;
   return buffers.flatMap((buffer) => {
     const left = buffer.subarray(Math.min(skip, buffer.length));

@@ -1,5 +1,5 @@
 import type { IndexedFile } from './bot-index.ts';
-import { sameStat, type FileStat } from './folder.ts';
+import { isSameFileStat, type FileStat } from './folder.ts';
 import type { PageFile } from '../page/page-file.ts';
 
 /**
@@ -32,7 +32,7 @@ export class StatCache {
   differs(name: string, stat: FileStat | undefined): boolean {
     const known = this.#files.get(name);
     if (known === undefined || stat === undefined) return known !== undefined || stat !== undefined;
-    return known.unsure === true || !sameStat(known, stat);
+    return known.unsure === true || !isSameFileStat(known, stat);
   }
 
   /**
@@ -41,7 +41,7 @@ export class StatCache {
   isRecent(name: string, stat: FileStat | undefined, now: number): boolean {
     const known = this.#files.get(name);
     if (known?.unsure !== true || known.missingSince !== undefined || stat === undefined) return false;
-    return sameStat(known, stat) && isWithinTick(stat, now);
+    return isSameFileStat(known, stat) && isWithinTick(stat, now);
   }
 
   /**
@@ -58,10 +58,10 @@ export class StatCache {
   ): number {
     if (stat === undefined || file === undefined) {
       const since = this.#files.get(name)?.missingSince ?? now;
-      return since + gone - now;
+      return since + missingAfterMs - now;
     }
     const age = now - stat.mtimeMs;
-    return file.tail === served?.tail || age < 0 ? 0 : quiet - age;
+    return file.tail === served?.tail || age < 0 ? 0 : settledAfterMs - age;
   }
 
   /** Records that a file was found at `now`, or was missing, and has to be read later. */
@@ -118,10 +118,10 @@ function isWithinTick({ mtimeMs, ctimeMs }: FileStat, now: number): boolean {
 const never: FileStat = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };
 
 /** Milliseconds without a change after which a file counts as written to its end. */
-const quiet = 400;
+const settledAfterMs = 400;
 
 /** Milliseconds after which a missing file counts as removed. */
-const gone = 100;
+const missingAfterMs = 100;
 
 /** Milliseconds: file times advance in steps, and two changes within one may have the same time. */
 export const clockTick = 50;

@@ -36,10 +36,10 @@ export function watchFolders(bots: string, listener: WatchListener): Watch {
         listener.onFault(fault);
       },
     });
-  let inode = inodeOf(bots);
+  let inode = readFolderInode(bots);
   let watches = start();
   const guard = setInterval(() => {
-    const now = inodeOf(bots);
+    const now = readFolderInode(bots);
     if (now === undefined) {
       inode = undefined;
       listener.onFault(`${basename(bots)}/ is gone: put it back`);
@@ -103,7 +103,7 @@ class FolderWatches {
   #follow(name: string): void {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
-    const isThere = isFolderName(name) && inodeOf(join(this.#bots, name)) !== undefined;
+    const isThere = isFolderName(name) && readFolderInode(join(this.#bots, name)) !== undefined;
     if (this.#top.closed || !isThere) return;
     try {
       const watcher = watchFolder(join(this.#bots, name), (event, file) => {
@@ -128,19 +128,19 @@ class FolderWatches {
 
   #fail(error: unknown): void {
     this.#isWorking = false;
-    this.#listener.onFault(adviceFor(error));
+    this.#listener.onFault(describeWatchError(error));
   }
 }
 
 /** Milliseconds after which a watcher that does not work is started again. */
 const retryDelay = 5000;
 
-function inodeOf(path: string): number | undefined {
+function readFolderInode(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() ? stat.ino : undefined;
 }
 
-function adviceFor(error: unknown): string {
+function describeWatchError(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ENOSPC') return 'the limit of inotify watches is reached: raise fs.inotify.max_user_watches';
   if (code === 'EMFILE')
@@ -163,7 +163,7 @@ class HintCounter {
     if (this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#count >= overflow) this.#onOverflow();
+      if (this.#count >= maxEvents) this.#onOverflow();
       this.#count = 0;
     }, 1000);
     this.#timer.unref();
@@ -175,4 +175,4 @@ class HintCounter {
 }
 
 /** The kernel queues 16,384 events by default; one save is three of them. */
-const overflow = 8000;
+const maxEvents = 8000;

@@ -2,16 +2,16 @@ import { existsSync, statSync } from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../lib/errors.ts';
-import { type DoctorCheck, failure, fine, type Outcome, outcomeOf, warning } from './results.ts';
+import { type DoctorCheck, failure, fine, type Outcome, toOutcome, warning } from './results.ts';
 
 /** What is written stays: the disks of the clone and of `var/` sync, and tell names by their capitals. */
 export const checkFileSystem: DoctorCheck = async ({ config, repositoryOpener }) => {
   const repository = await repositoryOpener.open().catch(() => undefined);
   const clone = repository?.gitDir ?? config.catalogue;
   const found: string[] = [];
-  for (const path of [clone, existingPart(config.var)]) {
+  for (const path of [clone, findExistingFolder(config.var)]) {
     const { type } = await statfs(path);
-    const outcome = fileSystemOutcome(path, type);
+    const outcome = assessFileSystem(path, type);
     if (outcome.state !== 'ok') return outcome;
     const started = performance.now();
     try {
@@ -30,7 +30,7 @@ export const checkFileSystem: DoctorCheck = async ({ config, repositoryOpener })
 };
 
 /** @param type the kind of the file system, as statfs has it */
-export function fileSystemOutcome(path: string, type: number): Outcome {
+export function assessFileSystem(path: string, type: number): Outcome {
   const kind = kinds.get(type);
   if (kind === undefined) return fine(path);
   if (kind === 'memory')
@@ -71,35 +71,35 @@ function ignoresCase(gitDir: string): boolean {
 }
 
 /** Returns the folder, or the nearest one above it that exists. */
-function existingPart(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
+function findExistingFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : findExistingFolder(dirname(folder));
 }
 
 /** There is room for commits, the journal and pictures. */
 export const checkSpace: DoctorCheck = async ({ config }) => {
-  const places = [config.catalogue, existingPart(config.var)];
-  const outcomes = await Promise.all(places.map(async (path) => spaceOutcome(path, await statfs(path))));
+  const places = [config.catalogue, findExistingFolder(config.var)];
+  const outcomes = await Promise.all(places.map(async (path) => assessSpace(path, await statfs(path))));
   return (
     outcomes.find(({ state }) => state === 'error') ??
     outcomes.find(({ state }) => state === 'warning') ??
     outcomes[0] ??
-    outcomeOf('error', 'no disk was found')
+    toOutcome('error', 'no disk was found')
   );
 };
 
 /** @param disk as statfs returns it */
-export function spaceOutcome(
+export function assessSpace(
   path: string,
   disk: Readonly<Record<'bavail' | 'bsize' | 'files' | 'ffree', number>>,
 ): Outcome {
   const free = disk.bavail * disk.bsize;
   const room = `${path} has ${(free / 2 ** 30).toFixed(1)} GiB free`;
   const fix = 'make room, or move the clone or BOTSHELF_VAR to a larger disk';
-  if (free < leastBytes) return failure(room, fix);
-  if (disk.files > 0 && disk.ffree < leastFiles)
+  if (free < minFreeBytes) return failure(room, fix);
+  if (disk.files > 0 && disk.ffree < minFreeFiles)
     return failure(`${path} has room for ${disk.ffree} more files only`, fix);
-  return free < 10 * leastBytes ? warning(room, fix) : fine(room);
+  return free < 10 * minFreeBytes ? warning(room, fix) : fine(room);
 }
 
-const leastBytes = 100 * 2 ** 20;
-const leastFiles = 10_000;
+const minFreeBytes = 100 * 2 ** 20;
+const minFreeFiles = 10_000;

@@ -1,8 +1,8 @@
 import { readConfig } from '../../app/config.ts';
 import { RepositoryOpener } from '../../git/repository.ts';
 import { readVersion } from '../../app/version.ts';
-import { checkFiles, checkPictures, checkSettings } from './content-checks.ts';
-import { type DoctorCheck, runChecks, exitCodeOf, printResults } from './results.ts';
+import { checkFiles, checkImages, checkSettings } from './content-checks.ts';
+import { type DoctorCheck, runChecks, toExitCode, printResults } from './results.ts';
 import { checkFileSystem, checkSpace } from './disk-checks.ts';
 import { checkClone, checkGit, checkLocks } from './git-checks.ts';
 import { checkOpenFiles, checkWatches } from './limit-checks.ts';
@@ -30,7 +30,7 @@ const checks: Readonly<Record<string, DoctorCheck>> = {
   journal: checkJournal,
   state: checkState,
   files: checkFiles,
-  pictures: checkPictures,
+  pictures: checkImages,
   login: checkLogin,
 };
 
@@ -50,7 +50,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
   process.stdout.write(
     json ? `${JSON.stringify({ ...readVersion(), checks: results }, null, 2)}\n` : printResults(results),
   );
-  process.exitCode = exitCodeOf(results);
+  process.exitCode = toExitCode(results);
   // A check that was given up may still hold the process, such as one that reads a disk that hangs.
   if (performance.now() - started > secondsPerCheck * 1000) setTimeout(() => process.exit(), 1000).unref();
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { listTop } from '../../catalogue/store/folder.ts';
-import { connectionLimit } from '../../http/server.ts';
+import { computeMaxConnections } from '../../http/server.ts';
 import { type DoctorCheck, fine, failure, type Outcome, warning } from './results.ts';
-import { counted } from '../../lib/counted.ts';
+import { formatCount } from '../../lib/counted.ts';
 
 /** The kernel lets the service watch every folder of the catalogue. */
 export const checkWatches: DoctorCheck = ({ config }) => {
@@ -11,7 +11,7 @@ export const checkWatches: DoctorCheck = ({ config }) => {
     return watchOutcome(folders, readLimit('max_user_watches'), readLimit('max_user_instances'));
   } catch {
     return fine(
-      `not checked: this machine has no limits of inotify; the catalogue has ${counted(folders, 'folder')}`,
+      `not checked: this machine has no limits of inotify; the catalogue has ${formatCount(folders, 'folder')}`,
     );
   }
 };
@@ -22,7 +22,7 @@ function readLimit(name: string): number {
 
 /** @param watches what one user may watch @param instances how many watchers one user may have */
 export function watchOutcome(folders: number, watches: number, instances: number): Outcome {
-  const limits = `${counted(folders, 'folder')} to watch, and this user may watch ${watches} with ${counted(instances, 'watcher')}`;
+  const limits = `${formatCount(folders, 'folder')} to watch, and this user may watch ${watches} with ${formatCount(instances, 'watcher')}`;
   const fix = `sysctl -w fs.inotify.max_user_watches=${Math.max(524_288, folders * 4)} fs.inotify.max_user_instances=${Math.max(128, instances)}`;
   if (watches < folders + 1 || instances < 1) return failure(limits, fix);
   // Other programs of the user watch too.
@@ -30,11 +30,11 @@ export function watchOutcome(folders: number, watches: number, instances: number
 }
 
 /** There are descriptors for the connections of a busy hour. */
-export const checkOpenFiles: DoctorCheck = () => openFilesOutcome(connectionLimit());
+export const checkOpenFiles: DoctorCheck = () => openFilesOutcome(computeMaxConnections());
 
 /** @param connections how many the limit on open files leaves room for */
 export function openFilesOutcome(connections: number): Outcome {
-  const reason = `the limit on open files leaves room for ${counted(connections, 'connection')}`;
+  const reason = `the limit on open files leaves room for ${formatCount(connections, 'connection')}`;
   return connections < fewConnections
     ? warning(reason, 'LimitNOFILE=65536 in the unit, or ulimit -n 65536')
     : fine(reason);

@@ -1,17 +1,17 @@
 import { readOrigin } from '../../git/origin.ts';
-import { withoutCredentials } from '../../git/process/git-error.ts';
+import { removeCredentials } from '../../git/process/git-error.ts';
 import { readHead, readRef, stateRef } from '../../git/refs.ts';
 import type { Repository } from '../../git/repository.ts';
-import { remoteNotice } from '../../app/remote-notice.ts';
-import { remoteMessage } from '../../sync/remote-error.ts';
-import { failure, fine, inClone, type Outcome, outcomeOf, type DoctorContext, warning } from './results.ts';
+import { createRemoteNotice } from '../../app/remote-notice.ts';
+import { describeRemoteError } from '../../sync/remote-error.ts';
+import { failure, fine, inClone, type Outcome, toOutcome, type DoctorContext, warning } from './results.ts';
 
 /** The remote can be read, and has the branch. */
 export const checkRemote = inClone(async (repository, context) => {
   const { config, repositoryOpener } = context;
   if (config.remote === null) {
-    const notice = remoteNotice(config, await readOrigin(repositoryOpener));
-    return notice === null ? fine('none is set') : warning(...reasonAndFix(notice));
+    const notice = createRemoteNotice(config, await readOrigin(repositoryOpener));
+    return notice === null ? fine('none is set') : warning(...splitNotice(notice));
   }
   const own = repository.branch().replace('refs/heads/', '');
   const { remote } = config.remote;
@@ -31,7 +31,7 @@ export const checkRemote = inClone(async (repository, context) => {
   return defaultBranch === undefined
     ? warning(
         `it can be read, but has no branch ${branch}`,
-        `git push ${withoutCredentials(remote)} ${branch}`,
+        `git push ${removeCredentials(remote)} ${branch}`,
       )
     : failure(
         `it can be read, but has no branch ${branch}; its default branch is ${defaultBranch}`,
@@ -39,7 +39,7 @@ export const checkRemote = inClone(async (repository, context) => {
       );
 });
 
-function reasonAndFix(notice: string): [string, string] {
+function splitNotice(notice: string): [string, string] {
   const [reason = '', fix = ''] = notice.split('; ');
   return [reason, fix];
 }
@@ -73,7 +73,7 @@ async function runRemote(
     return await repository.run(args, { timeLimit: 30, signal });
   } catch (error) {
     return failure(
-      remoteMessage(error),
+      describeRemoteError(error),
       'check the address, the network and the deploy key as the service\'s user; see "Access to the Git server" in docs/several-machines.md',
     );
   }
@@ -95,13 +95,13 @@ export const checkClock = inClone(async (repository, { config, signal }) => {
   }).catch(() => undefined);
   const date = Date.parse(response?.headers.get('date') ?? '');
   if (Number.isNaN(date)) return fine('not checked: the remote sends no date');
-  return clockOutcome((sent + Date.now()) / 2 - date);
+  return assessClock((sent + Date.now()) / 2 - date);
 });
 
 /** @param ahead milliseconds by which this clock is ahead of that of the remote, which has whole seconds */
-export function clockOutcome(ahead: number): Outcome {
+export function assessClock(ahead: number): Outcome {
   const seconds = Math.round(Math.abs(ahead) / 1000);
   if (seconds <= 2) return fine('it agrees with that of the remote');
   const reason = `it is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the remote`;
-  return outcomeOf(seconds > 60 ? 'error' : 'warning', `${reason}: timedatectl set-ntp true`);
+  return toOutcome(seconds > 60 ? 'error' : 'warning', `${reason}: timedatectl set-ntp true`);
 }

@@ -51,7 +51,7 @@ export function failure(reason: string, fix: string): Outcome {
 }
 
 /** Returns the outcome for a message such as `the disk is full: make room`, whose last part says what to do. */
-export function outcomeOf(state: 'warning' | 'error', message: string): Outcome {
+export function toOutcome(state: 'warning' | 'error', message: string): Outcome {
   const colon = message.lastIndexOf(': ');
   return colon === -1
     ? { state, reason: message, fix: 'see docs/production.md' }
@@ -77,7 +77,7 @@ export async function runChecks(
     const work = async (): Promise<Outcome> => await check(context);
     const outcome = work().catch((error: unknown) =>
       codeOf(error) === undefined
-        ? outcomeOf('error', messageOf(error))
+        ? toOutcome('error', messageOf(error))
         : failure(
             messageOf(error),
             'let BOTSHELF_CATALOGUE and BOTSHELF_VAR name folders that this user can read',
@@ -89,7 +89,7 @@ export async function runChecks(
 }
 
 /** Returns the exit code: 0 where all is well, 1 for warnings, 2 for errors. */
-export function exitCodeOf(results: readonly DoctorResult[]): 0 | 1 | 2 {
+export function toExitCode(results: readonly DoctorResult[]): 0 | 1 | 2 {
   if (results.some(({ state }) => state === 'error')) return 2;
   return results.some(({ state }) => state === 'warning') ? 1 : 0;
 }

@@ -1,46 +1,46 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOf } from '../../lib/base-url.ts';
+import { formatAddress } from '../../lib/base-url.ts';
 import type { Config } from '../../app/config.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { nameOfVersion, readVersion, type Version } from '../../app/version.ts';
-import { type DoctorCheck, failure, fine, type Outcome, outcomeOf, warning } from './results.ts';
+import { formatVersion, readVersion, type Version } from '../../app/version.ts';
+import { type DoctorCheck, failure, fine, type Outcome, toOutcome, warning } from './results.ts';
 
 /** The service runs, is ready and is the program that is installed. */
 export const checkService: DoctorCheck = async ({ config, signal }) => {
-  const address = localAddress(config);
+  const address = toLocalAddress(config);
   if (address === null) return fine('not checked: PORT is 0, so its address is not known');
   const health = await read(`${address}/healthz`, signal);
   if (health instanceof Error)
-    return warning(`no service responds at ${address} (${messageOf(health)})`, serviceCommand('start'));
-  const running = healthIn(health);
+    return warning(`no service responds at ${address} (${messageOf(health)})`, findServiceCommand('start'));
+  const running = parseHealth(health);
   if (running === undefined)
     return failure(`another program responds at ${address}`, 'stop it, or set PORT to another port');
   const installed = readVersion();
-  const ready = readinessIn(await read(`${address}/readyz`, signal));
+  const ready = parseReadiness(await read(`${address}/readyz`, signal));
   if (ready === undefined)
     return failure(`${address}/readyz does not respond`, 'look at the log of the service');
   if (!ready.ready)
     return failure(
-      `it is not ready (${missingParts(ready)})`,
+      `it is not ready (${listMissingParts(ready)})`,
       'wait a moment, or look at the log of the service',
     );
-  if (nameOfVersion(running) !== nameOfVersion(installed))
+  if (formatVersion(running) !== formatVersion(installed))
     return warning(
-      `${nameOfVersion(running)} runs, and ${nameOfVersion(installed)} is installed`,
-      serviceCommand('restart'),
+      `${formatVersion(running)} runs, and ${formatVersion(installed)} is installed`,
+      findServiceCommand('restart'),
     );
-  const wrong = sentences(ready);
+  const wrong = formatParts(ready);
   return wrong === ''
-    ? fine(`${nameOfVersion(running)} is ready at ${address}`)
-    : outcomeOf('warning', wrong);
+    ? fine(`${formatVersion(running)} is ready at ${address}`)
+    : toOutcome('warning', wrong);
 };
 
 /**
  * Returns the command that starts the service, or stops and starts it.
  * @param folders where units are
  */
-export function serviceCommand(verb: 'start' | 'restart', folders = unitFolders): string {
+export function findServiceCommand(verb: 'start' | 'restart', folders = unitFolders): string {
   const hasUnit = folders.some((folder) => existsSync(join(folder, 'botshelf.service')));
   if (hasUnit) return `systemctl ${verb} botshelf`;
   return verb === 'start' ? 'botshelf serve' : 'stop it, then botshelf serve';
@@ -50,13 +50,13 @@ const unitFolders: readonly string[] = ['/etc/systemd/system', '/usr/lib/systemd
 
 /** The proxy's headers are believed where there is a proxy, and only there. */
 export const checkProxy: DoctorCheck = async ({ config, signal }) => {
-  const address = localAddress(config);
-  const ready = address === null ? undefined : readinessIn(await read(`${address}/readyz`, signal));
-  return proxyOutcome(config, ready?.parts['address']?.faults[0]);
+  const address = toLocalAddress(config);
+  const ready = address === null ? undefined : parseReadiness(await read(`${address}/readyz`, signal));
+  return assessProxy(config, ready?.parts['address']?.faults[0]);
 };
 
 /** @param notice what a running service says of requests that came through a proxy */
-export function proxyOutcome(
+export function assessProxy(
   { host, baseUrl, trustProxy }: Pick<Config, 'host' | 'baseUrl' | 'trustProxy'>,
   notice?: string,
 ): Outcome {
@@ -84,9 +84,9 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
       `${baseUrl} cannot be reached from here (${messageOf(seen)})`,
       'check its DNS entry, the certificate and the proxy',
     );
-  const local = localAddress(config);
-  const own = local === null ? undefined : healthIn(await read(`${local}/healthz`, signal));
-  const there = healthIn(seen);
+  const local = toLocalAddress(config);
+  const own = local === null ? undefined : parseHealth(await read(`${local}/healthz`, signal));
+  const there = parseHealth(seen);
   if (there !== undefined)
     return own === undefined || own.instance === there.instance
       ? fine(`${baseUrl} leads to ${own ? 'this service' : 'a Botshelf'}`)
@@ -95,7 +95,7 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
           'check the address that the proxy forwards to; with several machines behind it this is as it should be',
         );
   // The proxy may keep probes to itself, and with a port of their own they are not public.
-  const address = serverIn(await read(`${baseUrl}/api/openapi.json`, signal));
+  const address = parseServer(await read(`${baseUrl}/api/openapi.json`, signal));
   if (address === baseUrl) return fine(`${baseUrl} leads to a Botshelf with this base address`);
   return address === undefined
     ? failure(`${baseUrl} leads to something else`, 'check the address that the proxy forwards to')
@@ -106,11 +106,11 @@ export const checkBaseAddress: DoctorCheck = async ({ config, signal }) => {
 };
 
 /** Returns where probes of this machine's service respond; null where that is not known. */
-function localAddress({ host, port, probePort }: Config): string | null {
+function toLocalAddress({ host, port, probePort }: Config): string | null {
   const known = probePort ?? port;
   if (known === 0) return null;
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return addressOf(own, known);
+  return formatAddress(own, known);
 }
 
 function isLoopback(host: string): boolean {
@@ -134,8 +134,8 @@ interface RunningService extends Version {
   readonly instance: string;
 }
 
-function healthIn(value: unknown): RunningService | undefined {
-  const { ok, version, commit, instance } = objectIn(value);
+function parseHealth(value: unknown): RunningService | undefined {
+  const { ok, version, commit, instance } = toObject(value);
   return ok === true && typeof version === 'string' && typeof instance === 'string'
     ? { version, commit: typeof commit === 'string' ? commit : null, instance }
     : undefined;
@@ -148,15 +148,15 @@ interface Readiness {
   >;
 }
 
-function readinessIn(value: unknown): Readiness | undefined {
-  const { ready, parts } = objectIn(value);
+function parseReadiness(value: unknown): Readiness | undefined {
+  const { ready, parts } = toObject(value);
   return typeof ready === 'boolean' && typeof parts === 'object'
     ? { ready, parts: parts as Readiness['parts'] }
     : undefined;
 }
 
 /** Returns which parts of a service are not ready, and why where they say so. */
-function missingParts({ parts }: Readiness): string {
+function listMissingParts({ parts }: Readiness): string {
   return Object.entries(parts)
     .filter(([, part]) => part?.ready === false)
     .map(([name, part]) => [`the ${name} is not loaded yet`, ...(part?.faults ?? [])].join(', '))
@@ -164,7 +164,7 @@ function missingParts({ parts }: Readiness): string {
 }
 
 /** Returns what does not work in the parts of a service; the address and the remote have checks of their own. */
-function sentences({ parts }: Readiness): string {
+function formatParts({ parts }: Readiness): string {
   return Object.entries(parts)
     .filter(([name]) => name !== 'address' && name !== 'remote')
     .flatMap(([, part]) => part?.faults ?? [])
@@ -172,12 +172,12 @@ function sentences({ parts }: Readiness): string {
 }
 
 /** Returns the public address that an OpenAPI document names. */
-function serverIn(value: unknown): string | undefined {
-  const { servers } = objectIn(value);
-  const { url } = objectIn(Array.isArray(servers) ? servers[0] : undefined);
+function parseServer(value: unknown): string | undefined {
+  const { servers } = toObject(value);
+  const { url } = toObject(Array.isArray(servers) ? servers[0] : undefined);
   return typeof url === 'string' ? url : undefined;
 }
 
-function objectIn(value: unknown): Readonly<Record<string, unknown>> {
+function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -1,4 +1,4 @@
-import { blobId, type HashName } from '../objects/object-id.ts';
+import { computeBlobId, type HashName } from '../objects/object-id.ts';
 import type { Subject } from './commit-message.ts';
 import type { FileChange, GitFile } from '../file-change.ts';
 
@@ -61,7 +61,7 @@ export function planBatch(
     const text = texts.get(path) ?? null;
     if (text === null || text === old) continue;
     const content = Buffer.from(text);
-    const after = { mode: file?.mode ?? '100644', id: blobId(content, algorithm) };
+    const after = { mode: file?.mode ?? '100644', id: computeBlobId(content, algorithm) };
     changes.push({ path, before: file, after });
     contents.set(path, content);
   }

@@ -7,12 +7,12 @@ import type { Repository } from '../repository.ts';
 import { type BatchPlan, type TextEdit, planBatch } from './batch-plan.ts';
 import { inspect, type Inspection, prepareCheckout } from './checkout.ts';
 import { commitMessage } from './commit-message.ts';
-import { importCommit, packFolder } from './fast-import.ts';
+import { importCommit, toPackFolder } from './fast-import.ts';
 import type { CommitEvents } from '../commit-events.ts';
 import { diffTrees, type FileChange } from '../file-change.ts';
 import { IntentLog } from './intent-log.ts';
-import { foldersOfRef, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
-import { currentFile, readTipEntries } from './tip-files.ts';
+import { listRefFolders, readRef, UnknownOutcomeError, updateRefs } from '../refs.ts';
+import { readCurrentFile, readTipEntries } from './tip-files.ts';
 import { OutdatedPaths, type OutdatedPathsOptions } from './outdated-paths.ts';
 
 /** A move of the branch to an existing commit, such as a merge. */
@@ -72,7 +72,7 @@ export class BranchWriter {
     const [entries, inspection] = await Promise.all([readTipEntries(repository, tip, paths), looking]);
     const files = paths.map((path) => {
       const entry = entries.get(path) ?? null;
-      return [path, currentFile(path, entry, inspection, outdated.failureOf(path))] as const;
+      return [path, readCurrentFile(path, entry, inspection, outdated.failureOf(path))] as const;
     });
     const plan = planBatch(edits, new Map(files), repository.hash);
     const { changes, contents } = plan;
@@ -152,8 +152,8 @@ export class BranchWriter {
     await outdated.retry(changes.map(({ path }) => path));
     if (!contents) commits.publish(event);
     const durabilityError = await this.#confirm([
-      packFolder(repository),
-      ...foldersOfRef(repository, branch),
+      toPackFolder(repository),
+      ...listRefFolders(repository, branch),
     ]);
     return { commit, durabilityError };
   }

@@ -116,7 +116,7 @@ export function prepareCheckout(
   const first = stagedFiles;
   stagedFiles += steps.length;
 
-  const indexing = entries.length > 0 ? errorOf(copyIndex(repository, entries)) : undefined;
+  const indexing = entries.length > 0 ? catchError(copyIndex(repository, entries)) : undefined;
   const staging = forEach(steps, async (step, i) => {
     const { change, seen } = step;
     const { path, after } = change;
@@ -149,7 +149,7 @@ export function prepareCheckout(
         if (step.change.after !== null) await place(step, i);
       });
       failpoint('checkout.before-index');
-      const failure = (await indexing) ?? (indexing && (await errorOf(swapIndex(repository))));
+      const failure = (await indexing) ?? (indexing && (await catchError(swapIndex(repository))));
       if (failure !== undefined) for (const change of entries) reject(change, failure);
       return outdated;
     },
@@ -165,7 +165,7 @@ let stagedFiles = 0;
 const edited = 'has uncommitted edits: commit or discard them';
 
 /** Returns what `work` throws, if anything. */
-async function errorOf(work: Promise<void>): Promise<unknown> {
+async function catchError(work: Promise<void>): Promise<unknown> {
   return await work.then(
     () => undefined,
     (error: unknown) => error,

@@ -15,8 +15,8 @@ export function commitMessage(subjects: readonly Subject[]): string {
   const [first] = bots;
   const lines =
     bots.length === 1 && first
-      ? [`Update ${describe(first)}`]
-      : [`Update ${bots.length} bots`, '', ...bots.map((bot) => `- ${describe(bot)}`)];
+      ? [`Update ${formatChange(first)}`]
+      : [`Update ${bots.length} bots`, '', ...bots.map((bot) => `- ${formatChange(bot)}`)];
   return `${[...lines, '', ...bots.map(({ id }) => `Bot: ${id}`)].join('\n')}\n`;
 }
 
@@ -29,12 +29,12 @@ function mergeByBot(subjects: readonly Subject[]): Map<string, Subject> {
   return bots;
 }
 
-function describe({ name, id, keys }: Subject): string {
-  return `${oneLine(name)} (${id}): ${keys.join(', ')}`;
+function formatChange({ name, id, keys }: Subject): string {
+  return `${toOneLine(name)} (${id}): ${keys.join(', ')}`;
 }
 
 /** A name with line breaks could end the subject and forge trailers; control and bidi characters mislead. */
-function oneLine(name: string): string {
+function toOneLine(name: string): string {
   const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
 }

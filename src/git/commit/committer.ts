@@ -5,8 +5,8 @@ import { LogThrottle } from '../../lib/log-throttle.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { cleanUpAfterCrash, canRetry } from '../locks/stale-locks.ts';
-import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
+import { cleanUpAfterCrash, prepareRetry } from '../locks/stale-locks.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 import type { TextEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 import type { OutdatedPath } from './checkout.ts';
@@ -60,7 +60,7 @@ export class Committer {
     try {
       await this.#queue.run(async () => await this.#open());
     } catch (error) {
-      log.warn({ err: error }, unavailableBecause(error).message);
+      log.warn({ err: error }, toUnavailableError(error).message);
     }
   }
 
@@ -91,11 +91,11 @@ export class Committer {
     prepare: (repository: Repository, tip: string) => Promise<BranchMove | undefined>,
   ): Promise<string> {
     const repository = await this.#options.repositoryOpener.open();
-    let tip = await tipOf(repository);
+    let tip = await readTip(repository);
     let move = await prepare(repository, tip);
     const work = async (writer: BranchWriter): Promise<string> => {
       ensureNoOperation(writer.repository);
-      const now = await tipOf(writer.repository);
+      const now = await readTip(writer.repository);
       if (now !== tip) move = await prepare(writer.repository, (tip = now));
       if (move === undefined) return tip;
       await writer.moveBranch(tip, move);
@@ -122,8 +122,8 @@ export class Committer {
       const edits = batch.map(({ edit }) => edit);
       finishBatch(batch, await this.#locked(async (writer) => await writer.commitBatch(edits)));
     } catch (error) {
-      const unavailable = unavailableBecause(error);
-      if (this.#reasons.begins(unavailable.message))
+      const unavailable = toUnavailableError(error);
+      if (this.#reasons.shouldLog(unavailable.message))
         this.#options.log.error({ err: error }, unavailable.message);
       for (const { reject } of batch) reject(unavailable);
     }
@@ -155,7 +155,7 @@ export class Committer {
           try {
             return await work(writer);
           } catch (error) {
-            if (attempt >= attempts || !(await this.#canRetry(writer, error))) throw error;
+            if (attempt >= maxAttempts || !(await this.#prepareRetry(writer, error))) throw error;
             this.#options.log.debug({ attempt }, `retrying a commit: ${String(error)}`);
           }
         }
@@ -165,11 +165,11 @@ export class Committer {
     }
   }
 
-  /** Returns whether to retry: the branch has moved, git was killed and its locks are removed, or the index is rebuilt. */
-  async #canRetry({ repository, outdated }: BranchWriter, error: unknown): Promise<boolean> {
+  /** Removes stale locks or repairs the index. Returns whether to retry: that was done, or the branch has moved. */
+  async #prepareRetry({ repository, outdated }: BranchWriter, error: unknown): Promise<boolean> {
     if (error instanceof RefConflictError) return true;
     const cause = error instanceof WritesUnavailableError ? error.cause : error;
-    if (await canRetry(repository, cause, this.#options.log)) return true;
+    if (await prepareRetry(repository, cause, this.#options.log)) return true;
     return cause instanceof GitError && (await outdated.repairIndex().catch(() => false));
   }
 
@@ -254,10 +254,10 @@ function finishBatch(batch: readonly QueuedEdit[], { outcomes, commit, durabilit
 const batchSize = 1000;
 
 /** Attempts while the branch moves or git is killed: scripts of people commit fast, too. */
-const attempts = 30;
+const maxAttempts = 30;
 
 /** @throws {WritesUnavailableError} */
-async function tipOf(repository: Repository): Promise<string> {
+async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
   return tip;

@@ -30,7 +30,7 @@ export interface RefCommit extends Pick<NewCommit, 'files' | 'message'> {
 
 /**
  * Makes a commit and moves its ref with one `git fast-import`, without work tree and index, and returns the commit's
- * id. Its objects and the ref are on disk; the names of new files in `packFolder` and `foldersOfRef` may not be yet. A
+ * id. Its objects and the ref are on disk; the names of new files in `toPackFolder` and `listRefFolders` may not be yet. A
  * commit counts as made where git fails after it has moved the ref.
  * @throws {RefConflictError} when the ref is not at `onto`: nothing has changed
  * @throws {GitError} when git fails for another reason: nothing has changed
@@ -72,16 +72,16 @@ export async function importHistory(
   for (const { time, message, files } of commits) {
     parts.push(
       `commit ${ref}\ncommitter ${repository.identity} ${time} +0000\n`,
-      ...data(Buffer.from(message)),
+      ...formatData(Buffer.from(message)),
     );
     for (const [path, text] of files)
-      parts.push(`M 100644 inline ${quotePath(path)}\n`, ...data(Buffer.from(text)));
+      parts.push(`M 100644 inline ${quotePath(path)}\n`, ...formatData(Buffer.from(text)));
   }
-  await repository.run(fastImport, { input: inBytes([...parts, 'done\n']) });
+  await repository.run(fastImport, { input: toBytes([...parts, 'done\n']) });
 }
 
 /** Returns the folder in which an import makes new files. */
-export function packFolder({ commonDir }: Repository): string {
+export function toPackFolder({ commonDir }: Repository): string {
   return join(commonDir, 'objects/pack');
 }
 
@@ -91,12 +91,12 @@ export async function writeCommit(repository: Repository, commit: NewCommit): Pr
   // The ref is reset before the end of the input: only objects are written.
   const input = commitStream('refs/botshelf/writing', commit, committer, 'reset refs/botshelf/writing\n\n');
   const id = (await repository.run(fastImport, { input })).trim();
-  await fsyncFolders(await objectFolders(repository));
+  await fsyncFolders(await listObjectFolders(repository));
   return id;
 }
 
 /** Returns the folders in which any git makes new objects: a merged tree is not in a pack. */
-async function objectFolders({ commonDir }: Repository): Promise<string[]> {
+async function listObjectFolders({ commonDir }: Repository): Promise<string[]> {
   const objects = join(commonDir, 'objects');
   const names = (await readdir(objects)).filter((name) => /^(?:[0-9a-f]{2}|pack)$/.test(name));
   return [...names.map((name) => join(objects, name)), objects];
@@ -127,7 +127,7 @@ function commitStream(
   const [first, ...others] = parents;
   const parts: (string | Buffer)[] = [
     `commit ${ref}\nmark :1\ncommitter ${committer}\n`,
-    ...data(Buffer.from(message)),
+    ...formatData(Buffer.from(message)),
     first === undefined ? '' : `from ${first}\n`,
     ...others.map((parent) => `merge ${parent}\n`),
     tree === undefined ? '' : `M 040000 ${tree} \n`,
@@ -137,18 +137,18 @@ function commitStream(
   for (const [path, file] of inOrder) {
     const name = quotePath(path);
     if (file === null) parts.push(`D ${name}\n`);
-    else if ('content' in file) parts.push(`M ${file.mode} inline ${name}\n`, ...data(file.content));
+    else if ('content' in file) parts.push(`M ${file.mode} inline ${name}\n`, ...formatData(file.content));
     else parts.push(`M ${file.mode} ${file.id} ${name}\n`);
   }
   parts.push(`get-mark :1\n${end}done\n`);
-  return inBytes(parts);
+  return toBytes(parts);
 }
 
-function inBytes(parts: readonly (string | Buffer)[]): Buffer {
+function toBytes(parts: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-function data(content: Buffer): (string | Buffer)[] {
+function formatData(content: Buffer): (string | Buffer)[] {
   return [`data ${content.length}\n`, content, '\n'];
 }
 

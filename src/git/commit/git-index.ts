@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifExists } from '../../lib/errors.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
@@ -57,7 +57,7 @@ export async function copyIndex(
   const copy = await removeCopy(repository);
   const size = await copyWithTime(index, copy);
   // Git rewrites all of a large index for every change, unless it is split in a large part and a small one.
-  const split = size > largestWhole ? ['--split-index'] : [];
+  const split = size > maxWholeIndexBytes ? ['--split-index'] : [];
   const none = { mode: '0', id: '0'.repeat(repository.hash === 'sha1' ? 40 : 64) };
   // Removals come first: a file may become a folder.
   const inOrder = changes.toSorted((a, b) => Number(b.after === null) - Number(a.after === null));
@@ -72,11 +72,11 @@ export async function copyIndex(
 }
 
 /** Bytes above which an index is made a split one. libgit2 cannot read a split index, so small ones stay whole. */
-const largestWhole = 4_000_000;
+const maxWholeIndexBytes = 4_000_000;
 
 /** Puts the copy in the place of the index. @throws a system error */
 export async function swapIndex(repository: Repository): Promise<void> {
-  await rename(copyOf(repository), join(repository.gitDir, 'index'));
+  await rename(toIndexCopyPath(repository), join(repository.gitDir, 'index'));
 }
 
 /** Returns whether git cannot read the index, as a power loss has damaged it. @throws {GitError} */
@@ -102,12 +102,12 @@ export async function rebuildIndex(repository: Repository): Promise<void> {
 
 /** Removes a copy that a killed git of this service has left, and returns the path of the next one. */
 async function removeCopy(repository: Repository): Promise<string> {
-  const copy = copyOf(repository);
+  const copy = toIndexCopyPath(repository);
   await Promise.all([copy, `${copy}.lock`].map(async (path) => await rm(path, { force: true })));
   return copy;
 }
 
-function copyOf({ staging }: Repository): string {
+function toIndexCopyPath({ staging }: Repository): string {
   return join(staging, 'index');
 }
 
@@ -116,7 +116,7 @@ function copyOf({ staging }: Repository): string {
  * contents only of files that are as old as the index, or newer.
  */
 async function copyWithTime(index: string, copy: string): Promise<number> {
-  const found = await ifExists(stat(index));
+  const found = await ignoreMissing(stat(index));
   if (found === undefined) return 0;
   await copyFile(index, copy, constants.COPYFILE_FICLONE);
   const before = Math.floor(found.mtimeMs - 1) / 1000;

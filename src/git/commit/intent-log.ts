@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
-import { foldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../lib/fsync.ts';
+import { listFoldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../lib/fsync.ts';
 import type { Repository } from '../repository.ts';
 import type { FileChange } from '../file-change.ts';
 
@@ -67,7 +67,7 @@ export class IntentLog {
   async syncFiles(changes: readonly FileChange[]): Promise<void> {
     const paths = [...new Set(changes.map(({ path }) => join(this.#top, path)))];
     await fsyncFiles(paths);
-    await fsyncFolders([this.#gitDir, ...paths.flatMap((path) => foldersUpTo(this.#top, path))]);
+    await fsyncFolders([this.#gitDir, ...paths.flatMap((path) => listFoldersUpTo(this.#top, path))]);
   }
 
   /** Rewrites the log without the oldest `synced` changes, but with those in `keep`. @throws a system error */

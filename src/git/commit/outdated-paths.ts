@@ -4,7 +4,7 @@ import type { Repository } from '../repository.ts';
 import { inspect, prepareCheckout, type OutdatedPath } from './checkout.ts';
 import type { FileChange } from '../file-change.ts';
 import { isIndexDamaged, rebuildIndex } from './git-index.ts';
-import { kindOfMode } from '../objects/tree.ts';
+import { toKind } from '../objects/tree.ts';
 import { readHead } from '../refs.ts';
 import { readTipEntries } from './tip-files.ts';
 
@@ -93,7 +93,7 @@ export class OutdatedPaths {
       return {
         path,
         before: changes[0]?.before ?? null,
-        after: after && kindOfMode(after.mode) === 'folder' ? null : after,
+        after: after && toKind(after.mode) === 'folder' ? null : after,
       };
     });
     const inspection = await inspect(repository, paths, torn);

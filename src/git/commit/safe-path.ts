@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { FileChange } from '../file-change.ts';
 import { symbolicLink } from '../objects/tree.ts';
-import { statOf } from './work-tree.ts';
+import { readStatIfPresent } from './work-tree.ts';
 
 /**
  * Returns whether the path of a change is, for git and every system, inside the work tree and outside of Git's own
@@ -28,7 +28,7 @@ export function linkGuard(top: string): (path: string) => void {
   return (path) => {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
       if (plain.has(folder)) continue;
-      if (statOf(join(top, folder))?.isSymbolicLink())
+      if (readStatIfPresent(join(top, folder))?.isSymbolicLink())
         throw new Error(`${folder} is a symbolic link, make it a folder`);
       plain.add(folder);
     }

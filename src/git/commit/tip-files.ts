@@ -1,8 +1,8 @@
 import { EditConflictError, WritesUnavailableError } from '../../bot/errors.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { largestFile } from '../objects/objects.ts';
+import { maxObjectBytes } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
-import { entriesOf, kindOfMode, type TreeEntry } from '../objects/tree.ts';
+import { findEntries, toKind, type TreeEntry } from '../objects/tree.ts';
 import type { CurrentFile } from './batch-plan.ts';
 import type { Inspection } from './checkout.ts';
 import type { GitFile } from '../file-change.ts';
@@ -27,13 +27,13 @@ export async function readTipEntries(
     const below = new Map<string, { id: string; paths: string[] }>();
     for (const [i, [folder, inside]] of [...folders].entries()) {
       const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
-      const found = entriesOf(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
+      const found = findEntries(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
       for (const path of inside.paths) {
         const slash = path.indexOf('/', folder.length);
         const entry = found.get(nameIn(path));
         if (entry === undefined) continue;
         if (slash === -1) entries.set(path, entry);
-        else if (kindOfMode(entry.mode) === 'folder')
+        else if (toKind(entry.mode) === 'folder')
           mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
       }
     }
@@ -46,7 +46,7 @@ export async function readTipEntries(
  * Returns the file that edits are planned on. It is refused where a person has edited it, or it cannot be edited.
  * @param failure why the file is behind the branch
  */
-export function currentFile(
+export function readCurrentFile(
   path: string,
   file: GitFile | null,
   { index, files }: Inspection,
@@ -68,7 +68,7 @@ export function currentFile(
   }
   if (file === null) return { file, text: null };
   if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: replace it with one`);
-  if (seen.content === undefined) return refuse(`${path} has more than ${largestFile / 1024 / 1024} MiB`);
+  if (seen.content === undefined) return refuse(`${path} has more than ${maxObjectBytes / 1024 / 1024} MiB`);
   const text = seen.content.toString();
   if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: convert it`);
   return { file, text };

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../lib/errors.ts';
-import { blobId, type HashName, streamedBlobId } from '../objects/object-id.ts';
-import { largestFile } from '../objects/objects.ts';
+import { computeBlobId, type HashName, streamBlobId } from '../objects/object-id.ts';
+import { maxObjectBytes } from '../objects/objects.ts';
 import { largeInPieces } from '../process/settings.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
@@ -26,22 +26,26 @@ export interface WorkFile {
   /** The blob that a regular file or a link would be; null where there is nothing; undefined for anything else. */
   readonly id: string | null | undefined;
   readonly stat: Stats | undefined;
-  /** The bytes of a regular file of at most `largestFile`. */
+  /** The bytes of a regular file of at most `maxObjectBytes`. */
   readonly content: Buffer | undefined;
 }
 
 /** Reads a path of the work tree, small files synchronously, which is several times faster. @throws a system error */
 export async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
-  const stat = statOf(absolute);
+  const stat = readStatIfPresent(absolute);
   if (stat === undefined) return { id: null, stat, content: undefined };
   if (stat.isSymbolicLink()) {
-    return { id: blobId(readlinkSync(absolute, { encoding: 'buffer' }), hash), stat, content: undefined };
+    return {
+      id: computeBlobId(readlinkSync(absolute, { encoding: 'buffer' }), hash),
+      stat,
+      content: undefined,
+    };
   }
   if (!stat.isFile()) return { id: undefined, stat, content: undefined };
-  if (stat.size > largestFile)
-    return { id: await streamedBlobId(absolute, stat.size, hash), stat, content: undefined };
+  if (stat.size > maxObjectBytes)
+    return { id: await streamBlobId(absolute, stat.size, hash), stat, content: undefined };
   const content = readFileSync(absolute);
-  return { id: blobId(content, hash), stat, content };
+  return { id: computeBlobId(content, hash), stat, content };
 }
 
 /** Writes the new file to `staged`, with its mode, not yet durably. @throws a system error */
@@ -53,7 +57,9 @@ export async function stageFile(
   content: Buffer | undefined,
 ): Promise<void> {
   const { after } = change;
-  const permissions = stat?.isFile() ? modeOf(change, stat) : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
+  const permissions = stat?.isFile()
+    ? computeMode(change, stat)
+    : (isExecutable(after) ? 0o777 : 0o666) & ~umask;
   const bytes = content ?? (await repository.objects.readOne(after.id))?.content;
   writeFileSync(staged, bytes ?? '', { mode: permissions });
   if (!bytes) await repository.run([...largeInPieces, 'cat-file', 'blob', after.id], { outputFile: staged });
@@ -73,11 +79,11 @@ export async function placeFile(
 ): Promise<boolean> {
   const { path, after } = change;
   const absolute = join(folder, path);
-  const now = statOf(absolute);
+  const now = readStatIfPresent(absolute);
   if (seen.stat?.isDirectory() && now) rmdirSync(absolute);
-  else if (!seen.stat?.isDirectory() && !isSame(seen.stat, now)) return false;
+  else if (!seen.stat?.isDirectory() && !isSameStat(seen.stat, now)) return false;
   if (after === null) removeFile(absolute, folder);
-  else if (seen.id === after.id && seen.stat?.isFile()) chmodSync(absolute, modeOf(change, seen.stat));
+  else if (seen.id === after.id && seen.stat?.isFile()) chmodSync(absolute, computeMode(change, seen.stat));
   else {
     if (!seen.stat?.isFile()) mkdirSync(dirname(absolute), { recursive: true });
     if (after.mode === symbolicLink) {
@@ -102,11 +108,11 @@ export function placeSubmodule(absolute: string, after: GitFile | null): void {
 
 /** Returns whether a file that has the new bytes needs another mode. */
 export function needsMode(change: FileChange, { stat }: WorkFile): boolean {
-  return stat?.isFile() === true && modeOf(change, stat) !== (stat.mode & 0o7777);
+  return stat?.isFile() === true && computeMode(change, stat) !== (stat.mode & 0o7777);
 }
 
 /** Returns the file's own mode, changed only where the commit changes it. */
-function modeOf({ before, after }: FileChange, stat: Stats): number {
+function computeMode({ before, after }: FileChange, stat: Stats): number {
   const mode = stat.mode & 0o7777;
   if (!before || !after || before.mode === after.mode) return mode;
   return isExecutable(after) ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
@@ -142,7 +148,7 @@ function moveInto(staged: string, absolute: string): void {
 /** Read once, as reading it sets it for a moment. */
 const umask = process.umask();
 
-function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
+function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
   if (seen === undefined || now === undefined) return seen === now;
   return (
     seen.ino === now.ino &&
@@ -153,7 +159,7 @@ function isSame(seen: Stats | undefined, now: Stats | undefined): boolean {
 }
 
 /** Returns the stat of a path; undefined where nothing is, or can be. @throws a system error */
-export function statOf(path: string): Stats | undefined {
+export function readStatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

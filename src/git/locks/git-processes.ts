@@ -20,21 +20,23 @@ export interface GitProcesses {
 }
 
 /** Returns the git processes whose working folder is in the repository, of this service or not. */
-export async function gitProcessesIn(
+export async function findGitProcesses(
   repository: Pick<Repository, 'folder' | 'gitDir' | 'commonDir'>,
 ): Promise<GitProcesses> {
   const { folder, gitDir, commonDir } = repository;
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map(async (pid) => await inspect(pid, [folder, gitDir, commonDir])));
+  const found = await Promise.all(
+    pids.map(async (pid) => await inspectProcess(pid, [folder, gitDir, commonDir])),
+  );
   return {
     seen: found.filter((process) => typeof process === 'object'),
-    othersHidden: found.includes('hidden') || !(await allAreShown()),
+    othersHidden: found.includes('hidden') || !(await showsAllProcesses()),
   };
 }
 
 /** Returns the git command that a process runs, such as fetch. */
-export function commandOf({ args }: GitProcess): string {
+export function parseCommand({ args }: GitProcess): string {
   const [, own] = /(?:^|\/)git-([a-z-]+)$/.exec(args[0] ?? '') ?? [];
   if (own !== undefined) return own;
   let i = 1;
@@ -43,7 +45,7 @@ export function commandOf({ args }: GitProcess): string {
 }
 
 /** Returns whether /proc has the processes of every user and every container. */
-async function allAreShown(): Promise<boolean> {
+async function showsAllProcesses(): Promise<boolean> {
   try {
     const namespace = await readlink('/proc/self/ns/pid');
     const mounts = await readFile('/proc/self/mounts', 'utf8');
@@ -56,7 +58,10 @@ async function allAreShown(): Promise<boolean> {
 /** The number of the process namespace that Linux starts with. */
 const firstNamespace = 'pid:[4026531836]';
 
-async function inspect(pid: string, folders: readonly string[]): Promise<GitProcess | 'hidden' | undefined> {
+async function inspectProcess(
+  pid: string,
+  folders: readonly string[],
+): Promise<GitProcess | 'hidden' | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const end = stat.lastIndexOf(')');

@@ -63,7 +63,7 @@ const held =
   "another Git command holds index.lock in the service's clone: send the change again; if no Git command runs there, a maintainer has to remove the file";
 
 async function take(lock: string, staging: string): Promise<boolean> {
-  const marked = markedFile(staging);
+  const marked = toMarkedFile(staging);
   for (;;) {
     try {
       await link(marked, lock);
@@ -79,7 +79,7 @@ async function take(lock: string, staging: string): Promise<boolean> {
   }
 }
 
-function markedFile(staging: string): string {
+function toMarkedFile(staging: string): string {
   return join(staging, 'mark');
 }
 
@@ -88,7 +88,7 @@ async function isOurs(lock: string, staging: string): Promise<boolean> {
   const text = await readFile(lock, 'latin1').catch(() => '');
   if (text.startsWith(mark)) return true;
   const [locked, marked] = await Promise.all(
-    [lock, markedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
+    [lock, toMarkedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
   );
   return locked !== undefined && locked.ino === marked?.ino;
 }

@@ -5,9 +5,9 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import type { Log } from '../../lib/log.ts';
-import { UserError, codeOf, ifExists } from '../../lib/errors.ts';
+import { UserError, codeOf, ignoreMissing } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/fsync.ts';
-import { type Repository, type RepositoryOpener, unavailableBecause } from '../repository.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {
@@ -44,7 +44,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
   let server: Server | undefined;
   try {
     server = await listenIn(own, name);
-    while (!(await renamed(own, lock))) await removeStaleSockets(lock, shown);
+    while (!(await renameIfFree(own, lock))) await removeStaleSockets(lock, shown);
   } catch (error) {
     server?.close();
     await rm(own, { recursive: true, force: true });
@@ -76,14 +76,14 @@ export async function takeCloneLock(
   try {
     repository = await repositoryOpener.open();
   } catch (error) {
-    log.debug({}, `the clone has no lock: ${unavailableBecause(error).message}`);
+    log.debug({}, `the clone has no lock: ${toUnavailableError(error).message}`);
     return undefined;
   }
   try {
     return await takeInstanceLock(repository.gitDir, repository.folder);
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-    log.warn({}, unavailableBecause(error).message);
+    log.warn({}, toUnavailableError(error).message);
     return undefined;
   }
 }
@@ -114,7 +114,7 @@ async function listenIn(folder: string, name: string): Promise<Server> {
 const noSockets = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
 
 /** Renames `from` to `to`, and returns whether that was done; false while there are files in `to`. */
-async function renamed(from: string, to: string): Promise<boolean> {
+async function renameIfFree(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;
@@ -130,15 +130,15 @@ function isTaken(error: unknown): boolean {
 
 /** @throws {AlreadyRunningError} when a process listens on one of the sockets */
 async function removeStaleSockets(lock: string, shown: string): Promise<void> {
-  for (const name of (await ifExists(readdir(lock))) ?? []) {
-    const holder = await withAddress(lock, name, holderAt);
+  for (const name of (await ignoreMissing(readdir(lock))) ?? []) {
+    const holder = await withAddress(lock, name, findHolder);
     if (holder !== undefined) throw new AlreadyRunningError(shown, holder);
     await rm(join(lock, name), { recursive: true, force: true });
   }
 }
 
 /** Returns who listens on a socket; undefined for nobody. A process that does not respond counts as listening. */
-async function holderAt(path: string): Promise<string | undefined> {
+async function findHolder(path: string): Promise<string | undefined> {
   return await new Promise((resolve) => {
     let said = '';
     const socket = connect(path).setEncoding('utf8').setTimeout(answerLimit);
@@ -148,7 +148,7 @@ async function holderAt(path: string): Promise<string | undefined> {
       const code = codeOf(error) ?? '';
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(undefined);
       // It ended during the connection.
-      else if (code === 'ECONNRESET') resolve(holderAt(path));
+      else if (code === 'ECONNRESET') resolve(findHolder(path));
       else resolve(`a process that does not respond (${error.message})`);
     });
     socket.on('close', () => resolve(said === '' ? 'a process that does not respond' : said));
@@ -165,7 +165,7 @@ const answerLimit = 1000;
  */
 async function withAddress<T>(folder: string, name: string, work: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, name);
-  if (Buffer.byteLength(path) <= longestAddress) return await work(path);
+  if (Buffer.byteLength(path) <= maxAddressBytes) return await work(path);
   const handle = await open(folder);
   try {
     return await work(`/proc/self/fd/${handle.fd}/${name}`);
@@ -174,5 +174,5 @@ async function withAddress<T>(folder: string, name: string, work: (path: string)
   }
 }
 
-/** Bytes. Linux allows 107, macOS 103. */
-const longestAddress = 103;
+/** Linux allows 107, macOS 103. */
+const maxAddressBytes = 103;

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
-import { commandOf, gitProcessesIn } from './git-processes.ts';
+import { parseCommand, findGitProcesses } from './git-processes.ts';
 
 /**
  * Removes what killed and failed gits have left beside packs and objects. Nothing is removed while a git runs that may write a
@@ -11,10 +11,10 @@ import { commandOf, gitProcessesIn } from './git-processes.ts';
  */
 export async function removePartialPacks(repository: Repository): Promise<void> {
   // Listed before the processes are: a git that starts in between writes others.
-  const files = await partialFiles(join(repository.commonDir, 'objects'));
+  const files = await listPartialFiles(join(repository.commonDir, 'objects'));
   if (files.length === 0) return;
-  const { seen, othersHidden } = await gitProcessesIn(repository);
-  if (seen.some((git) => commandOf(git) !== 'cat-file')) return;
+  const { seen, othersHidden } = await findGitProcesses(repository);
+  if (seen.some((git) => parseCommand(git) !== 'cat-file')) return;
   const before = othersHidden ? Date.now() - hiddenPackAge : Number.POSITIVE_INFINITY;
   for (const path of files) {
     const stat = await lstat(path).catch(() => undefined);
@@ -39,7 +39,7 @@ export async function removeNamedFiles(
   for (const path of paths) await rm(path, { force: true });
 }
 
-async function partialFiles(objects: string): Promise<string[]> {
+async function listPartialFiles(objects: string): Promise<string[]> {
   const paths = await readdir(objects, { recursive: true }).catch(() => []);
   const temporary = paths.filter((path) => /^(tmp_|\.tmp-\d+-pack-)/.test(basename(path)));
   const marks = await keepFilesOfPartialPacks(join(objects, 'pack'), importMark, fetchMark);
@@ -55,7 +55,7 @@ export async function keepFilesOfPartialPacks(
   folder: string,
   ...texts: readonly RegExp[]
 ): Promise<string[]> {
-  const names = new Set(await namesIn(folder));
+  const names = new Set(await readNamesIn(folder));
   const marks: string[] = [];
   for (const name of names) {
     const [, pack] = /^(.+)\.keep$/.exec(name) ?? [];
@@ -72,6 +72,6 @@ export async function keepFilesOfPartialPacks(
 export const importMark = /^fast-import$/;
 const fetchMark = /^fetch-pack \d+ on /;
 
-async function namesIn(folder: string): Promise<string[]> {
+async function readNamesIn(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => []);
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { removeStaleIndexLock } from './index-lock.ts';
 import { gitSettings } from '../process/settings.ts';
 import { GitError } from '../process/git-error.ts';
-import { commandOf, type GitProcess, gitProcessesIn } from './git-processes.ts';
+import { parseCommand, type GitProcess, findGitProcesses } from './git-processes.ts';
 import {
   importMark,
   keepFilesOfPartialPacks,
@@ -15,11 +15,11 @@ import {
 import type { Repository } from '../repository.ts';
 
 /**
- * Returns whether a git command that failed can be retried: git was killed, or it met stale locks, which are removed
- * now, with what git has left.
+ * Removes what a killed git left: stale locks, partial packs and other files. Returns whether the command that failed can
+ * be retried: git was killed, or locks were removed.
  * @throws a system error
  */
-export async function canRetry(repository: Repository, error: unknown, log: Log): Promise<boolean> {
+export async function prepareRetry(repository: Repository, error: unknown, log: Log): Promise<boolean> {
   if (!(error instanceof GitError) || error.notStarted) return false;
   await removeNamedFiles(repository, error);
   return (await removeStaleLocks(repository, log)) > 0 || error.status === null;
@@ -37,15 +37,15 @@ export async function removeStaleLocks(repository: Repository, log: Log): Promis
 }
 
 async function removeLocks(repository: Repository, log: Log): Promise<number> {
-  for (let waited = 0; waited < patience; waited += pause) {
-    const first = await locksIn(repository);
+  for (let waited = 0; waited < staleAfterMs; waited += checkIntervalMs) {
+    const first = await findLocks(repository);
     if (first.size === 0) return 0;
-    const { seen, othersHidden } = await gitProcessesIn(repository);
+    const { seen, othersHidden } = await findGitProcesses(repository);
     const isBusy = seen.some(mayLock);
-    await sleep(othersHidden && !isBusy ? hiddenPause : pause);
+    await sleep(othersHidden && !isBusy ? hiddenCheckIntervalMs : checkIntervalMs);
     if (isBusy) continue;
-    const second = await locksIn(repository);
-    if ((await gitProcessesIn(repository)).seen.some(mayLock)) continue;
+    const second = await findLocks(repository);
+    if ((await findGitProcesses(repository)).seen.some(mayLock)) continue;
     const stale = [...first.keys()].filter((lock) => second.get(lock) === first.get(lock));
     for (const lock of stale) {
       await rm(lock, { force: true });
@@ -57,14 +57,14 @@ async function removeLocks(repository: Repository, log: Log): Promise<number> {
 }
 
 /** Milliseconds to wait for a running git that may hold a lock, and between two checks. */
-const patience = 1000;
-const pause = 100;
+const staleAfterMs = 1000;
+const checkIntervalMs = 100;
 
 /**
  * Milliseconds between two checks where git processes may be hidden (another container, another user). A running git has
  * released its lock by then: it holds these locks for milliseconds, and waits for those of others for a second at most.
  */
-const hiddenPause = 2000;
+const hiddenCheckIntervalMs = 2000;
 
 /**
  * Cleans up after a crash of the service: waits for the git processes that it had started, as they may still finish,
@@ -72,7 +72,8 @@ const hiddenPause = 2000;
  * @throws a system error
  */
 export async function cleanUpAfterCrash(repository: Repository, log: Log): Promise<void> {
-  for (let waited = 0; waited < 5000 && (await orphans(repository)).length > 0; waited += 20) await sleep(20);
+  for (let waited = 0; waited < 5000 && (await findOrphans(repository)).length > 0; waited += 20)
+    await sleep(20);
   if (await removeStaleIndexLock(repository))
     log.warn({}, 'removed the stale index lock of a killed service');
   await removeStaleLocks(repository, log);
@@ -83,19 +84,19 @@ export async function cleanUpAfterCrash(repository: Repository, log: Log): Promi
 export async function lockFiles(repository: Repository): Promise<string[]> {
   const index = join(repository.gitDir, 'index.lock');
   const found = await lstat(index).catch(() => undefined);
-  const ofRemotes = await locksBelow(join(repository.commonDir, 'refs/remotes'));
-  return [...(found ? [index] : []), ...(await locksIn(repository)).keys(), ...ofRemotes];
+  const ofRemotes = await findLocksBelow(join(repository.commonDir, 'refs/remotes'));
+  return [...(found ? [index] : []), ...(await findLocks(repository)).keys(), ...ofRemotes];
 }
 
 /** Returns the locks that block the service: path → what distinguishes the lock from a later one at that path. */
-async function locksIn(repository: Repository): Promise<Map<string, string>> {
+async function findLocks(repository: Repository): Promise<Map<string, string>> {
   const { gitDir, commonDir } = repository;
   const paths = [
     join(gitDir, 'HEAD.lock'),
     join(commonDir, 'packed-refs.lock'),
     join(commonDir, 'objects/info/commit-graphs/commit-graph-chain.lock'),
-    ...branchesOf(repository).map((branch) => join(commonDir, `${branch}.lock`)),
-    ...(await locksBelow(join(commonDir, 'refs/botshelf'))),
+    ...listCheckedOutBranches(repository).map((branch) => join(commonDir, `${branch}.lock`)),
+    ...(await findLocksBelow(join(commonDir, 'refs/botshelf'))),
     ...(await keepFilesOfPartialPacks(join(commonDir, 'objects/pack'), importMark)),
   ];
   const locks = new Map<string, string>();
@@ -106,13 +107,13 @@ async function locksIn(repository: Repository): Promise<Map<string, string>> {
   return locks;
 }
 
-async function locksBelow(folder: string): Promise<string[]> {
+async function findLocksBelow(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   return names.filter((name) => name.endsWith('.lock')).map((name) => join(folder, name));
 }
 
 /** The branch that is checked out; none where there is none. */
-function branchesOf(repository: Repository): string[] {
+function listCheckedOutBranches(repository: Repository): string[] {
   try {
     return [repository.branch()];
   } catch {
@@ -143,12 +144,12 @@ const lockless = new Set([
 ]);
 
 function mayLock(process: GitProcess): boolean {
-  return !lockless.has(commandOf(process));
+  return !lockless.has(parseCommand(process));
 }
 
 /** Returns the git processes that an earlier service started and that may still move a ref. */
-async function orphans(repository: Repository): Promise<GitProcess[]> {
-  const { seen } = await gitProcessesIn(repository);
+async function findOrphans(repository: Repository): Promise<GitProcess[]> {
+  const { seen } = await findGitProcesses(repository);
   return seen.filter(
     (git) => !repository.isOwn(git.parent) && git.args.includes(gitSettings[0] ?? '') && mayLock(git),
   );

@@ -3,7 +3,7 @@ import { BatchParser, type ObjectHeader, type ObjectSink } from './batch-parser.
 import { GitError } from '../process/git-error.ts';
 import { largeInPieces } from '../process/settings.ts';
 import { spawnGit } from '../process/spawn-git.ts';
-import { largestFile } from './objects.ts';
+import { maxObjectBytes } from './objects.ts';
 
 export interface GitObject {
   readonly id: string;
@@ -26,7 +26,7 @@ export class ObjectReader {
 
   /**
    * Returns the objects of these names (ids, refs, `<commit>:<path>`; no line breaks), undefined where there is none,
-   * and for a file larger than `largestFile`, which is not read into memory.
+   * and for a file larger than `maxObjectBytes`, which is not read into memory.
    * @throws {MissingObjectError} for an id, or the tree of one: an id that is known must have its object
    * @throws {GitError} when git ends first; the next call starts another, unless the reader is closed
    */
@@ -134,7 +134,7 @@ class BatchProcess {
   }
 
   #begin(header: ObjectHeader | undefined): ObjectSink | undefined {
-    if (header === undefined || (header.type === 'blob' && header.size > largestFile)) {
+    if (header === undefined || (header.type === 'blob' && header.size > maxObjectBytes)) {
       const request = this.#waiting.shift();
       if (header) this.#replace();
       else if (request && idLike.test(request.name)) request.reject(new MissingObjectError(request.name));

@@ -8,12 +8,12 @@ export interface TreeEntry {
 }
 
 /** Returns the entries of a tree object that have one of these names, by name. */
-export function entriesOf(tree: Buffer, names: Iterable<string>, hash: HashName): Map<string, TreeEntry> {
+export function findEntries(tree: Buffer, names: Iterable<string>, hash: HashName): Map<string, TreeEntry> {
   const wanted = new Set(names);
   const found = new Map<string, TreeEntry>();
   walk(tree, hash, (name, mode, idAt) => {
     if (wanted.has(name))
-      found.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + widthOf(hash)) });
+      found.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + idLengthOf(hash)) });
     return found.size < wanted.size;
   });
   return found;
@@ -25,7 +25,7 @@ export const symbolicLink = '120000';
 export const submodule = '160000';
 
 /** Returns what an entry with this mode is. */
-export function kindOfMode(mode: string): 'file' | 'folder' | 'symlink' | 'submodule' {
+export function toKind(mode: string): 'file' | 'folder' | 'symlink' | 'submodule' {
   if (/^0?40000$/.test(mode)) return 'folder';
   return mode === symbolicLink ? 'symlink' : mode === submodule ? 'submodule' : 'file';
 }
@@ -34,7 +34,7 @@ export function kindOfMode(mode: string): 'file' | 'folder' | 'symlink' | 'submo
 export function parseTree(tree: Buffer, hash: HashName): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
   walk(tree, hash, (name, mode, idAt) => {
-    entries.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + widthOf(hash)) });
+    entries.set(name, { mode: mode(), id: tree.toString('hex', idAt, idAt + idLengthOf(hash)) });
     return true;
   });
   return entries;
@@ -52,10 +52,10 @@ function walk(
     const zero = tree.indexOf(0, space);
     const name = tree.toString('utf8', space + 1, zero);
     isWanted = visit(name, () => tree.toString('latin1', start, space), zero + 1);
-    offset = zero + 1 + widthOf(hash);
+    offset = zero + 1 + idLengthOf(hash);
   }
 }
 
-function widthOf(hash: HashName): number {
+function idLengthOf(hash: HashName): number {
   return hash === 'sha1' ? 20 : 32;
 }

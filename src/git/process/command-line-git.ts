@@ -1,5 +1,5 @@
 import { UserError } from '../../lib/errors.ts';
-import { ownershipProblem } from './ownership.ts';
+import { findOwnershipProblem } from './ownership.ts';
 import { GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
 import { largeInPieces } from './settings.ts';
@@ -19,7 +19,7 @@ export async function runCommandLineGit(
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (error.notStarted) throw new UserError('git is not on the PATH: install it');
-    const problem = ownershipProblem(error.stderr);
+    const problem = findOwnershipProblem(error.stderr);
     throw problem === undefined ? error : new UserError(problem);
   }
 }

@@ -12,9 +12,9 @@ export class GitError extends ExplainedError {
   readonly stderr: string;
 
   constructor(args: readonly string[], status: number | null, stderr: string) {
-    const command = withoutCredentials(`git ${args.join(' ')}`);
+    const command = removeCredentials(`git ${args.join(' ')}`);
     const end = status === null ? 'was killed' : `ended with ${status}`;
-    const clean = withoutCredentials(stderr);
+    const clean = removeCredentials(stderr);
     const said = clean.trim();
     super(`${command} ${end}${said === '' ? '' : `: ${said}`}`);
     this.name = 'GitError';
@@ -39,7 +39,7 @@ export class GitError extends ExplainedError {
  * its errors, and a command has it among its arguments. Addresses that are percent-encoded as a whole are covered, and
  * passwords with characters that should be encoded: too much is removed rather than too little.
  */
-export function withoutCredentials(text: string): string {
+export function removeCredentials(text: string): string {
   return text
     .replace(/:\/\/[^\s/]*@/g, '://')
     .replace(passwordWithSlash, '://')

@@ -68,7 +68,7 @@ export class GitRunner implements GitClient {
       runner.send(request, (error) => {
         if (error) this.#fail(id, -1, error.message);
       });
-      if (bytes) pipeOf(runner)?.write(bytes);
+      if (bytes) findInputPipe(runner)?.write(bytes);
       if (signal?.aborted) stop();
     }).finally(() => signal?.removeEventListener('abort', stop));
   }
@@ -96,7 +96,7 @@ export class GitRunner implements GitClient {
     // It keeps this process alive only while a command is pending.
     child.unref();
     child.channel?.unref();
-    const pipe = pipeOf(child);
+    const pipe = findInputPipe(child);
     pipe?.unref();
     // The commands of a runner that has ended fail by themselves.
     pipe?.on('error', () => undefined);
@@ -127,7 +127,7 @@ export class GitRunner implements GitClient {
   }
 }
 
-function pipeOf(runner: ChildProcess): Socket | undefined {
+function findInputPipe(runner: ChildProcess): Socket | undefined {
   const pipe = runner.stdio[inputPipe];
   return pipe instanceof Socket ? pipe : undefined;
 }

@@ -1,5 +1,5 @@
 import { GitError } from './git-error.ts';
-import { gitEnvironment, gitSettings } from './settings.ts';
+import { createGitEnvironment, gitSettings } from './settings.ts';
 import { streamGit } from './spawn-git.ts';
 
 /** One git command, run to its end. */
@@ -77,7 +77,7 @@ async function runSimpleGit({ folder, args, input, indexFile, accepts }: GitComm
   git.outputHandler((_command, stdout) => {
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
   });
-  git.env(gitEnvironment(indexFile));
+  git.env(createGitEnvironment(indexFile));
   try {
     return await git.raw([...args]);
   } catch (error) {

@@ -9,7 +9,7 @@ import { runGit } from './run-git.ts';
 // The small process that runs the git commands of git-runner.ts. It ends with the service.
 process.on('message', (message: RunnerRequest | RunnerStop) => {
   if ('stop' in message) stops.get(message.id)?.abort();
-  else void respond(message);
+  else void handleRequest(message);
 });
 process.on('disconnect', () => {
   for (const stop of stops.values()) stop.abort();
@@ -20,12 +20,12 @@ const inputs = new Socket({ fd: inputPipe, writable: false });
 const stops = new Map<number, AbortController>();
 const reads = new SerialQueue();
 
-async function respond({ id, command, inputBytes }: RunnerRequest): Promise<void> {
+async function handleRequest({ id, command, inputBytes }: RunnerRequest): Promise<void> {
   const stop = new AbortController();
   stops.set(id, stop);
   let response: RunnerResponse;
   try {
-    const input = inputBytes === undefined ? {} : { input: await nextInput(inputBytes) };
+    const input = inputBytes === undefined ? {} : { input: await readNextInput(inputBytes) };
     response = { id, output: await runGit({ ...command, ...input }, { signal: stop.signal }) };
   } catch (error) {
     const known = error instanceof GitError;
@@ -37,7 +37,7 @@ async function respond({ id, command, inputBytes }: RunnerRequest): Promise<void
 }
 
 /** Returns the next input of the pipe: inputs follow each other in the order of the requests. */
-async function nextInput(bytes: number): Promise<Buffer> {
+async function readNextInput(bytes: number): Promise<Buffer> {
   return await reads.run(async () => await readInput(bytes));
 }
 

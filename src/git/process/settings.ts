@@ -21,7 +21,7 @@ export const largeInPieces: readonly string[] = ['-c', 'core.bigFileThreshold=1m
  * run a program (a service started from a Git hook has GIT_DIR set). Git then prompts for no password, and takes no
  * optional locks.
  */
-export function gitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
+export function createGitEnvironment(indexFile?: string): NodeJS.ProcessEnv {
   // oxlint-disable-next-line node/no-process-env -- handed on as it is; no setting is read from it
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(GIT_|EDITOR$|VISUAL$|PAGER$|PREFIX$|SSH_ASKPASS$)/i.test(name),

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { GitError } from './git-error.ts';
 import type { GitCommand, RunOptions } from './run-git.ts';
-import { gitEnvironment, gitSettings, networkSettings } from './settings.ts';
+import { createGitEnvironment, gitSettings, networkSettings } from './settings.ts';
 
 /**
  * Starts a git that is kept running, prints much, or must be killed together with the processes it starts. simple-git
@@ -18,7 +18,7 @@ export function spawnGit({
   const onNetwork = timeLimit !== undefined;
   const settings = [...gitSettings, ...(onNetwork ? networkSettings : [])].flatMap((each) => ['-c', each]);
   // In a process group of its own, without a terminal: helpers such as ssh are killed with it and cannot prompt.
-  const options = { cwd: folder, env: gitEnvironment(indexFile), detached: onNetwork };
+  const options = { cwd: folder, env: createGitEnvironment(indexFile), detached: onNetwork };
   return spawn('git', [...settings, ...args], options);
 }
 
@@ -61,7 +61,7 @@ async function runToEnd(
   const abort = (): void => stop(new GitError(args, null, stderr));
   const timer = timeLimit === undefined ? undefined : setTimeout(abort, timeLimit * 1000);
   signal?.addEventListener('abort', abort);
-  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-longestStderr)));
+  child.stderr.on('data', (piece) => (stderr = (stderr + String(piece)).slice(-maxStderrLength)));
   child.stdout.on('data', (piece: Buffer) => {
     if (failure !== undefined) return;
     try {
@@ -86,7 +86,7 @@ async function runToEnd(
   });
 }
 
-const longestStderr = 10_000;
+const maxStderrLength = 10_000;
 
 function ifRunning(pid: number | undefined, act: (pid: number) => void): void {
   if (pid === undefined) return;

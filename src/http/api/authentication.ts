@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { BotId } from '../../bot/id.ts';
 import { parseToken } from '../../bot/token.ts';
-import { addressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
@@ -36,7 +36,7 @@ export async function authenticate(
     throw new ProblemError(
       'no-token',
       `send the bot's token in the Authorization header: ${tokenAdvice(id)}`,
-      challenge(),
+      createChallenge(),
     );
   }
   const token = parseToken(text);
@@ -46,7 +46,7 @@ export async function authenticate(
   onRefusal(ctx, id, token === undefined ? 'malformed' : check === 'other bot' ? 'other-bot' : 'unknown');
   badTokens.count(
     ctx,
-    addressGroup(ctx.ip),
+    toAddressGroup(ctx.ip),
     'too many invalid tokens come from your address, check what sends them',
   );
   if (check === 'other bot') {
@@ -56,9 +56,9 @@ export async function authenticate(
     token === undefined
       ? `this is not a complete token: send bsh_ and its 49 letters and digits, alone or after Bearer; ${tokenAdvice(id)}`
       : `this token is unknown or was revoked: ${tokenAdvice(id)}`;
-  throw new ProblemError('bad-token', detail, challenge('error="invalid_token"'));
+  throw new ProblemError('bad-token', detail, createChallenge('error="invalid_token"'));
 }
 
-function challenge(parameter?: string): { headers: Record<string, string> } {
+function createChallenge(parameter?: string): { headers: Record<string, string> } {
   return { headers: { 'WWW-Authenticate': `Bearer realm="botshelf"${parameter ? `, ${parameter}` : ''}` } };
 }

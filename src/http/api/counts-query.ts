@@ -1,5 +1,5 @@
 import type { CountStep } from '../../bot/count-timeline.ts';
-import { quoted } from '../../catalogue/page/fault.ts';
+import { quoteValue } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /** What of a bot's counts over time is wanted; the periods are hours or days since the epoch. */
@@ -12,7 +12,7 @@ export interface CountsQuery {
 }
 
 /** How many periods a response has at most: ten years of days. */
-export const mostPeriods = 3660;
+export const maxPeriods = 3660;
 
 /** Milliseconds. */
 export const lengthOf: Readonly<Record<CountStep, number>> = { hour: 3_600_000, day: 86_400_000 };
@@ -32,14 +32,14 @@ export function parseCountsQuery(params: URLSearchParams, present: (step: CountS
   }
   const text = params.get('step') ?? 'day';
   const step: CountStep = text === 'hour' ? 'hour' : 'day';
-  if (text !== step) refuse('step', `${quoted(text)} is not a step: send hour or day`);
+  if (text !== step) refuse('step', `${quoteValue(text)} is not a step: send hour or day`);
   const periodOf = (name: 'from' | 'to'): number | undefined => {
     const value = params.get(name);
     const time = value === null ? undefined : parseTime(value);
     if (value !== null && time === undefined)
       refuse(
         name,
-        `${quoted(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
+        `${quoteValue(value)} is not a time: send a day such as 2026-11-22, or a time in UTC such as 2026-11-22T05:00Z`,
       );
     return time === undefined ? undefined : Math.floor(time / lengthOf[step]);
   };
@@ -47,8 +47,8 @@ export function parseCountsQuery(params: URLSearchParams, present: (step: CountS
   const periods = from === undefined ? 0 : (to ?? present(step)) - from + 1;
   if (to !== undefined && periods < 1 && from !== undefined)
     refuse('from', 'it is after “to”: send the earlier time as “from”');
-  if (periods > mostPeriods)
-    refuse('from', `there are ${periods} ${step}s until the last: request at most ${mostPeriods} at once`);
+  if (periods > maxPeriods)
+    refuse('from', `there are ${periods} ${step}s until the last: request at most ${maxPeriods} at once`);
   if (errors.length > 0) throw ProblemError.ofErrors('bad-query', errors);
   return { step, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }

@@ -3,16 +3,16 @@ import { LRUCache } from 'lru-cache';
 import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../problem.ts';
-import { queryOf } from '../query.ts';
-import { documentOf, readHeaders, send } from '../representation.ts';
-import { lengthOf, mostPeriods, parseCountsQuery } from './counts-query.ts';
-import { knownBot } from './read-routes.ts';
+import { parseQuery } from '../query.ts';
+import { createDocument, readHeaders, send } from '../representation.ts';
+import { lengthOf, maxPeriods, parseCountsQuery } from './counts-query.ts';
+import { findKnownBot } from './read-routes.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
 export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTimeline): void {
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
-    const bot = knownBot(bots, ctx.params['id'] ?? '');
-    const { step, from, to } = parseCountsQuery(queryOf(ctx), (of) => timeline.present(of));
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
+    const { step, from, to } = parseCountsQuery(parseQuery(ctx), (of) => timeline.present(of));
     const kind = ctx.accepts('application/json', 'text/csv');
     if (kind !== 'application/json' && kind !== 'text/csv') {
       throw new ProblemError(
@@ -27,10 +27,10 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
     }
     const stamp = timeline.stamp(bot.id, step);
     const last = Math.min(to ?? Number.POSITIVE_INFINITY, timeline.present(step));
-    const first = from ?? Math.max(timeline.first(bot.id, step) ?? last, last - mostPeriods + 1);
+    const first = from ?? Math.max(timeline.first(bot.id, step) ?? last, last - maxPeriods + 1);
     const body = Buffer.from(writers[kind](timeline.counts(bot.id, step, first, last), step));
     await send(ctx, {
-      ...documentOf(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
+      ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
       common: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
       current: () => bots.get(bot.id) === bot && timeline.stamp(bot.id, step) === stamp,
     });
@@ -39,13 +39,17 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
 
 const writers = {
   'application/json': (counts: readonly CountAt[], step: CountStep): string =>
-    `[${counts.map(({ period, count }) => `{"at":"${timeOf(period, step)}","count":${count}}`).join(',')}]`,
+    `[${counts.map(({ period, count }) => `{"at":"${formatPeriodStart(period, step)}","count":${count}}`).join(',')}]`,
   'text/csv': (counts: readonly CountAt[], step: CountStep): string =>
-    ['at,count', ...counts.map(({ period, count }) => `${timeOf(period, step)},${count}`), ''].join('\r\n'),
+    [
+      'at,count',
+      ...counts.map(({ period, count }) => `${formatPeriodStart(period, step)},${count}`),
+      '',
+    ].join('\r\n'),
 };
 
 /** Returns when a period begins: `2026-11-22` or `2026-11-22T05:00Z`. */
-function timeOf(period: number, step: CountStep): string {
+function formatPeriodStart(period: number, step: CountStep): string {
   const known = times[step].get(period);
   if (known !== undefined) return known;
   const text = new Date(period * lengthOf[step]).toISOString();

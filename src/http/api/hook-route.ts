@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { addressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
 import { readBytes } from '../request-body.ts';
@@ -24,11 +24,15 @@ export interface HookRouteOptions {
 export function addHookRoute(router: Router, { secret, pushed, refused }: HookRouteOptions): void {
   const taken = new LRUCache<string, true>({ max: 10_000 });
   router.post('/hooks/push', async (ctx) => {
-    const refusal = [ctx, addressGroup(ctx.ip), 'check the secret of the webhook at the Git server'] as const;
+    const refusal = [
+      ctx,
+      toAddressGroup(ctx.ip),
+      'check the secret of the webhook at the Git server',
+    ] as const;
     refused.check(...refusal);
     const isSigned = proofHeaders.some((name) => ctx.get(name) !== '');
     const proof = isSigned
-      ? proofOf(ctx, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
+      ? findProof(ctx, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
       : null;
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
       refused.count(...refusal);
@@ -60,13 +64,13 @@ const proofHeaders = [
 ];
 
 /** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
-function proofOf(ctx: Context, secret: string, body: Buffer): string | null {
+function findProof(ctx: Context, secret: string, body: Buffer): string | null {
   const id = ctx.get('webhook-id');
   const signatures = ctx.get('webhook-signature');
   if (signatures !== '')
-    return standardProof({ id, time: ctx.get('webhook-timestamp'), signatures }, secret, body);
+    return findStandardProof({ id, time: ctx.get('webhook-timestamp'), signatures }, secret, body);
   const token = ctx.get('X-Gitlab-Token');
-  if (token !== '') return timingSafeEqual(sha256(token), sha256(secret)) ? 'secret' : null;
+  if (token !== '') return timingSafeEqual(computeSha256(token), computeSha256(secret)) ? 'secret' : null;
   const given =
     ctx.get('X-Hub-Signature-256').replace(/^sha256=/, '') ||
     ctx.get('X-Forgejo-Signature') ||
@@ -85,7 +89,7 @@ interface StandardHeaders {
 }
 
 /** Returns the signature of a genuine call by the Standard Webhooks specification, which GitLab uses; null for any other. */
-function standardProof(
+function findStandardProof(
   { id, time, signatures }: StandardHeaders,
   secret: string,
   body: Buffer,
@@ -98,8 +102,10 @@ function standardProof(
     .update(body)
     .digest();
   const isGenuine = signatures
-    .split(' ', mostSignatures)
-    .some((given) => timingSafeEqual(sha256(given), sha256(`v1,${signature.toString('base64')}`)));
+    .split(' ', maxSignatures)
+    .some((given) =>
+      timingSafeEqual(computeSha256(given), computeSha256(`v1,${signature.toString('base64')}`)),
+    );
   return isGenuine ? signature.toString('hex') : null;
 }
 
@@ -107,8 +113,8 @@ function standardProof(
 const oldestCall = 300;
 
 /** A call has two while a key is replaced. */
-const mostSignatures = 10;
+const maxSignatures = 10;
 
-function sha256(text: string): Buffer {
+function computeSha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

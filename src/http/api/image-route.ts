@@ -4,10 +4,10 @@ import { ProblemError } from '../problem.ts';
 import { isKnown } from '../representation.ts';
 
 /** Serves the cached images. A name has the digest of the full copy, so caches may keep an image for ever. */
-export function addImageRoute(router: Router, pictures: Pick<ImageCache, 'read'>): void {
+export function addImageRoute(router: Router, images: Pick<ImageCache, 'read'>): void {
   router.get('/appdata/:name.webp', async (ctx) => {
     const name = ctx.params['name'] ?? '';
-    const bytes = await pictures.read(name);
+    const bytes = await images.read(name);
     if (bytes === undefined) {
       throw new ProblemError('not-found', 'there is no such image: use a path from cachedImages of a bot');
     }

@@ -5,9 +5,9 @@ import type { BotListElement } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { quoted } from '../../catalogue/page/fault.ts';
+import { quoteValue } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
-import { counted } from '../../lib/counted.ts';
+import { formatCount } from '../../lib/counted.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
@@ -62,7 +62,7 @@ const fieldNames = Object.keys(
 
 const readers: ReadonlyMap<string, Reader> = new Map(
   Object.entries<Reader>({
-    q: one((query, text) => {
+    q: readOnce((query, text) => {
       if (text.trim() === '' || text.length > 200)
         return 'the text is blank or too long: send 1 to 200 characters';
       query.q = text;
@@ -70,76 +70,79 @@ const readers: ReadonlyMap<string, Reader> = new Map(
     }),
     category: (query, values, { categories }) => {
       const unknown = values.find((value) => !categories.includes(value));
-      if (unknown !== undefined) return `${quoted(unknown)} is not a category: use ${categories.join(', ')}`;
+      if (unknown !== undefined)
+        return `${quoteValue(unknown)} is not a category: use ${categories.join(', ')}`;
       query.categories = categories.filter((category) => values.includes(category));
       return undefined;
     },
-    nsfw: flag('nsfw'),
-    verified: flag('verified'),
-    author: one((query, text) => {
-      if (parseBotId(text) === undefined) return `${quoted(text)} is not an account id: send 1 to 20 digits`;
+    nsfw: readFlag('nsfw'),
+    verified: readFlag('verified'),
+    author: readOnce((query, text) => {
+      if (parseBotId(text) === undefined)
+        return `${quoteValue(text)} is not an account id: send 1 to 20 digits`;
       query.author = text;
       return undefined;
     }),
-    locale: one((query, text) => {
+    locale: readOnce((query, text) => {
       const locale = parseLocale(text);
-      if (typeof locale === 'object') return `${quoted(text)} ${locale.reason}: use ${locale.instead}`;
+      if (typeof locale === 'object') return `${quoteValue(text)} ${locale.reason}: use ${locale.instead}`;
       query.locale = locale;
       return undefined;
     }),
     active: (query, [text = ''], { inactiveDays }) => {
       const days = [inactiveDays, 30].find((known) => text === `${known}d`);
       if (days === undefined)
-        return `${quoted(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in the last ${counted(inactiveDays, 'day')}`;
+        return `${quoteValue(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in the last ${formatCount(inactiveDays, 'day')}`;
       query.activeDays = days;
       return undefined;
     },
-    sort: one((query, text) => {
+    sort: readOnce((query, text) => {
       if (text === relevance) return undefined;
       const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
       if (key === undefined)
-        return `${quoted(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`;
+        return `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`;
       query.sort = { key, descending: text.startsWith('-') } satisfies Sort;
       return undefined;
     }),
-    limit: one((query, text) => {
+    limit: readOnce((query, text) => {
       const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (limit < 1 || limit > 1000)
-        return `${quoted(text)} is not a limit: send a whole number from 1 to 1000`;
+        return `${quoteValue(text)} is not a limit: send a whole number from 1 to 1000`;
       query.limit = limit;
       return undefined;
     }),
-    after: one((query, text) => {
+    after: readOnce((query, text) => {
       const cursor = parseCursor(text);
       if (cursor === undefined) return 'it is not a cursor: take it from the Link header of the page before';
       query.after = cursor;
       return undefined;
     }),
-    fields: one((query, text) => {
+    fields: readOnce((query, text) => {
       const names = text.split(',');
       if (names.length > fieldNames.length) return 'there are more names than fields: name each once';
       const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
-      if (unknown !== undefined) return `${quoted(unknown)} is not a field: use ${fieldNames.join(', ')}`;
+      if (unknown !== undefined) return `${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`;
       query.fields = fieldNames.filter((name) => names.includes(name));
       return undefined;
     }),
   }),
 );
 
-function one(read: (query: Draft, text: string) => string | undefined): Reader {
+function readOnce(read: (query: Draft, text: string) => string | undefined): Reader {
   return (query, [text = '']) => read(query, text);
 }
 
-function flag(name: 'nsfw' | 'verified'): Reader {
-  return one((query, text) => {
-    if (text !== 'true' && text !== 'false') return `${quoted(text)} is not a boolean: send true or false`;
+function readFlag(name: 'nsfw' | 'verified'): Reader {
+  return readOnce((query, text) => {
+    if (text !== 'true' && text !== 'false')
+      return `${quoteValue(text)} is not a boolean: send true or false`;
     query[name] = text === 'true';
     return undefined;
   });
 }
 
 function parseCursor(text: string): Cursor | undefined {
-  if (text.length > longestCursor) return undefined;
+  if (text.length > maxCursorLength) return undefined;
   try {
     const [value, id, ...rest] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
     const botId = typeof id === 'string' ? parseBotId(id) : undefined;
@@ -151,4 +154,4 @@ function parseCursor(text: string): Cursor | undefined {
 }
 
 /** A name of 32 characters grows when it is normalised, and by a third as base64. */
-const longestCursor = 2000;
+const maxCursorLength = 2000;

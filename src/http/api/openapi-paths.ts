@@ -1,16 +1,16 @@
 import { sortKeys } from '../../catalogue/lists/selection.ts';
-import { type Json, ref } from './openapi-schemas.ts';
+import { type Json, createReference } from './openapi-schemas.ts';
 import { writableKeys } from './update-body.ts';
 
 const problem = { $ref: '#/components/responses/Problem' };
-const idParameter = { name: 'id', in: 'path', required: true, schema: ref('id') };
+const idParameter = { name: 'id', in: 'path', required: true, schema: createReference('id') };
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
 const readBot = {
   summary: 'One bot, with its pages',
   parameters: [idParameter],
   responses: {
-    '200': response('The bot.', ref('BotRecord')),
+    '200': createResponse('The bot.', createReference('BotRecord')),
     ...notModified,
     '400': problem,
     '404': problem,
@@ -36,20 +36,24 @@ export const paths = {
       operationId: 'listBots',
       summary: 'List bots (without pages)',
       parameters: [
-        query('q', 'Words to search for, in any language; a bot may have only some of them.', {
+        createQueryParameter('q', 'Words to search for, in any language; a bot may have only some of them.', {
           type: 'string',
           maxLength: 200,
           pattern: '\\S',
         }),
-        query('category', 'Bots of this category; may be there more than once, for bots of any of them.', {
-          type: 'array',
-          items: ref('category'),
-        }),
-        query('nsfw', 'Only bots for adults, or only others.', { type: 'boolean' }),
-        query('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
-        query('author', 'Bots of this author: the id of an account.', ref('id')),
-        query('locale', 'Bots with a page in this language.', ref('locale')),
-        query(
+        createQueryParameter(
+          'category',
+          'Bots of this category; may be there more than once, for bots of any of them.',
+          {
+            type: 'array',
+            items: createReference('category'),
+          },
+        ),
+        createQueryParameter('nsfw', 'Only bots for adults, or only others.', { type: 'boolean' }),
+        createQueryParameter('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
+        createQueryParameter('author', 'Bots of this author: the id of an account.', createReference('id')),
+        createQueryParameter('locale', 'Bots with a page in this language.', createReference('locale')),
+        createQueryParameter(
           'active',
           'Bots that posted a count in the last days: 30d, or as many as the settings of the catalogue name.',
           {
@@ -57,23 +61,27 @@ export const paths = {
             pattern: '^[1-9][0-9]{0,3}d$',
           },
         ),
-        query(
+        createQueryParameter(
           'sort',
           `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
           { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
         ),
-        query('limit', 'The number of bots on a page; all if left out.', {
+        createQueryParameter('limit', 'The number of bots on a page; all if left out.', {
           type: 'integer',
           minimum: 1,
           maximum: 1000,
         }),
-        query('after', 'The cursor in the Link header of the page before.', { type: 'string' }),
-        query('fields', 'The keys to return, separated by commas; all if left out.', { type: 'string' }),
+        createQueryParameter('after', 'The cursor in the Link header of the page before.', {
+          type: 'string',
+        }),
+        createQueryParameter('fields', 'The keys to return, separated by commas; all if left out.', {
+          type: 'string',
+        }),
       ],
       responses: {
-        '200': response(
+        '200': createResponse(
           'The bots. X-Total-Count has their number, Link the next page.',
-          listOf(ref('BotListElement')),
+          toArraySchema(createReference('BotListElement')),
         ),
         ...notModified,
         '400': problem,
@@ -98,12 +106,12 @@ export const paths = {
           description: 'The ETag that the bot must have.',
         },
       ],
-      requestBody: { required: true, content: { 'application/json': { schema: ref('Update') } } },
+      requestBody: { required: true, content: { 'application/json': { schema: createReference('Update') } } },
       responses: {
-        '200': response('The keys as they are stored.', ref('UpdateAnswer')),
-        '202': response(
+        '200': createResponse('The keys as they are stored.', createReference('UpdateAnswer')),
+        '202': createResponse(
           'The keys as they are stored. The change is saved; the Git server, for which responses wait here, does not have it yet and gets it later. Do not send it again.',
-          ref('UpdateAnswer'),
+          createReference('UpdateAnswer'),
         ),
         ...Object.fromEntries(
           [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
@@ -119,18 +127,22 @@ export const paths = {
         'The last count that was known at the end of each hour or day (UTC); of the one that is not over, the latest count. Days are kept for ever, hours for 30 days. What is before the first count of the bot, or no longer kept, is left out.',
       parameters: [
         idParameter,
-        query('from', 'The first day or hour; that of the first count if left out.', time),
-        query('to', 'The last day or hour; the one that is not over if left out.', time),
-        query('step', 'The length of a period; day if left out. At most 3,660 periods are returned.', {
-          type: 'string',
-          enum: ['hour', 'day'],
-        }),
+        createQueryParameter('from', 'The first day or hour; that of the first count if left out.', time),
+        createQueryParameter('to', 'The last day or hour; the one that is not over if left out.', time),
+        createQueryParameter(
+          'step',
+          'The length of a period; day if left out. At most 3,660 periods are returned.',
+          {
+            type: 'string',
+            enum: ['hour', 'day'],
+          },
+        ),
       ],
       responses: {
         '200': {
           description: 'The counts, the oldest first; “at” is the begin of the period.',
           content: {
-            'application/json': { schema: listOf(countAt) },
+            'application/json': { schema: toArraySchema(countAt) },
             'text/csv': { schema: { type: 'string' }, example: 'at,count\r\n2026-11-22,156\r\n' },
           },
         },
@@ -147,7 +159,10 @@ export const paths = {
       operationId: 'listFiles',
       summary: 'List the markdown files',
       responses: {
-        '200': response('The files in the order of their paths.', listOf(ref('FileItem'))),
+        '200': createResponse(
+          'The files in the order of their paths.',
+          toArraySchema(createReference('FileItem')),
+        ),
         ...notModified,
         '400': problem,
         '406': problem,
@@ -158,14 +173,14 @@ export const paths = {
   '/api/v1/bots/{id}': { get: { operationId: 'getBotV1', ...readBot } },
 };
 
-function listOf(items: Json): Json {
+function toArraySchema(items: Json): Json {
   return { type: 'array', items };
 }
 
-function response(description: string, schema: Json): Json {
+function createResponse(description: string, schema: Json): Json {
   return { description, content: { 'application/json': { schema } } };
 }
 
-function query(name: string, description: string, schema: Json): Json {
+function createQueryParameter(name: string, description: string, schema: Json): Json {
   return { name, in: 'query', description, schema };
 }

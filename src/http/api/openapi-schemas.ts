@@ -4,19 +4,19 @@ import type { Category } from '../../bot/schema-types.ts';
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /** Returns a reference to a schema of the document. */
-export function ref(name: string): { readonly $ref: string } {
+export function createReference(name: string): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Returns the schemas that the paths refer to, those of files by their titles and shared definitions by their names. */
-export function componentsOf(paths: Json, categories: readonly Category[]): Record<string, Json> {
+export function createComponents(paths: Json, categories: readonly Category[]): Record<string, Json> {
   const all: Record<string, Json> = {};
   for (const name of schemaNames) {
     const { $schema: _schema, $id: _id, ...schema } = readSchema(name);
-    all[titleOf(readSchema(name))] = withinComponents(schema as Json, titleOf(readSchema(name)));
+    all[titleOf(readSchema(name))] = rewriteReferences(schema as Json, titleOf(readSchema(name)));
   }
   const { $defs } = readSchema('definitions', categories) as { $defs: Record<string, Json> };
-  for (const [name, schema] of Object.entries($defs)) all[name] = withinComponents(schema, '');
+  for (const [name, schema] of Object.entries($defs)) all[name] = rewriteReferences(schema, '');
   const used = new Set<string>();
   const add = (value: Json): void => {
     for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"/]+)/g)) {
@@ -25,7 +25,7 @@ export function componentsOf(paths: Json, categories: readonly Category[]): Reco
       add(all[name] ?? null);
     }
   };
-  add([paths, ref('Problem')]);
+  add([paths, createReference('Problem')]);
   return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
 }
 
@@ -34,8 +34,8 @@ function titleOf(schema: SchemaDocument): string {
 }
 
 /** Turns references between files into references between components, and drops our own keywords. */
-function withinComponents(value: Json, own: string): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => withinComponents(item, own));
+function rewriteReferences(value: Json, own: string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => rewriteReferences(item, own));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value as Readonly<Record<string, Json>>).filter(
     ([key]) => key !== 'x-advice' && key !== 'x-category',
@@ -43,12 +43,14 @@ function withinComponents(value: Json, own: string): Json {
   return Object.fromEntries(
     entries.map(([key, inner]) => [
       key,
-      key === '$ref' && typeof inner === 'string' ? componentOf(inner, own) : withinComponents(inner, own),
+      key === '$ref' && typeof inner === 'string'
+        ? toComponentReference(inner, own)
+        : rewriteReferences(inner, own),
     ]),
   );
 }
 
-function componentOf(reference: string, own: string): string {
+function toComponentReference(reference: string, own: string): string {
   const [file = '', pointer = ''] = reference.split('#');
   if (file === 'definitions.schema.json') return `#/components/schemas${pointer.replace('/$defs', '')}`;
   const title = file === '' ? own : titleOf(readSchema(file.replace('.schema.json', '') as 'record'));

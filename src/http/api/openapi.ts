@@ -1,9 +1,9 @@
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { basePathOf } from '../../lib/base-url.ts';
-import { documentOf, send } from '../representation.ts';
+import { createDocument, send } from '../representation.ts';
 import { paths } from './openapi-paths.ts';
-import { componentsOf, ref } from './openapi-schemas.ts';
+import { createComponents, createReference } from './openapi-schemas.ts';
 
 /**
  * Adds the OpenAPI document, and redirects to it and to the page about the API from where people look for them.
@@ -15,7 +15,7 @@ export function addOpenApiRoute(router: Router, baseUrl: string, settings: () =>
     const inForce = settings();
     const body = Buffer.from(JSON.stringify(openApi(baseUrl, inForce)));
     const current = (): boolean => settings() === inForce;
-    await send(ctx, { ...documentOf('application/json', body), current });
+    await send(ctx, { ...createDocument('application/json', body), current });
   });
   const basePath = basePathOf(baseUrl);
   router.get(['/api', '/api/v2', '/openapi.json'], (ctx) => {
@@ -42,7 +42,7 @@ export function openApi(
     security: [],
     paths,
     components: {
-      schemas: componentsOf(paths, categories),
+      schemas: createComponents(paths, categories),
       securitySchemes: {
         token: {
           type: 'apiKey',
@@ -54,7 +54,7 @@ export function openApi(
       responses: {
         Problem: {
           description: 'What is wrong, and what to do about it.',
-          content: { 'application/problem+json': { schema: ref('Problem') } },
+          content: { 'application/problem+json': { schema: createReference('Problem') } },
         },
         NotModified: { description: 'The ETag in If-None-Match is still current.' },
       },

@@ -9,7 +9,7 @@ import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
-import { queryOf } from '../query.ts';
+import { parseQuery } from '../query.ts';
 import { send } from '../representation.ts';
 
 /**
@@ -29,12 +29,12 @@ export function addReadRoutes(
   });
   router.get('/api/v2/bots', async (ctx) => {
     const inForce = settings();
-    const list = await lists.elements(parseListQuery(queryOf(ctx), inForce));
+    const list = await lists.elements(parseListQuery(parseQuery(ctx), inForce));
     const current = (): boolean => list.current() && settings() === inForce;
     await sendList(ctx, { ...list, current }, baseUrl);
   });
   router.get(['/api/v1/bots/:id', '/api/v2/bots/:id'], refuseQuery, async (ctx) => {
-    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     // Mostly no bot has changed since the last read, which is known without a look-up.
     let { version } = bots;
     const current = (): boolean => {
@@ -51,7 +51,7 @@ export function addReadRoutes(
  * @throws {ProblemError} unknown-bot, when the text is no id
  * @throws {UnknownBotError}
  */
-export function knownBot(bots: BotIndex, text: string): IndexedBot {
+export function findKnownBot(bots: BotIndex, text: string): IndexedBot {
   const id = parseBotId(text);
   if (id === undefined) {
     throw new ProblemError(
@@ -68,7 +68,7 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
   const { digest, body, total, next, current } = list;
   const headers: Record<string, string> = { 'X-Total-Count': String(total) };
   if (next) {
-    const params = queryOf(ctx);
+    const params = parseQuery(ctx);
     params.set('after', formatCursor(next));
     headers['Link'] = `<${baseUrl}${ctx.path}?${params.toString()}>; rel="next"`;
   }
@@ -76,7 +76,7 @@ async function sendList(ctx: Context, list: List & Current, baseUrl: string): Pr
 }
 
 async function refuseQuery(ctx: Context, next: Next): Promise<void> {
-  const [name] = queryOf(ctx).keys();
+  const [name] = parseQuery(ctx).keys();
   if (name !== undefined) {
     const detail = 'this address takes no parameters: leave it out';
     throw ProblemError.ofErrors('bad-query', [{ pointer: `?${name.slice(0, 50)}`, detail }]);

@@ -1,8 +1,8 @@
-import { propertiesOf, readSchema } from '../../bot/schemas.ts';
+import { resolveProperties, readSchema } from '../../bot/schemas.ts';
 import type { Category, UpdateValues } from '../../bot/schema-types.ts';
 import { validate } from '../../catalogue/page/schema.ts';
-import { deepest, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
-import { positionAt, quoted } from '../../catalogue/page/fault.ts';
+import { maxDepth, type JsonFinding, readStrictJson } from '../../lib/strict-json.ts';
+import { findPosition, quoteValue } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 
 /**
@@ -17,28 +17,29 @@ export function parseUpdate(
   editAdvice: () => string,
 ): UpdateValues {
   if (text.trim() === '') throw new ProblemError('bad-json', emptyAdvice);
-  if (isCrowded(text)) throw invalid([{ pointer: '#', detail: crowdedAdvice }]);
+  if (isCrowded(text)) throw createInvalidError([{ pointer: '#', detail: crowdedAdvice }]);
   const read = readStrictJson(text.replace(byteOrderMark, ''));
   if ('findings' in read) {
-    if (read.findings[0].kind === 'not-an-object') throw invalid([{ pointer: '#', detail: wrapAdvice }]);
+    if (read.findings[0].kind === 'not-an-object')
+      throw createInvalidError([{ pointer: '#', detail: wrapAdvice }]);
     throw ProblemError.ofSentences(
       'bad-json',
-      read.findings.map((finding) => sentenceOf(finding, text)),
+      read.findings.map((finding) => describeFinding(finding, text)),
     );
   }
-  const body = unflattened(read.data);
+  const body = unflatten(read.data);
   const errors = validate('update', body, categories).map(({ place, keyword, message }): ProblemDetail => {
     const pointer = [
       '#',
       ...place.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')),
     ].join('/');
-    return { pointer, detail: adviceFor(place, keyword, read.data, editAdvice) ?? message };
+    return { pointer, detail: findAdvice(place, keyword, read.data, editAdvice) ?? message };
   });
   if (errors.length === 0) return body['bot'] as UpdateValues;
   const hidden = findHidden(body, '#');
   if (hidden !== undefined)
     throw new ProblemError('bad-json', `${hidden} is not a key of an update: leave it out`);
-  throw invalid(errors);
+  throw createInvalidError(errors);
 }
 
 /** Some clients put it in front; JSON.parse refuses it. */
@@ -60,7 +61,7 @@ function isCrowded(text: string): boolean {
   return count > 1000;
 }
 
-function invalid(errors: readonly ProblemDetail[]): ProblemError {
+function createInvalidError(errors: readonly ProblemDetail[]): ProblemError {
   return ProblemError.ofErrors('invalid-update', errors);
 }
 
@@ -69,13 +70,15 @@ const protectedKeys = new Set([
   'contents',
   'cachedImages',
   'page',
-  ...Object.keys(propertiesOf(readSchema('main-page'))),
+  ...Object.keys(resolveProperties(readSchema('main-page'))),
 ]);
 
-export const writableKeys = Object.keys(propertiesOf(propertiesOf(readSchema('update'))['bot'] ?? {}));
+export const writableKeys = Object.keys(
+  resolveProperties(resolveProperties(readSchema('update'))['bot'] ?? {}),
+);
 
 /** Turns a body in which every key is a path, as some libraries send it, into the nested form. */
-function unflattened(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function unflatten(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const keys = Object.keys(body);
   if (keys.length === 0 || !keys.every((key) => key.startsWith('bot.'))) return body;
   return {
@@ -84,7 +87,7 @@ function unflattened(body: Readonly<Record<string, unknown>>): Readonly<Record<s
 }
 
 /** Returns a message for a common mistake; undefined where the schema's message is good enough. */
-function adviceFor(
+function findAdvice(
   place: readonly (string | number)[],
   keyword: string,
   body: Readonly<Record<string, unknown>>,
@@ -96,13 +99,14 @@ function adviceFor(
   if (place.length === 1 && typeof top === 'string') {
     const inner = writableKeys.includes(top) ? top : looksLikeCount.test(top) ? 'count' : undefined;
     if (inner === undefined)
-      return `${quoted(top)} is outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
-    return `wrap the values in bot: send {"bot": {${quoted(inner)}: ${quoted(body[top])}}}`;
+      return `${quoteValue(top)} is outside of bot: wrap the values in bot, such as {"bot": {"count": 156}}`;
+    return `wrap the values in bot: send {"bot": {${quoteValue(inner)}: ${quoteValue(body[top])}}}`;
   }
   if (typeof key !== 'string') return undefined;
-  if (looksLikeCount.test(key)) return `${quoted(key)} is not a key: the number of servers is called "count"`;
+  if (looksLikeCount.test(key))
+    return `${quoteValue(key)} is not a key: the number of servers is called "count"`;
   if (protectedKeys.has(key.split('.')[0] ?? ''))
-    return `${quoted(key)} cannot be changed here: ${editAdvice()}`;
+    return `${quoteValue(key)} cannot be changed here: ${editAdvice()}`;
   return undefined;
 }
 
@@ -118,17 +122,17 @@ function findHidden(value: unknown, pointer: string): string | undefined {
   return undefined;
 }
 
-function sentenceOf(finding: JsonFinding, text: string): string {
+function describeFinding(finding: JsonFinding, text: string): string {
   switch (finding.kind) {
     case 'syntax': {
-      const { line, column } = positionAt(text, finding.offset);
+      const { line, column } = findPosition(text, finding.offset);
       return `line ${line}, column ${column}: ${finding.message}`;
     }
     case 'too-deep':
-      return `the body is nested more than ${deepest} levels deep: no key needs that, make it flat`;
+      return `the body is nested more than ${maxDepth} levels deep: no key needs that, make it flat`;
     case 'not-an-object':
       return wrapAdvice;
     case 'duplicate-key':
-      return `the key ${quoted(finding.key)} is here twice: keep one of them`;
+      return `the key ${quoteValue(finding.key)} is here twice: keep one of them`;
   }
 }

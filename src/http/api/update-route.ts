@@ -7,8 +7,8 @@ import type { BotId } from '../../bot/id.ts';
 import type { UpdateValues } from '../../bot/schema-types.ts';
 import { authenticate, type AuthenticationOptions } from './authentication.ts';
 import type { RateLimit } from '../rate-limits.ts';
-import { knownBot } from './read-routes.ts';
-import { etagsOf } from '../representation.ts';
+import { findKnownBot } from './read-routes.ts';
+import { listEtags } from '../representation.ts';
 import { type BodyRules, readText } from '../request-body.ts';
 import { parseUpdate } from './update-body.ts';
 
@@ -39,15 +39,15 @@ export interface UpdateRouteOptions extends AuthenticationOptions {
 export function addUpdateRoute(router: Router, options: UpdateRouteOptions): void {
   const { bots, applyUpdate, settings, posts, acknowledge } = options;
   router.post('/api/v2/bots/:id', async (ctx) => {
-    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     await authenticate(ctx, bot.id, options);
     posts.count(ctx, bot.id, 'post less often, every half hour is plenty');
     const values = parseUpdate(
       await readText(ctx, bodyRules),
       settings().categories,
-      () => `edit ${mainPathOf(bot)} by pull request`,
+      () => `edit ${findMainPath(bot)} by pull request`,
     );
-    const commit = await applyUpdate(bot.id, values, expectation(ctx));
+    const commit = await applyUpdate(bot.id, values, readExpectation(ctx));
     const isAcknowledged = acknowledge === null || (await acknowledge());
     ctx.set('Cache-Control', 'no-store');
     ctx.status = isAcknowledged ? 200 : 202;
@@ -66,14 +66,14 @@ const bodyRules: BodyRules = {
 };
 
 /** Returns the condition in If-Match: whether a bot's ETag, in any coding, is in its list. */
-function expectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
+function readExpectation(ctx: Context): ((bot: IndexedBot) => boolean) | undefined {
   const condition = ctx.headers['if-match']?.trim() ?? '';
   if (condition === '' || condition === '*') return undefined;
   const expected = condition.split(',').map((etag) => etag.trim());
-  return ({ digest }) => etagsOf(digest).some((etag) => expected.includes(etag));
+  return ({ digest }) => listEtags(digest).some((etag) => expected.includes(etag));
 }
 
-function mainPathOf({ id, files }: IndexedBot): string {
+function findMainPath({ id, files }: IndexedBot): string {
   const main = files.find((file) => file.main);
   return main ? pathOf(id, main.locale) : `the files of ${id}`;
 }

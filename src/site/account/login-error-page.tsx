@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
-import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { toSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
 export interface LoginErrorPageProps {
@@ -22,7 +22,7 @@ export function LoginErrorPage({ site, error, provider }: LoginErrorPageProps): 
         <p>{t(`login.${kind}.text`, { provider })}</p>
         {kind === 'misconfigured' && (
           <p>
-            <InEnglish>{asSentence(error.message)}</InEnglish>
+            <InEnglish>{toSentence(error.message)}</InEnglish>
           </p>
         )}
         <p class="actions">

@@ -2,20 +2,20 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { originOf } from '../../lib/base-url.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { type Cookie, cookieOf, readCookie, setCookie } from '../../http/cookies.ts';
+import { type Cookie, createCookie, readCookie, setCookie } from '../../http/cookies.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
-import { queryOf } from '../../http/query.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
-import { type Login, returnPath } from '../../login/login.ts';
+import { type Login, parseReturnPath } from '../../login/login.ts';
 import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
-import { addressGroup } from '../../lib/network-address.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
 import type { Site, Viewer } from '../page/layout.tsx';
 import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { viewerIn } from './viewer.ts';
+import { toViewer } from './viewer.ts';
 
 export interface LoginRoutesOptions {
   readonly site: Site;
@@ -31,23 +31,23 @@ export interface LoginRoutesOptions {
  */
 export function addLoginRoutes(router: Router, { site, login, attempts }: LoginRoutesOptions): void {
   const { baseUrl } = site;
-  const loginCookie = cookieOf('botshelf-login', login.basePath);
+  const loginCookie = createCookie('botshelf-login', login.basePath);
   const sessionCookie = sessionCookieOf(login);
   const limit = (ctx: Context): void =>
-    attempts.count(ctx, addressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
+    attempts.count(ctx, toAddressGroup(ctx.ip), 'too many logins come from your address, wait a minute');
   const refuse = (ctx: Context, error: unknown): void => {
     if (!(error instanceof LoginError)) throw error;
-    if (error.kind === 'away') ctx.set('Retry-After', '60');
+    if (error.kind === 'unavailable') ctx.set('Retry-After', '60');
     const page = <LoginErrorPage site={site} error={error} provider={login.provider} />;
     sendOnce(ctx, page, site.languages.of(ctx), statuses[error.kind]);
   };
   router.get('/login', async (ctx) => {
     limit(ctx);
-    const query = queryOf(ctx);
+    const query = parseQuery(ctx);
     try {
-      const to = query.get('to') ?? pathOf(ctx.get('Referer'), baseUrl);
+      const to = query.get('to') ?? toReturnPath(ctx.get('Referer'), baseUrl);
       const { url, cookie } = await login.begin(
-        keepLocale(returnPath(to, login.basePath), site.languages.of(ctx).requested),
+        keepLocale(parseReturnPath(to, login.basePath), site.languages.of(ctx).requested),
         query.get('account') === 'other',
       );
       setCookie(ctx, loginCookie, cookie);
@@ -61,7 +61,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts }: LoginR
     const cookie = readCookie(ctx, loginCookie);
     setCookie(ctx, loginCookie, null);
     try {
-      const { session, to } = await login.finish(queryOf(ctx), cookie);
+      const { session, to } = await login.finish(parseQuery(ctx), cookie);
       setCookie(ctx, sessionCookie, session);
       redirectTo(ctx, to);
     } catch (error) {
@@ -75,7 +75,7 @@ export function addLoginRoutes(router: Router, { site, login, attempts }: LoginR
 }
 
 /** Returns the public path of an address of this site: the page that the link to the login was on. */
-function pathOf(address: string, baseUrl: string): string | undefined {
+function toReturnPath(address: string, baseUrl: string): string | undefined {
   return address.startsWith(`${baseUrl}/`) ? address.slice(originOf(baseUrl).length) : undefined;
 }
 
@@ -85,7 +85,7 @@ function keepLocale(path: string, locale: Locale | undefined): string {
 }
 
 /** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */
-export async function visitorOf(ctx: Context, login: Login): Promise<Session | undefined> {
+export async function readSession(ctx: Context, login: Login): Promise<Session | undefined> {
   const sessionCookie = sessionCookieOf(login);
   const cookie = readCookie(ctx, sessionCookie);
   if (cookie === undefined) return undefined;
@@ -96,15 +96,15 @@ export async function visitorOf(ctx: Context, login: Login): Promise<Session | u
 }
 
 /** Returns a function that reads who is logged in, for the pages that show it. */
-export function viewersOf(login: Login | null): (ctx: Context) => Promise<Viewer | null> {
+export function createViewerReader(login: Login | null): (ctx: Context) => Promise<Viewer | null> {
   return async (ctx) => {
-    const session = login === null ? undefined : await visitorOf(ctx, login);
-    return session === undefined ? null : viewerIn(session);
+    const session = login === null ? undefined : await readSession(ctx, login);
+    return session === undefined ? null : toViewer(session);
   };
 }
 
 function sessionCookieOf({ basePath }: Login): Cookie {
-  return cookieOf('botshelf', basePath);
+  return createCookie('botshelf', basePath);
 }
 
 function redirectTo(ctx: Context, url: string): void {
@@ -115,9 +115,9 @@ function redirectTo(ctx: Context, url: string): void {
 
 const statuses: Readonly<Record<LoginErrorKind, number>> = {
   stale: 400,
-  distrusted: 400,
+  'invalid-response': 400,
   denied: 403,
   'no-account': 403,
   misconfigured: 500,
-  away: 503,
+  unavailable: 503,
 };

@@ -81,7 +81,7 @@ function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNod
   return (
     <li class="panel stack">
       <div class="own-head">
-        <Avatar id={id} name={name} picture={avatar} size={48} veiled={false} />
+        <Avatar id={id} name={name} image={avatar} size={48} blurred={false} />
         <h2>
           <a href={href(`/bots/${id}`)}>
             <bdi>{withoutBidiControls(name)}</bdi>

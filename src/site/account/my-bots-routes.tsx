@@ -2,18 +2,18 @@ import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
-import { elementOf } from '../../catalogue/store/bot-index.ts';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { queryOf } from '../../http/query.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { Login } from '../../login/login.ts';
 import type { Tokens } from '../../tokens/tokens.ts';
 import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath, type Site } from '../page/layout.tsx';
-import { visitorOf } from './login-routes.tsx';
+import { readSession } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
-import { viewerIn } from './viewer.ts';
-import { counted } from '../../lib/counted.ts';
+import { toViewer } from './viewer.ts';
+import { formatCount } from '../../lib/counted.ts';
 
 export interface MyBotsOptions {
   readonly site: Site;
@@ -34,7 +34,7 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
     if (!(page >= 1 && page <= pages))
       throw new ProblemError(
         'not-found',
-        `your bots have ${counted(pages, 'page')}, there is no page ${page}`,
+        `your bots have ${formatCount(pages, 'page')}, there is no page ${page}`,
       );
     const shown = await Promise.all(
       bots.slice((page - 1) * pageSize, page * pageSize).map(async (bot) => {
@@ -45,7 +45,7 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
         return {
           id,
           name,
-          avatar: elementOf(bot).cachedImages.avatar,
+          avatar: parseListElement(bot).cachedImages.avatar,
           count: counts.count(id),
           reportedAt: counts.reportedAt(id),
           token: await tokens.tokenInfo(id),
@@ -56,9 +56,9 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
     return { bots: shown, pages };
   };
   router.get(myBotsPath, async (ctx) => {
-    const session = await visitorOf(ctx, login);
-    const viewer = session === undefined ? null : viewerIn(session);
-    const page = Math.trunc(Number(queryOf(ctx).get('page') ?? 1));
+    const session = await readSession(ctx, login);
+    const viewer = session === undefined ? null : toViewer(session);
+    const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
     const own = session === undefined ? { bots: [], pages: 1 } : await botsOf(session.id, page);
     const props = { site, viewer, ...own, page, provider: login.provider, now: Date.now() };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));

@@ -11,16 +11,16 @@ export interface PostingCode {
  * BOTSHELF_TOKEN, so that it is in no file.
  * @param baseUrl the public address, without a slash at its end
  */
-export function postingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
+export function createPostingCode(baseUrl: string, id: BotId): readonly PostingCode[] {
   const address = `${baseUrl}/api/v2/bots/${id}`;
   return [
-    { title: 'curl', code: curl(address) },
-    { title: 'JavaScript, discord.js 14', code: javaScript(address) },
-    { title: 'Python, discord.py', code: python(address) },
+    { title: 'curl', code: formatCurl(address) },
+    { title: 'JavaScript, discord.js 14', code: formatJavaScript(address) },
+    { title: 'Python, discord.py', code: formatPython(address) },
   ];
 }
 
-function curl(address: string): string {
+function formatCurl(address: string): string {
   return `curl ${address} \\
   -H "Authorization: $BOTSHELF_TOKEN" \\
   -H "Content-Type: application/json" \\
@@ -28,7 +28,7 @@ function curl(address: string): string {
 `;
 }
 
-function javaScript(address: string): string {
+function formatJavaScript(address: string): string {
   return `import { Client, Events, GatewayIntentBits } from 'discord.js';
 
 const client = new Client({ intents: [GatewayIntentBits.Guilds] });
@@ -55,7 +55,7 @@ client.login(process.env.DISCORD_TOKEN);
 `;
 }
 
-function python(address: string): string {
+function formatPython(address: string): string {
   return `import os
 
 import aiohttp

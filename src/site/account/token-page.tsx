@@ -4,19 +4,19 @@ import type { Token } from '../../bot/token.ts';
 import type { Session } from '../../login/sessions.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { assets } from '../page/assets.ts';
-import { viewerIn } from './viewer.ts';
+import { toViewer } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';
-import { postingCode } from './posting-code.ts';
-import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { createPostingCode } from './posting-code.ts';
+import { toSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
 /** What the token page shows, by who is logged in. */
 export type TokenPageState =
   /** The service has no login. */
-  | { readonly kind: 'no-login'; readonly obstacle: string | null }
+  | { readonly kind: 'no-login'; readonly disabledReason: string | null }
   | { readonly kind: 'visitor' }
   /** Logged in, but not an author of the bot. */
-  | { readonly kind: 'stranger'; readonly session: Session }
+  | { readonly kind: 'not-an-author'; readonly session: Session }
   /** An author whose login is too old to press a button. */
   | {
       readonly kind: 'stale';
@@ -51,7 +51,7 @@ export interface TokenPageProps {
 
 export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode {
   const { t, text, href } = useLanguage();
-  const viewer = 'session' in state ? viewerIn(state.session) : null;
+  const viewer = 'session' in state ? toViewer(state.session) : null;
   return (
     <Layout
       site={site}
@@ -73,7 +73,7 @@ export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode
         <section class="stack" aria-labelledby="post">
           <h2 id="post">{t('token.use')}</h2>
           <p>{t('token.useText')}</p>
-          {postingCode(site.baseUrl, bot.id).map(({ title, code }, number) => (
+          {createPostingCode(site.baseUrl, bot.id).map(({ title, code }, number) => (
             <details key={title} class="sample" open={number === 0}>
               <summary>{title}</summary>
               <pre tabIndex={0} role="region" aria-label={title}>
@@ -95,9 +95,9 @@ function Part({ bot, provider, state }: PartProps): VNode {
     case 'no-login':
       return (
         <Panel title={t('token.noLogin')}>
-          {state.obstacle !== null && (
+          {state.disabledReason !== null && (
             <p>
-              <InEnglish>{asSentence(state.obstacle)}</InEnglish>
+              <InEnglish>{toSentence(state.disabledReason)}</InEnglish>
             </p>
           )}
           <p>{t('token.noLoginText')}</p>
@@ -113,12 +113,12 @@ function Part({ bot, provider, state }: PartProps): VNode {
           <LogIn bot={bot}>{t('token.logIn', { provider })}</LogIn>
         </Panel>
       );
-    case 'stranger':
+    case 'not-an-author':
       return (
-        <Panel title={t('token.stranger')}>
+        <Panel title={t('token.notAnAuthor')}>
           <p>
-            {t('token.strangerText', {
-              name: viewerIn(state.session).name,
+            {t('token.notAnAuthorText', {
+              name: toViewer(state.session).name,
               id: state.session.id,
               bot: bot.name,
             })}

@@ -4,13 +4,13 @@ import type { BotId } from '../../bot/id.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { refuseCrossSite } from '../../http/cross-site.ts';
 import type { RateLimit } from '../../http/rate-limits.ts';
-import { knownBot } from '../../http/api/read-routes.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
 import type { Login } from '../../login/login.ts';
 import { isFresh } from '../../login/sessions.ts';
 import type { TokenChanger } from '../../tokens/token-changes.ts';
 import type { TokenInfo, Tokens } from '../../tokens/tokens.ts';
 import type { Site } from '../page/layout.tsx';
-import { visitorOf } from './login-routes.tsx';
+import { readSession } from './login-routes.tsx';
 import { sendOnce } from '../page/html-response.ts';
 import { type DoneChange, TokenPage, type TokenPageState } from './token-page.tsx';
 
@@ -35,27 +35,27 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
 
   /** Decides what the page shows, from the session and the bot's authors. */
   const stateOf = async (ctx: Context, id: BotId, pressed: boolean): Promise<TokenPageState> => {
-    if (login === null || login.obstacle !== null)
-      return { kind: 'no-login', obstacle: login?.obstacle ?? null };
-    const session = await visitorOf(ctx, login);
+    if (login === null || login.disabledReason !== null)
+      return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
+    const session = await readSession(ctx, login);
     if (session === undefined) return { kind: 'visitor' };
-    if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'stranger', session };
+    if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'not-an-author', session };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(session)) return { kind: 'stale', session, info, pressed };
     return { kind: 'author', session, info, done: null };
   };
   const send = (ctx: Context, id: BotId, state: TokenPageState): void => {
-    const bot = knownBot(bots, id);
+    const bot = findKnownBot(bots, id);
     const { name } = bot.facts;
     const page = <TokenPage site={site} bot={{ id, name }} provider={login?.provider ?? ''} state={state} />;
-    sendOnce(ctx, page, site.languages.of(ctx), statusOf(state, ctx.method));
+    sendOnce(ctx, page, site.languages.of(ctx), toStatus(state, ctx.method));
   };
   const onPress = (
     path: string,
     act: (id: BotId, by: TokenChanger, before: TokenInfo) => Promise<DoneChange>,
   ): void => {
     router.post(path, refuseCrossSite(site.baseUrl), async (ctx) => {
-      const { id } = knownBot(bots, ctx.params['id'] ?? '');
+      const { id } = findKnownBot(bots, ctx.params['id'] ?? '');
       const state = await stateOf(ctx, id, true);
       if (state.kind !== 'author') {
         send(ctx, id, state);
@@ -69,7 +69,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
   };
 
   router.get('/bots/:id/token', async (ctx) => {
-    const { id } = knownBot(bots, ctx.params['id'] ?? '');
+    const { id } = findKnownBot(bots, ctx.params['id'] ?? '');
     send(ctx, id, await stateOf(ctx, id, false));
   });
   onPress('/bots/:id/token', async (id, by, { issuedAt }) => {
@@ -82,8 +82,8 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
   });
 }
 
-/** A press by someone who is not an author is 403; the page itself is 403 only for a stranger. */
-function statusOf({ kind }: TokenPageState, method: string): number {
+/** A press by someone who is not an author is 403; the page itself is 403 only for another account. */
+function toStatus({ kind }: TokenPageState, method: string): number {
   if (kind === 'author') return 200;
-  return kind === 'stranger' || method === 'POST' ? 403 : 200;
+  return kind === 'not-an-author' || method === 'POST' ? 403 : 200;
 }

@@ -62,7 +62,7 @@ const mainGroups: readonly (readonly AddField[])[] = [
   ],
   [{ ...link('invite'), required: true, hint: 'hint.invite' }],
   [link('website'), link('support')],
-  [repositoryPart('owner'), repositoryPart('repo')],
+  [createRepositoryField('owner'), createRepositoryField('repo')],
   [
     { ...link('avatar', 'images'), hint: 'hint.avatar' },
     { ...link('cover', 'images'), hint: 'hint.cover' },
@@ -101,7 +101,7 @@ export const fieldGroups = {
 export type FormKind = keyof typeof fieldGroups;
 
 /** Returns the fields of a form, in their order. */
-export function fieldsOfForm(kind: FormKind): readonly AddField[] {
+export function listFields(kind: FormKind): readonly AddField[] {
   return fieldGroups[kind].flat();
 }
 
@@ -109,7 +109,7 @@ function link(name: FieldName, ...parents: readonly string[]): AddField {
   return { name, kind: 'link', fault: 'fault.link', placeholder: 'https://', place: [...parents, name] };
 }
 
-function repositoryPart(name: FieldName): AddField {
+function createRepositoryField(name: FieldName): AddField {
   return { name, kind: 'text', fault: 'fault.repository', place: ['codehost', name] };
 }
 

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import { defaultLocale } from '../../bot/record.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { fieldGroups, fieldsOfForm, type FieldTexts } from './add-fields.ts';
+import { fieldGroups, listFields, type FieldTexts } from './add-fields.ts';
 import { Field } from './field.tsx';
 import type { Form } from './forms.ts';
 import { NextStep, Outcome, type OutcomeProps } from './outcome.tsx';
@@ -22,7 +22,7 @@ export function AddPage(props: AddPageProps): VNode {
   const { t, text, href } = useLanguage();
   const faults = sent ? entry.faults : {};
   const failed = Object.keys(faults).length > 0;
-  const name = listed === undefined ? '' : withoutBidiControls(nameOf(listed));
+  const name = listed === undefined ? '' : withoutBidiControls(findMainName(listed));
   const title = text(titles[kind], { name });
   return (
     <Layout
@@ -92,8 +92,8 @@ const introductions = {
   translate: 'translate.introduction',
 } as const;
 
-function nameOf(bot: BotRecord): string {
-  return bot.contents[defaultLocale(bot)]?.name ?? '';
+function findMainName(bot: BotRecord): string {
+  return bot.contents[findDefaultLocale(bot)]?.name ?? '';
 }
 
 /** What is left to do, in one line. */
@@ -109,7 +109,7 @@ function Progress({ before, entry }: AddPageProps): VNode {
 /** Every error with a link to its field. It has the focus when the page opens. */
 function Summary({ kind, entry: { faults } }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const wrong = fieldsOfForm(kind).flatMap(({ name }) => {
+  const wrong = listFields(kind).flatMap(({ name }) => {
     const fault = faults[name];
     return fault === undefined ? [] : [{ name, ...fault }];
   });

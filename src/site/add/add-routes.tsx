@@ -2,28 +2,28 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Locale } from '../../bot/locale.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { picturesIn } from '../../catalogue/store/page-pictures.ts';
-import { knownBot } from '../../http/api/read-routes.ts';
-import { queryOf } from '../../http/query.ts';
-import { addressGroup } from '../../lib/network-address.ts';
-import { wantedRanges } from '../language/locales.ts';
+import { findImages } from '../../catalogue/store/page-pictures.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
+import { parseQuery } from '../../http/query.ts';
+import { toAddressGroup } from '../../lib/network-address.ts';
+import { listWantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
-import { copiesOf, type FindCopy } from '../markdown/markdown-pictures.ts';
+import { findCopies, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { PageOptions } from '../page/layout.tsx';
 import { AddPage } from './add-page.tsx';
-import { entryWithin } from './form-limits.ts';
+import { limitEntry } from './form-limits.ts';
 import type { FormEntry } from './form-entry.ts';
-import { editForm, type Form, newBotForm, type PageReader, translationForm } from './forms.ts';
+import { editForm, type Form, createBotForm, type PageReader, createTranslationForm } from './forms.ts';
 import { type OfferedLanguages, offerLanguages } from './offered-languages.ts';
-import { previewOf } from './preview.tsx';
+import { createPreview } from './preview.tsx';
 import { readForm, type SentForm } from './sent-form.ts';
 
 export interface AddOptions extends PageOptions {
   readonly bots: BotIndex;
   readonly readPage: PageReader;
   readonly markdown: Markdown;
-  /** Finds the copy of a picture in a page. */
+  /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
 }
 
@@ -34,18 +34,18 @@ export interface AddOptions extends PageOptions {
  */
 export function addAddRoutes(router: Router, options: AddOptions): void {
   const { bots, viewerOf, readPage } = options;
-  const botOf = (ctx: Context): IndexedBot => knownBot(bots, String(ctx['params'].id));
+  const botOf = (ctx: Context): IndexedBot => findKnownBot(bots, String(ctx['params'].id));
   const offer = (ctx: Context, existing?: readonly Locale[]): OfferedLanguages => {
     const { languages, settings } = options.site;
-    const wanted = wantedRanges(queryOf(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
+    const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
     return offerLanguages(settings, languages.of(ctx), wanted, existing);
   };
   const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
-    '/add': async (ctx) => newBotForm(bots, await viewerOf(ctx), offer(ctx)),
-    '/bots/:id/edit': (ctx) => editForm(botOf(ctx), queryOf(ctx).get('language'), readPage),
+    '/add': async (ctx) => createBotForm(bots, await viewerOf(ctx), offer(ctx)),
+    '/bots/:id/edit': (ctx) => editForm(botOf(ctx), parseQuery(ctx).get('language'), readPage),
     '/bots/:id/translate': (ctx) => {
       const bot = botOf(ctx);
-      return translationForm(bot, queryOf(ctx).get('from'), readPage, offer(ctx, bot.facts.locales));
+      return createTranslationForm(bot, parseQuery(ctx).get('from'), readPage, offer(ctx, bot.facts.locales));
     },
   };
   for (const [path, formOf] of Object.entries(forms)) {
@@ -60,7 +60,7 @@ export function addAddRoutes(router: Router, options: AddOptions): void {
     router.post(`${path}/file`, async (ctx) => {
       const form = await formOf(ctx);
       const sent = await readForm(ctx, form.kind);
-      const entry = entryWithin(options.site.settings, form, sent.texts);
+      const entry = limitEntry(options.site.settings, form, sent.texts);
       if (Object.keys(entry.faults).length > 0) await show(ctx, options, form, sent);
       else sendFile(ctx, entry);
     });
@@ -77,14 +77,14 @@ async function show(
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const { texts, base } = sent ?? form;
-  const entry = entryWithin(site.settings, form, texts);
+  const entry = limitEntry(site.settings, form, texts);
   const { listed } = form;
   const names = { name: language.text('field.name'), description: language.text('field.description') };
-  const bot = previewOf(entry, { ...form.texts, ...texts }, listed, names, site.settings.categories);
+  const bot = createPreview(entry, { ...form.texts, ...texts }, listed, names, site.settings.categories);
   const { name = '' } = bot.bot.contents[bot.locale] ?? {};
   const text = entry.faults.page === undefined ? entry.page : '';
-  const source = { text, name, pictures: copiesOf(picturesIn(text), copyOf) };
-  const html = await markdown.preview(source, addressGroup(ctx.ip));
+  const source = { text, name, images: findCopies(findImages(text), copyOf) };
+  const html = await markdown.preview(source, toAddressGroup(ctx.ip));
   const isStale = base !== form.base;
   const props = { ...form, site, viewer, texts, entry, sent: sent !== null, isStale, bot, html };
   sendOnce(ctx, <AddPage {...props} />, language);

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { type DiffLine, diffOf } from './file-diff.ts';
+import { type DiffLine, diffLines } from './file-diff.ts';
 
 /** The lines of a file that change, each marked with a sign, a colour and a word for screen readers. */
 export function Diff({ before, after }: { readonly before: string; readonly after: string }): VNode {
   const { t, text } = useLanguage();
-  const parts = diffOf(before, after);
+  const parts = diffLines(before, after);
   if (parts === null) return <p>{t('edit.large')}</p>;
   return (
     <div class="diff" role="group" aria-label={text('edit.change')} tabIndex={0}>

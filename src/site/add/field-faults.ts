@@ -16,23 +16,23 @@ export interface FieldFault {
 export type FieldFaults = Readonly<Partial<Record<FieldName, FieldFault>>>;
 
 /** Checks the file that a form makes. What no field of the form has is reported at the page. */
-export function faultsOfFile(
+export function findFieldFaults(
   { page, faults }: ParsedPage,
   schema: 'main-page' | 'translation',
   fields: readonly AddField[],
 ): FieldFaults {
-  if (page === undefined) return { page: inFile(faults[0]?.message ?? '') };
+  if (page === undefined) return { page: createFileFieldFault(faults[0]?.message ?? '') };
   const all = validate(schema, page.data).map((fault): [FieldName, FieldFault] => {
     const field = fields.find((candidate) => isAt(candidate, fault));
-    if (field === undefined) return ['page', inFile(fault.message)];
+    if (field === undefined) return ['page', createFileFieldFault(fault.message)];
     const value = page.data[field.name];
     const isLong = fault.keyword === 'maxLength' && field.kind === 'text' && typeof value === 'string';
-    return [field.name, isLong ? tooLong(field.name, value) : { key: field.fault }];
+    return [field.name, isLong ? createLengthFault(field.name, value) : { key: field.fault }];
   });
   // Of several faults of a field the first is kept.
   return {
     ...Object.fromEntries(all.toReversed()),
-    ...(validate('page', page.page).length > 0 && { page: tooLong('page', page.page) }),
+    ...(validate('page', page.page).length > 0 && { page: createLengthFault('page', page.page) }),
   };
 }
 
@@ -40,11 +40,11 @@ function isAt({ place = [] }: AddField, fault: SchemaFault): boolean {
   return place.length > 0 && place.every((key, i) => fault.place[i] === key);
 }
 
-function inFile(reason: string): FieldFault {
+function createFileFieldFault(reason: string): FieldFault {
   return { key: 'fault.file', values: { reason } };
 }
 
-function tooLong(name: FieldName, text: string): FieldFault {
+function createLengthFault(name: FieldName, text: string): FieldFault {
   const limit = limits[name]?.maxLength ?? 0;
   return { key: 'fault.tooLong', values: { count: Array.from(text).length, limit } };
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { AddField } from './add-fields.ts';
 import type { FieldFault } from './field-faults.ts';
@@ -74,7 +74,7 @@ function Control({ field, text, languages, common }: ControlProps): VNode {
     case 'category':
       return <Select {...{ text, common }} values={categories} nameOf={categoryName} />;
     case 'language': {
-      const sent = canonicalLocale(text.trim());
+      const sent = toCanonicalLocale(text.trim());
       const values = [...new Set([...languages, ...(sent === undefined ? [] : [sent])])];
       return <Select {...{ common, values }} text={sent ?? ''} nameOf={languageName} />;
     }

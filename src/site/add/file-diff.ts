@@ -13,26 +13,25 @@ export interface DiffLine {
 }
 
 /** Compares two texts line by line; null where too many lines differ or it takes too long. */
-export function diffOf(before: string, after: string): readonly DiffPart[] | null {
+export function diffLines(before: string, after: string): readonly DiffPart[] | null {
   const patch = structuredPatch('', '', before, after, '', '', {
     context: 3,
-    timeout: longest,
-    maxEditLength: mostLines,
+    timeout: maxDiffMs,
+    maxEditLength: maxChangedLines,
   });
   return (
     patch?.hunks.map(({ oldStart, lines }) => ({
       start: oldStart,
-      lines: lines.filter((line) => !line.startsWith('\\')).map(lineOf),
+      lines: lines.filter((line) => !line.startsWith('\\')).map(toDiffLine),
     })) ?? null
   );
 }
 
 /** The time grows with the square of the lines that differ, and blocks every other request. */
-const mostLines = 800;
-/** Milliseconds. */
-const longest = 200;
+const maxChangedLines = 800;
+const maxDiffMs = 200;
 
-function lineOf(line: string): DiffLine {
+function toDiffLine(line: string): DiffLine {
   const kind = line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same';
   return { kind, text: line.slice(1).replace(/\r$/, '') };
 }

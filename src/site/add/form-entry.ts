@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
-import { canonicalForm } from '../../catalogue/page/canonical-form.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalForm } from '../../catalogue/page/canonical-form.ts';
 import { type PagePlace, pathOf } from '../../catalogue/page/layout.ts';
 import { cutPage, editPage, parsePage } from '../../catalogue/page/page.ts';
-import { type AddField, fieldsOfForm, type FieldTexts, type FormKind } from './add-fields.ts';
-import { type FieldFaults, faultsOfFile } from './field-faults.ts';
+import { type AddField, listFields, type FieldTexts, type FormKind } from './add-fields.ts';
+import { type FieldFaults, findFieldFaults } from './field-faults.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { textOf, valueOf } from './field-values.ts';
+import { formatValue, parseValue } from './field-values.ts';
 
 /** The file that a form makes, as `botshelf format` writes it. */
 export interface FormEntry {
@@ -30,15 +30,15 @@ type Data = Readonly<Record<string, unknown>>;
  * @param now when the bot is listed, milliseconds since the epoch
  * @param nameOf returns the name of a bot that is listed
  */
-export function newBotEntry(
+export function createBotEntry(
   texts: FieldTexts,
   now: number,
   nameOf: (id: BotId) => string | undefined,
 ): FormEntry {
   const id = parseBotId(texts.id?.trim() ?? '');
-  const locale = localeOf(texts);
+  const locale = parseLocaleField(texts);
   const listed = id && nameOf(id);
-  return newEntry('add', texts, { created: now }, id, locale, {
+  return createNewEntry('add', texts, { created: now }, id, locale, {
     ...(id === undefined && { id: { key: 'fault.id' } }),
     ...(listed !== undefined && {
       id: { key: 'fault.listed', values: { bot: withoutBidiControls(listed) }, path: `/bots/${id}` },
@@ -48,7 +48,7 @@ export function newBotEntry(
 }
 
 /** Makes a translation for a bot that has pages in `locales`. @param source the texts that are translated */
-export function newTranslationEntry(
+export function createTranslationEntry(
   texts: FieldTexts,
   {
     id,
@@ -56,10 +56,10 @@ export function newTranslationEntry(
     source,
   }: { readonly id: BotId; readonly locales: readonly Locale[]; readonly source: FieldTexts },
 ): FormEntry {
-  const locale = localeOf(texts);
+  const locale = parseLocaleField(texts);
   const exists = locale !== undefined && locales.includes(locale);
   const description = texts.description?.trim() ?? '';
-  return newEntry('translate', texts, {}, id, locale, {
+  return createNewEntry('translate', texts, {}, id, locale, {
     ...(locale === undefined && { locale: { key: 'fault.locale' } }),
     ...(exists && { locale: { key: 'fault.hasLanguage' } }),
     ...(description !== '' &&
@@ -74,17 +74,17 @@ export interface EditedFile extends PagePlace {
 }
 
 /** Returns the form for a file. */
-export function formOfFile({ isMain }: EditedFile): FormKind {
+export function chooseForm({ isMain }: EditedFile): FormKind {
   return isMain ? 'edit' : 'edit-translation';
 }
 
 /** Returns the texts that the form for a file is filled in with; undefined where it cannot be parsed. */
-export function textsOfFile(file: EditedFile): FieldTexts | undefined {
+export function readFieldTexts(file: EditedFile): FieldTexts | undefined {
   const { page } = parsePage('', Buffer.from(file.text));
   if (page === undefined) return undefined;
-  const texts = fieldsOfForm(formOfFile(file)).map(({ name, place }) => {
+  const texts = listFields(chooseForm(file)).map(({ name, place }) => {
     const value = place?.reduce<unknown>((inner, key) => (inner as Data | undefined)?.[key], page.data);
-    return [name, place === undefined ? page.page : textOf(value)];
+    return [name, place === undefined ? page.page : formatValue(value)];
   });
   return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as FieldTexts;
 }
@@ -95,31 +95,31 @@ export function textsOfFile(file: EditedFile): FieldTexts | undefined {
  * @param before the texts of the file
  */
 export function editEntry(file: EditedFile, before: FieldTexts, texts: FieldTexts): FormEntry {
-  const kind = formOfFile(file);
-  const changed = fieldsOfForm(kind).filter(
-    (field) => !isDeepStrictEqual(valueOf(field, texts), valueOf(field, before)),
+  const kind = chooseForm(file);
+  const changed = listFields(kind).filter(
+    (field) => !isDeepStrictEqual(parseValue(field, texts), parseValue(field, before)),
   );
-  return entryOf(kind, texts, pathOf(file.id, file.locale), changedText(file.text, changed, texts));
+  return createEntry(kind, texts, pathOf(file.id, file.locale), applyChanges(file.text, changed, texts));
 }
 
-function changedText(text: string, changed: readonly AddField[], texts: FieldTexts): string {
+function applyChanges(text: string, changed: readonly AddField[], texts: FieldTexts): string {
   if (changed.length === 0) return text;
   const { data = {} } = parsePage('', Buffer.from(text)).page ?? {};
-  const all = dataOf(changed, texts, data);
+  const all = applyFields(changed, texts, data);
   const keys = new Set(changed.flatMap(({ place = [] }) => place.slice(0, 1)));
   const edited = editPage(text, Object.fromEntries([...keys].map((key) => [key, all[key]])));
   const page = changed.find(({ kind }) => kind === 'page');
-  return canonicalForm(page === undefined ? edited : withPage(edited, String(valueOf(page, texts))));
+  return toCanonicalForm(page === undefined ? edited : withPage(edited, String(parseValue(page, texts))));
 }
 
 /** Replaces the markdown of a page file. Its line ends stay what they are. */
 function withPage(text: string, page: string): string {
   const { before, json, after } = cutPage(text);
   const eol = after.includes('\r\n') ? '\r\n' : '\n';
-  return `${before}${json}---${eol}${below(page).replaceAll('\n', eol)}`;
+  return `${before}${json}---${eol}${formatBody(page).replaceAll('\n', eol)}`;
 }
 
-function newEntry(
+function createNewEntry(
   kind: FormKind,
   texts: FieldTexts,
   data: Data,
@@ -127,31 +127,33 @@ function newEntry(
   locale: Locale | undefined,
   faults: FieldFaults,
 ): FormEntry {
-  const fields = fieldsOfForm(kind);
+  const fields = listFields(kind);
   const page = fields.find((field) => field.kind === 'page');
-  const json = JSON.stringify(dataOf(fields, texts, data));
-  const text = canonicalForm(`---\n${json}\n---\n${below(page ? String(valueOf(page, texts)) : '')}`);
+  const json = JSON.stringify(applyFields(fields, texts, data));
+  const text = toCanonicalForm(
+    `---\n${json}\n---\n${formatBody(page ? String(parseValue(page, texts)) : '')}`,
+  );
   const path = id !== undefined && locale !== undefined ? pathOf(id, locale) : undefined;
-  return entryOf(kind, texts, path, text, faults);
+  return createEntry(kind, texts, path, text, faults);
 }
 
 /** Returns the markdown of a page as it is below the front matter: after an empty line, with a line end. */
-function below(page: string): string {
+function formatBody(page: string): string {
   return `\n${page}${page === '' ? '' : '\n'}`;
 }
 
-function entryOf(
+function createEntry(
   kind: FormKind,
   texts: FieldTexts,
   path: string | undefined,
   text: string,
   known: FieldFaults = {},
 ): FormEntry {
-  const fields = fieldsOfForm(kind);
+  const fields = listFields(kind);
   const parsed = parsePage(path ?? '', Buffer.from(text));
   const { data = {}, page = '' } = parsed.page ?? {};
   const isTranslation = kind === 'translate' || kind === 'edit-translation';
-  const faults = faultsOfFile(parsed, isTranslation ? 'translation' : 'main-page', fields);
+  const faults = findFieldFaults(parsed, isTranslation ? 'translation' : 'main-page', fields);
   const missing = fields.filter(
     ({ name, required }) => required === true && (texts[name] ?? '').trim() === '',
   ).length;
@@ -159,17 +161,17 @@ function entryOf(
 }
 
 /** Returns front matter with the values of the fields. */
-function dataOf(fields: readonly AddField[], texts: FieldTexts, data: Data): Data {
+function applyFields(fields: readonly AddField[], texts: FieldTexts, data: Data): Data {
   const all: Record<string, unknown> = structuredClone(data);
   for (const field of fields) {
     const [key, inner] = field.place ?? [];
     if (key === undefined) continue;
-    const value = valueOf(field, texts);
+    const value = parseValue(field, texts);
     all[key] = inner === undefined ? value : { ...(all[key] as Data | undefined), [inner]: value };
   }
   return all;
 }
 
-function localeOf({ locale = '' }: FieldTexts): Locale | undefined {
-  return canonicalLocale(locale.trim());
+function parseLocaleField({ locale = '' }: FieldTexts): Locale | undefined {
+  return toCanonicalLocale(locale.trim());
 }

@@ -1,4 +1,4 @@
-import { canonicalLocale } from '../../bot/locale.ts';
+import { toCanonicalLocale } from '../../bot/locale.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { FieldTexts } from './add-fields.ts';
 import type { FieldFaults } from './field-faults.ts';
@@ -6,7 +6,7 @@ import type { FormEntry } from './form-entry.ts';
 import type { Form } from './forms.ts';
 
 /** Returns the entry of a form, with the faults of what the settings of the catalogue do not allow. */
-export function entryWithin(
+export function limitEntry(
   { categories, languages }: Pick<CatalogueSettings, 'categories' | 'languages'>,
   { kind, entryOf }: Form,
   texts: FieldTexts,
@@ -15,7 +15,7 @@ export function entryWithin(
   const { category } = entry.data;
   const isUnknown = typeof category === 'string' && !categories.includes(category);
   const locale =
-    kind === 'add' || kind === 'translate' ? canonicalLocale(texts.locale?.trim() ?? '') : undefined;
+    kind === 'add' || kind === 'translate' ? toCanonicalLocale(texts.locale?.trim() ?? '') : undefined;
   const isForeign = locale !== undefined && languages !== null && !languages.includes(locale);
   const faults: FieldFaults = {
     ...(isUnknown && { category: { key: 'fault.category' } }),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
-import { type BotIndex, type IndexedBot, recordOf } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
@@ -12,10 +12,10 @@ import {
   type EditedFile,
   editEntry,
   type FormEntry,
-  formOfFile,
-  newBotEntry,
-  newTranslationEntry,
-  textsOfFile,
+  chooseForm,
+  createBotEntry,
+  createTranslationEntry,
+  readFieldTexts,
 } from './form-entry.ts';
 
 /** A form, and how the file is made from what it is filled in with. */
@@ -41,7 +41,7 @@ export interface Form {
 export type PageReader = (place: PagePlace) => string | undefined;
 
 /** Returns the form for a new bot. */
-export function newBotForm(
+export function createBotForm(
   bots: BotIndex,
   viewer: Viewer | null,
   { languages, proposed }: OfferedLanguages,
@@ -55,7 +55,7 @@ export function newBotForm(
     texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
     languages,
     before: null,
-    entryOf: (texts) => newBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
+    entryOf: (texts) => createBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
   };
 }
 
@@ -67,10 +67,10 @@ export function editForm(bot: IndexedBot, language: string | null, read: PageRea
   const { file, texts } = readFile(bot, language, read);
   const action = editPath(bot.id, file.isMain ? undefined : file.locale);
   return {
-    kind: formOfFile(file),
+    kind: chooseForm(file),
     action,
     download: action.replace('/edit', '/edit/file'),
-    listed: recordOf(bot),
+    listed: parseRecord(bot),
     base: hash('sha1', file.text, 'base64url'),
     texts: { ...texts, locale: file.locale },
     languages: [],
@@ -84,7 +84,7 @@ export function editForm(bot: IndexedBot, language: string | null, read: PageRea
  * @param from the language of that page; null for the main page
  * @throws {ProblemError} not-found
  */
-export function translationForm(
+export function createTranslationForm(
   bot: IndexedBot,
   from: string | null,
   read: PageReader,
@@ -98,12 +98,12 @@ export function translationForm(
     kind: 'translate',
     action,
     download: action.replace('/translate', '/translate/file'),
-    listed: recordOf(bot),
+    listed: parseRecord(bot),
     base: '',
     texts: { name, description, page, locale: proposed },
     languages,
     before: null,
-    entryOf: (texts) => newTranslationEntry(texts, { id: bot.id, locales, source }),
+    entryOf: (texts) => createTranslationEntry(texts, { id: bot.id, locales, source }),
   };
 }
 
@@ -112,14 +112,14 @@ function readFile(
   language: string | null,
   read: PageReader,
 ): { readonly file: EditedFile; readonly texts: FieldTexts } {
-  const wanted = language === null ? undefined : canonicalLocale(language);
+  const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)
     throw new ProblemError('not-found', `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`);
   const { locale, main: isMain } = indexed;
   const text = read({ id, locale });
   const file = { id, locale, isMain, text: text ?? '' };
-  const texts = textsOfFile(file);
+  const texts = readFieldTexts(file);
   if (texts !== undefined) return { file, texts };
   throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');
 }

@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import { type CatalogueSettings, newPageLanguage } from '../../catalogue/settings/settings.ts';
+import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { chooseLocale } from '../language/locales.ts';
 import type { Messages } from '../language/messages.tsx';
 
@@ -25,7 +25,7 @@ export function offerLanguages(
   const match = (available: readonly Locale[], range: string): Locale =>
     chooseLocale([none, ...available], [range]) ?? none;
   const free = (settings.languages ?? commonLanguages).filter((language) => !existing.includes(language));
-  const [proposed = existing.length === 0 ? newPageLanguage(settings) : none, ...others] = wanted
+  const [proposed = existing.length === 0 ? chooseNewPageLanguage(settings) : none, ...others] = wanted
     .filter((range) => match(existing, range) === none)
     .map((range) => match(free, range))
     .filter((language) => language !== none);

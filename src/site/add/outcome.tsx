@@ -39,7 +39,7 @@ export function Outcome(props: OutcomeProps): VNode {
         <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
           {entry.text}
         </pre>
-        {isRight(props) && (
+        {isReadyToSend(props) && (
           <ul class="actions">
             <Copy />
             <Download {...props} />
@@ -56,14 +56,14 @@ function Change({ before, after }: { readonly before: string; readonly after: st
 }
 
 /** Whether the file is right and has changed. */
-function isRight({ entry, before }: OutcomeProps): boolean {
+function isReadyToSend({ entry, before }: OutcomeProps): boolean {
   return Object.keys(entry.faults).length === 0 && entry.text !== before;
 }
 
 /** What to do with a file that is right and has changed. */
 export function NextStep(props: OutcomeProps): VNode | null {
   const { t } = useLanguage();
-  if (!isRight(props)) return null;
+  if (!isReadyToSend(props)) return null;
   const { site, entry, before } = props;
   const { repository } = site;
   const { path = '' } = entry;

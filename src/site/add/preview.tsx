@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { type BotId, parseBotId } from '../../bot/id.ts';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { assembleRecord, type FilledMainPage, listElement } from '../../bot/record.ts';
 import type { BotListElement, BotRecord, Category, Translation } from '../../bot/schema-types.ts';
 import { withDefaults } from '../../catalogue/page/defaults.ts';
@@ -25,14 +25,14 @@ export interface PreviewedBot {
  * @param empty what is shown for texts that are empty
  * @param categories those that a bot can have
  */
-export function previewOf(
+export function createPreview(
   entry: FormEntry,
   { id = '', locale: tag = '' }: FieldTexts,
   listed: BotRecord | undefined,
   empty: Translation,
   categories: readonly Category[],
 ): PreviewedBot {
-  const locale = canonicalLocale(tag.trim()) ?? unknownLanguage;
+  const locale = toCanonicalLocale(tag.trim()) ?? unknownLanguage;
   const { data, page } = entry;
   const { name, description } = data;
   const filled = withDefaults({ ...listed, ...data }) as unknown as FilledMainPage;
@@ -52,7 +52,7 @@ export function previewOf(
 }
 
 /** What replaces a language or an ID that is wrong. */
-const unknownLanguage = canonicalLocale('en') as Locale;
+const unknownLanguage = toCanonicalLocale('en') as Locale;
 const unknownId = parseBotId('0') as BotId;
 
 /** The card and the page of a bot as they will be. The card leads nowhere. */

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../../http/problem.ts';
-import { fieldsOf } from '../../http/query.ts';
+import { parseFields } from '../../http/query.ts';
 import { type BodyRules, readText } from '../../http/request-body.ts';
-import { fieldsOfForm, type FieldTexts, type FormKind } from './add-fields.ts';
+import { listFields, type FieldTexts, type FormKind } from './add-fields.ts';
 import { withSchemes } from './field-values.ts';
 
 /** A form as it was sent. */
@@ -20,13 +20,13 @@ export interface SentForm {
 export async function readForm(ctx: Context, kind: FormKind): Promise<SentForm> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site')
     throw new ProblemError('cross-site', 'a page of another site has sent this form: open the form here');
-  const params = fieldsOf(await readText(ctx, formRules));
-  const fields = fieldsOfForm(kind);
+  const params = parseFields(await readText(ctx, formRules));
+  const fields = listFields(kind);
   const texts = fields.flatMap(({ name }) => {
     const text = params.get(name);
     if (text === null) return [];
-    if (text.length > longestField)
-      throw new ProblemError('too-large', `${name} is longer than ${longestField} characters: shorten it`);
+    if (text.length > maxFieldLength)
+      throw new ProblemError('too-large', `${name} is longer than ${maxFieldLength} characters: shorten it`);
     return [[name, text] as const];
   });
   return { texts: withSchemes(fields, Object.fromEntries(texts)), base: params.get('base') ?? '' };
@@ -40,4 +40,4 @@ const formRules: BodyRules = {
 };
 
 /** Characters. More than a page or twenty addresses have. */
-const longestField = 45_000;
+const maxFieldLength = 45_000;

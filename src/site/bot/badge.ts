@@ -1,10 +1,10 @@
 import type { Router } from '@koa/router';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
-import { knownBot } from '../../http/api/read-routes.ts';
-import { documentOf, send } from '../../http/representation.ts';
+import { findKnownBot } from '../../http/api/read-routes.ts';
+import { createDocument, send } from '../../http/representation.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { xmlText } from '../discover/xml.ts';
+import { escapeXml } from '../discover/xml.ts';
 import type { Site } from '../page/layout.tsx';
 
 export interface BadgeOptions {
@@ -17,47 +17,47 @@ export interface BadgeOptions {
 export function addBadgeRoute(router: Router, { bots, counts, site }: BadgeOptions): void {
   const { text } = site.languages.choose(undefined, 'en');
   router.get('/bots/:id/badge.svg', async (ctx) => {
-    const bot = knownBot(bots, ctx.params['id'] ?? '');
+    const bot = findKnownBot(bots, ctx.params['id'] ?? '');
     const count = counts.count(bot.id);
     const { settings } = site;
     const label =
       count === undefined ? withoutBidiControls(bot.facts.name) : text('bot.shortServers', { count });
-    const body = Buffer.from(badge(settings.name, label));
+    const body = Buffer.from(formatBadge(settings.name, label));
     await send(ctx, {
-      ...documentOf('image/svg+xml; charset=utf-8', body),
+      ...createDocument('image/svg+xml; charset=utf-8', body),
       headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" },
       current: () => bots.get(bot.id) === bot && counts.count(bot.id) === count && site.settings === settings,
     });
   });
 }
 
-export function badgePath(id: string): string {
+export function toBadgePath(id: string): string {
   return `/bots/${id}/badge.svg`;
 }
 
 /** Draws two texts beside each other, the second on a colour. */
-function badge(left: string, right: string): string {
-  const [first, second] = [widthOf(left), widthOf(right)];
+function formatBadge(left: string, right: string): string {
+  const [first, second] = [estimateWidth(left), estimateWidth(right)];
   const width = first + second;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" viewBox="0 0 ${width} 20" role="img">
-<title>${xmlText(`${left}: ${right}`)}</title>
+<title>${escapeXml(`${left}: ${right}`)}</title>
 <clipPath id="edge"><rect width="${width}" height="20" rx="4"/></clipPath>
 <g clip-path="url(#edge)"><rect width="${first}" height="20" fill="#3b3d46"/><rect x="${first}" width="${second}" height="20" fill="#3f4dba"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
-<text x="${first / 2}" y="14" textLength="${first - padding}" lengthAdjust="spacingAndGlyphs">${xmlText(left)}</text>
-<text x="${first + second / 2}" y="14" textLength="${second - padding}" lengthAdjust="spacingAndGlyphs">${xmlText(right)}</text>
+<text x="${first / 2}" y="14" textLength="${first - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(left)}</text>
+<text x="${first + second / 2}" y="14" textLength="${second - paddingPx}" lengthAdjust="spacingAndGlyphs">${escapeXml(right)}</text>
 </g></svg>
 `;
 }
 
 /** Pixels, left and right of a text together. */
-const padding = 14;
+const paddingPx = 14;
 
 /** Estimates the width of a text of 11 pixels with its padding: letters of Chinese, Japanese and Korean are twice as wide. */
-function widthOf(text: string): number {
+function estimateWidth(text: string): number {
   const letters = [...new Intl.Segmenter().segment(text)];
   const width = letters.reduce((sum, { segment }) => sum + (wide.test(segment) ? 11.5 : 6.8), 0);
-  return Math.round(width) + padding;
+  return Math.round(width) + paddingPx;
 }
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\p{Lu}]/u;

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { readInvite } from '../page/permissions.ts';
-import { nameOfLocale } from '../language/locales.ts';
+import { formatLocaleName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { BotPageProps } from './bot-page.tsx';
@@ -21,7 +21,7 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
     <dl class="bot-facts">
       {count !== undefined && (
         <Fact name={t('bot.serverCount')}>
-          {integer(count)} {growth !== undefined && <Growth growth={growth} />}
+          {integer(count)} {growth !== undefined && <CountGrowth growth={growth} />}
         </Fact>
       )}
       <Fact name={t('bot.category')}>
@@ -64,7 +64,7 @@ export function Fact({ name, children }: FactProps): VNode {
 }
 
 /** By how much the count has changed, unless that is less than half a percent. */
-function Growth({ growth }: { readonly growth: number }): VNode | null {
+function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
   const { t } = useLanguage();
   if (Math.abs(growth) < 0.005) return null;
   return (
@@ -110,13 +110,13 @@ interface LanguagesProps {
 function LanguagesOfBot({ id, locales, locale }: LanguagesProps): VNode {
   const { t, publicPath } = useLanguage();
   const others = locales.filter((other) => other !== locale);
-  const current = <span lang={locale}>{nameOfLocale(locale)}</span>;
+  const current = <span lang={locale}>{formatLocaleName(locale)}</span>;
   const links = (
     <ul class="links">
       {others.map((other) => (
         <li key={other}>
           <a href={publicPath(`/bots/${id}?locale=${other}`)} lang={other} hreflang={other}>
-            {nameOfLocale(other)}
+            {formatLocaleName(other)}
           </a>
         </li>
       ))}

@@ -7,13 +7,13 @@ import { Avatar } from '../page/avatar.tsx';
 import type { BotPageProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 
-export interface BotHeadProps extends Pick<BotPageProps, 'bot' | 'locale' | 'veiled'> {
+export interface BotHeadProps extends Pick<BotPageProps, 'bot' | 'locale' | 'blurImages'> {
   readonly name: string;
   readonly description: string;
 }
 
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
-export function BotHead({ bot, locale, veiled, name, description }: BotHeadProps): VNode {
+export function BotHead({ bot, locale, blurImages, name, description }: BotHeadProps): VNode {
   const { t } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;
@@ -21,10 +21,10 @@ export function BotHead({ bot, locale, veiled, name, description }: BotHeadProps
     <header class="bot-head">
       {cover !== null && (
         <div class="cover">
-          <img class={veiled ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
+          <img class={blurImages ? 'veiled' : undefined} src={cover} alt="" width="1280" height="400" />
         </div>
       )}
-      <Avatar id={bot.id} name={name} picture={avatar} size={104} veiled={veiled} />
+      <Avatar id={bot.id} name={name} image={avatar} size={104} blurred={blurImages} />
       <div class="title">
         <h1>
           <span {...language}>{name}</span>

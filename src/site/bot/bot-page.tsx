@@ -2,12 +2,12 @@ import type { VNode } from 'preact';
 import type { CountAt } from '../../bot/count-timeline.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { defaultLocale } from '../../bot/record.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { Cards, type ListedBot } from '../front/cards.tsx';
-import { botMeta } from '../page/page-meta.ts';
+import { createBotMeta } from '../page/page-meta.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
@@ -44,19 +44,19 @@ export interface BotPageProps extends PageProps {
   /** When the day began, in milliseconds since the epoch. */
   readonly today: number;
   /** Whether its images are blurred. */
-  readonly veiled: boolean;
+  readonly blurImages: boolean;
   /** The faults of its files, for their editor only. */
   readonly faults: readonly Fault[];
 }
 
 export function BotPage(props: BotPageProps): VNode {
-  const { site, viewer, bot, locale, isForeign, veiled, faults } = props;
+  const { site, viewer, bot, locale, isForeign, blurImages, faults } = props;
   const { text, categoryName } = useLanguage();
   const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
   const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
   const category = text('list.category', { category: categoryName(bot.category) });
   const crumbs = { front: site.settings.name, category };
-  const meta = botMeta({ ...props, ...shown, crumbs, baseUrl: site.baseUrl });
+  const meta = createBotMeta({ ...props, ...shown, crumbs, baseUrl: site.baseUrl });
   return (
     <Layout site={site} viewer={viewer} title={shown.name} meta={meta}>
       <Breadcrumb bot={bot} />
@@ -65,9 +65,9 @@ export function BotPage(props: BotPageProps): VNode {
         <BotHead {...props} {...shown} />
         <BotFacts {...props} name={shown.name} />
         {isForeign && <OtherLanguage {...props} />}
-        {veiled && <Veil bot={bot} locale={locale} />}
+        {blurImages && <Veil bot={bot} locale={locale} />}
         <div class="bot-body">
-          <Screenshots pictures={bot.cachedImages.preview} veiled={veiled} name={shown.name} />
+          <Screenshots images={bot.cachedImages.preview} blurImages={blurImages} name={shown.name} />
           <BotPanels {...props} />
           <Prose {...props} text={page} />
         </div>
@@ -102,7 +102,9 @@ function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
     <p class="muted">
       {t('bot.pageLanguage', { language: languageName(locale) })}{' '}
       {(languages === null || languages.includes(own)) && (
-        <a href={href(translatePath(bot.id as BotId, locale === defaultLocale(bot) ? undefined : locale))}>
+        <a
+          href={href(translatePath(bot.id as BotId, locale === findDefaultLocale(bot) ? undefined : locale))}
+        >
           {t('bot.translateInto', { language: languageName(own) })}
         </a>
       )}

@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
-import { defaultLocale } from '../../bot/record.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
-import { contactAddress, reportAddress } from '../page/operator.tsx';
-import { badgePath } from './badge.ts';
+import { toContactAddress, reportAddress } from '../page/operator.tsx';
+import { toBadgePath } from './badge.ts';
 import { Fact } from './bot-facts.tsx';
 import { verifiedId } from './bot-head.tsx';
 import type { BotPageProps } from './bot-page.tsx';
@@ -52,14 +52,14 @@ function CountsPanel({ counts, reportedAge }: Pick<BotPageProps, 'counts' | 'rep
 /** Links to the headings of a page that has at least three. Those of the second level only where the first has few. */
 function Contents({ headings }: { readonly headings: readonly Heading[] }): VNode | null {
   const { t } = useLanguage();
-  if (headings.length < fewestHeadings) return null;
+  if (headings.length < minHeadings) return null;
   const highest = headings.filter(({ level }) => level === 2);
-  const shown = highest.length < fewestHeadings ? headings.filter(({ level }) => level <= 3) : highest;
+  const shown = highest.length < minHeadings ? headings.filter(({ level }) => level <= 3) : highest;
   return (
     <nav class="panel contents" aria-labelledby="contents">
       <h2 id="contents">{t('bot.contents')}</h2>
       <ol>
-        {shown.slice(0, mostHeadings).map(({ id, text }) => (
+        {shown.slice(0, maxHeadings).map(({ id, text }) => (
           <li key={id}>
             <a href={`#${id}`}>
               <bdi>{withoutBidiControls(text)}</bdi>
@@ -71,8 +71,8 @@ function Contents({ headings }: { readonly headings: readonly Heading[] }): VNod
   );
 }
 
-const fewestHeadings = 3;
-const mostHeadings = 20;
+const minHeadings = 3;
+const maxHeadings = 20;
 
 function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode | null {
   const { t, href } = useLanguage();
@@ -99,11 +99,11 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
   const id = bot.id as BotId;
   const { name = '' } = bot.contents[locale] ?? {};
   const subject = `${text('bot.report')}: ${withoutBidiControls(name)} (${id})`;
-  const language = locale === defaultLocale(bot) ? undefined : locale;
+  const language = locale === findDefaultLocale(bot) ? undefined : locale;
   // A visitor may be an author who is not logged in.
   const mayManage = viewer === null || bot.authors.includes(viewer.id);
   const report =
-    site.settings.links.report ?? (site.contact === null ? undefined : contactAddress(site.contact));
+    site.settings.links.report ?? (site.contact === null ? undefined : toContactAddress(site.contact));
   return (
     <section class="panel stack" aria-labelledby="listing">
       <h2 id="listing">{t('bot.listing')}</h2>
@@ -117,7 +117,7 @@ function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
           <Item href={reportAddress(report, subject, `${site.baseUrl}/bots/${id}`)}>{t('bot.report')}</Item>
         )}
         <Item href={publicPath(`/api/v2/bots/${id}`)}>{t('bot.json')}</Item>
-        <Item href={publicPath(badgePath(id))}>{t('bot.badge')}</Item>
+        <Item href={publicPath(toBadgePath(id))}>{t('bot.badge')}</Item>
         {mayManage && <Item href={href(`/bots/${id}/token`)}>{t('bot.manage')}</Item>}
       </ul>
       {bot.verified && (

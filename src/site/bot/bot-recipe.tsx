@@ -3,20 +3,25 @@ import type { VNode } from 'preact';
 import { UnknownBotError } from '../../bot/errors.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { type BotIndex, elementOf, type IndexedBot, recordOf } from '../../catalogue/store/bot-index.ts';
-import { picturesInPages } from '../../catalogue/store/page-pictures.ts';
+import {
+  type BotIndex,
+  parseListElement,
+  type IndexedBot,
+  parseRecord,
+} from '../../catalogue/store/bot-index.ts';
+import { listPageImages } from '../../catalogue/store/page-pictures.ts';
 import type { CountTimeline } from '../../bot/count-timeline.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
-import { queryOf } from '../../http/query.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { Markdown } from '../markdown/markdown.ts';
-import { copiesOf, type FindCopy, type MarkdownPictures } from '../markdown/markdown-pictures.ts';
+import { findCopies, type FindCopy, type MarkdownImages } from '../markdown/markdown-pictures.ts';
 import type { Site } from '../page/layout.tsx';
-import { chooseLocale, findLanguages, wantedRanges } from '../language/locales.ts';
+import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
 import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
-import { type BotGroups, botsOfSameAuthor, type RelatedBots, similarBots } from './related-bots.ts';
+import { type BotGroups, listBotsOfSameAuthor, type RelatedBots, findSimilarBots } from './related-bots.ts';
 
 export interface BotRecipeOptions {
   readonly site: Site;
@@ -24,7 +29,7 @@ export interface BotRecipeOptions {
   readonly counts: ReadonlyCounts;
   readonly timeline: CountTimeline;
   readonly markdown: Markdown;
-  /** Finds the copy of a picture in a page. */
+  /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
   /** The faults of a bot's files. */
   readonly faultsOf: (id: BotId) => readonly Fault[];
@@ -35,7 +40,7 @@ interface BotRequest {
   readonly locale: Locale;
   /** Whether that is not the language of the reader, in which the bot has no page. */
   readonly isForeign: boolean;
-  readonly veiled: boolean;
+  readonly blurImages: boolean;
 }
 
 interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'markdown'> {
@@ -50,13 +55,13 @@ interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'mark
   /** When the day began: cards say how long ago a bot was updated, and how it has grown. */
   readonly today: number;
   readonly groups: BotGroups & Current;
-  /** The pictures in its pages that have copies, as JSON. */
-  readonly pictures: string;
+  /** The images in its pages that have copies, as JSON. */
+  readonly images: string;
   readonly faults: readonly Fault[];
 }
 
-/** Returns how the page of a bot is made, in the language and with the pictures that the request selects. */
-export async function botRecipe(
+/** Returns how the page of a bot is made, in the language and with the images that the request selects. */
+export async function createBotRecipe(
   ctx: Context,
   options: BotRecipeOptions,
   related: RelatedBots,
@@ -65,14 +70,14 @@ export async function botRecipe(
   const { bots, counts, timeline, markdown } = options;
   markdown.start();
   const groups = await related.groups();
-  const params = queryOf(ctx);
-  const wanted = wantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
+  const params = parseQuery(ctx);
+  const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
   const own = [...wanted.slice(0, 1), options.site.languages.of(ctx).locale];
   const isForeign = findLanguages(own, facts.locales).length === 0;
-  const veiled = facts.nsfw && params.get('pictures') !== 'shown';
+  const blurImages = facts.nsfw && params.get('pictures') !== 'shown';
   return {
-    request: { id, locale, isForeign, veiled },
+    request: { id, locale, isForeign, blurImages },
     read: () => ({
       indexed: bots.get(id),
       count: counts.count(id),
@@ -80,11 +85,11 @@ export async function botRecipe(
       counts,
       timeline,
       countsStamp: timeline.stamp(id, 'day'),
-      reportedAge: ageOf(counts.reportedAt(id)),
-      editedAge: ageOf(bots.get(id)?.facts.edited) ?? 0,
+      reportedAge: computeAge(counts.reportedAt(id)),
+      editedAge: computeAge(bots.get(id)?.facts.edited) ?? 0,
       today: startOfDay(),
       groups,
-      pictures: JSON.stringify(copiesOf(addressesIn(bots.get(id)), options.copyOf)),
+      images: JSON.stringify(findCopies(listAddresses(bots.get(id)), options.copyOf)),
       faults: options.site.live ? options.faultsOf(id) : noFaults,
       markdown,
     }),
@@ -92,10 +97,10 @@ export async function botRecipe(
   };
 }
 
-/** Returns the addresses of the pictures in a bot's pages. They are looked for once, and their copies for every request. */
-function addressesIn(bot: IndexedBot | undefined): readonly string[] {
+/** Returns the addresses of the images in a bot's pages. They are looked for once, their copies for every request. */
+function listAddresses(bot: IndexedBot | undefined): readonly string[] {
   if (bot === undefined) return [];
-  const known = addresses.get(bot) ?? picturesInPages(bot);
+  const known = addresses.get(bot) ?? listPageImages(bot);
   addresses.set(bot, known);
   return known;
 }
@@ -107,19 +112,19 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, isForeign, indexed, pictures: json, markdown, counts, timeline, groups } = inputs;
+  const { id, locale, isForeign, indexed, images: json, markdown, counts, timeline, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
-  const bot = recordOf(indexed);
+  const bot = parseRecord(indexed);
   const { name = '', page = '' } = bot.contents[locale] ?? {};
-  const pictures = JSON.parse(json) as MarkdownPictures;
-  const { html, headings } = await markdown.render({ text: page, name, pictures });
+  const images = JSON.parse(json) as MarkdownImages;
+  const { html, headings } = await markdown.render({ text: page, name, images });
   const present = timeline.present('day');
   const isRead = await timeline.isRead();
   const series = isRead ? timeline.counts(id, 'day', present - chartDays + 1, present) : [];
-  const sameAuthor = botsOfSameAuthor(groups, bot);
-  const similar = similarBots(groups, bot, locale).map(({ bot: other, count }) => {
+  const sameAuthor = listBotsOfSameAuthor(groups, bot);
+  const similar = findSimilarBots(groups, bot, locale).map(({ bot: other, count }) => {
     const growth = counts.growth(other.id);
-    return { bot: elementOf(other), locale, namesLanguage: isForeign, count, growth };
+    return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };
   });
   return <BotPage {...inputs} {...{ bot, html, headings, counts: series, sameAuthor, similar }} />;
 }
@@ -127,7 +132,7 @@ async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<V
 const chartDays = 90;
 
 /** Returns how long ago a time is, in whole minutes, hours or days: a page changes no more often than what it says. */
-function ageOf(time: number | undefined): number | undefined {
+function computeAge(time: number | undefined): number | undefined {
   if (time === undefined) return undefined;
   const age = Math.max(Date.now() - time, 0);
   const unit = [86_400_000, 3_600_000].find((size) => age >= size) ?? 60_000;

@@ -11,8 +11,8 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
   const { t, text, integer, day } = useLanguage();
   const [first, last] = [counts.at(0), counts.at(-1)];
   if (first === undefined || last === undefined || counts.length < 2) return null;
-  const range = rangeOf(counts);
-  const end = `${round(100 - (heightOf(last, range) / height) * linePercent)}%`;
+  const range = findRange(counts);
+  const end = `${round(100 - (toChartHeight(last, range) / chartHeight) * linePercent)}%`;
   const dayOf = (period: number): string => day(period * msPerDay);
   const summary = {
     first: first.count,
@@ -26,13 +26,13 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
         <title id="chart-title">{text('chart.title')}</title>
         <desc id="chart-summary">{text('chart.summary', summary)}</desc>
         <svg
-          viewBox={`0 0 ${width} ${height}`}
+          viewBox={`0 0 ${chartWidth} ${chartHeight}`}
           y={`${100 - linePercent}%`}
           height={`${linePercent}%`}
           preserveAspectRatio="none"
         >
           <path
-            d={linePath(counts)}
+            d={formatLinePath(counts)}
             fill="none"
             stroke="currentColor"
             stroke-width="2"
@@ -78,23 +78,23 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
  * lowest count at the bottom and the highest at the top. What changes little stays around the middle: the box is at least
  * a quarter of the highest count high. At most one point a pixel.
  */
-export function linePath(counts: readonly CountAt[]): string {
-  const range = rangeOf(counts);
+export function formatLinePath(counts: readonly CountAt[]): string {
+  const range = findRange(counts);
   const [first, last] = [counts.at(0)?.period ?? 0, counts.at(-1)?.period ?? 0];
-  const every = Math.ceil(counts.length / width);
+  const every = Math.ceil(counts.length / chartWidth);
   const points = counts
     .filter((_count, i) => (counts.length - 1 - i) % every === 0 || i === 0)
     .map((point) => {
       const across = last === first ? 0.5 : (point.period - first) / (last - first);
-      return `${round(across * width)} ${round(height - heightOf(point, range))}`;
+      return `${round(across * chartWidth)} ${round(chartHeight - toChartHeight(point, range))}`;
     });
   return points.length === 0 ? '' : `M${points.join('L')}`;
 }
 
 /** Returns how far above the bottom of the box a count is. */
-function heightOf({ count }: CountAt, { lowest, highest }: CountRange): number {
+function toChartHeight({ count }: CountAt, { lowest, highest }: CountRange): number {
   const span = Math.max(highest - lowest, highest / 4, 1);
-  return height / 2 + ((count - (lowest + highest) / 2) / span) * (height - 2 * margin);
+  return chartHeight / 2 + ((count - (lowest + highest) / 2) / span) * (chartHeight - 2 * chartMargin);
 }
 
 const msPerDay = 86_400_000;
@@ -102,18 +102,18 @@ const msPerDay = 86_400_000;
 /** The part of the picture that the line has; the number at its end is above it. */
 const linePercent = 75;
 
-const width = 640;
-const height = 160;
+const chartWidth = 640;
+const chartHeight = 160;
 
 /** So that the line is not cut in half at the edges. */
-const margin = 4;
+const chartMargin = 4;
 
 interface CountRange {
   readonly lowest: number;
   readonly highest: number;
 }
 
-function rangeOf(counts: readonly CountAt[]): CountRange {
+function findRange(counts: readonly CountAt[]): CountRange {
   const values = counts.map(({ count }) => count);
   return { lowest: Math.min(...values), highest: Math.max(...values) };
 }

@@ -1,8 +1,8 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
-import { type BotIndex, elementOf, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { type BotIndex, parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { isStopWord } from '../../catalogue/search/stop-words.ts';
-import { eachWord } from '../../catalogue/search/words.ts';
+import { forEachWord } from '../../catalogue/search/words.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
@@ -30,7 +30,7 @@ interface ComparedBot extends RelatedBot {
 export class RelatedBots {
   readonly #bots: BotIndex;
   readonly #counts: ReadonlyCounts;
-  readonly #kept = new CurrentCache<BotGroups>(1024, () => 0, share);
+  readonly #kept = new CurrentCache<BotGroups>(1024, () => 0, minRebuildRatio);
 
   constructor(bots: BotIndex, counts: ReadonlyCounts) {
     this.#bots = bots;
@@ -41,42 +41,42 @@ export class RelatedBots {
     return await this.#kept.get(
       '',
       () => ({ bots: this.#bots.version }),
-      async () => await groupsOf(await this.#bots.sorted(), this.#counts),
+      async () => await groupBots(await this.#bots.sorted(), this.#counts),
     );
   }
 }
 
 /** Returns other bots of the same authors. */
-export function botsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): IndexedBot[] {
+export function listBotsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): IndexedBot[] {
   const others = bot.authors.flatMap((author) => byAuthor.get(author) ?? []);
   return [...new Set(others)]
     .filter(({ id, facts }) => id !== bot.id && (bot.nsfw || !facts.nsfw))
-    .slice(0, mostOfAuthor);
+    .slice(0, maxOfAuthor);
 }
 
 /** Returns the bots of the same category and language that share most words with this one. */
-export function similarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): RelatedBot[] {
+export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): RelatedBot[] {
   const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
-  const own = [...wordsOf(bot.contents[locale])].map((word) => `\n${word}\n`);
+  const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
   const alike = others.map((other) => {
     return { other, shared: own.filter((word) => other.words.includes(word)).length };
   });
   return alike
     .toSorted((a, b) => b.shared - a.shared)
-    .slice(0, mostSimilar)
+    .slice(0, maxSimilar)
     .map(({ other }) => other);
 }
 
-/** Grouping takes at most one part in this number of the time. */
-const share = 200;
+/** The time between rebuilds is at least this many times the build time. */
+const minRebuildRatio = 200;
 
-const mostOfAuthor = 8;
-const mostSimilar = 3;
+const maxOfAuthor = 8;
+const maxSimilar = 3;
 
 /** How many bots of a group are compared with the bot of a page. */
 const groupSize = 60;
 
-async function groupsOf(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
+async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): Promise<BotGroups> {
   const firstOf = new Map<string, IndexedBot>();
   const byAuthor = new Map<string, IndexedBot[]>();
   // Maps in maps: joining the three to one key would take longer than all else.
@@ -112,22 +112,22 @@ type Groups = Map<Locale, PopularBots>;
 class PopularBots {
   #bots: RelatedBot[] = [];
   /** A bot with this count, or a lower one, is not among the first. */
-  #most = Number.NEGATIVE_INFINITY;
+  #minCount = Number.NEGATIVE_INFINITY;
   #compared: readonly ComparedBot[] | undefined;
 
   add(bot: IndexedBot, count: number | undefined): void {
-    if ((count ?? -1) <= this.#most) return;
+    if ((count ?? -1) <= this.#minCount) return;
     this.#bots.push({ bot, count });
     // Shortened now and then, so that no group is sorted whole.
     if (this.#bots.length < 4 * groupSize) return;
     this.#bots = this.#first();
-    this.#most = this.#bots.at(-1)?.count ?? -1;
+    this.#minCount = this.#bots.at(-1)?.count ?? -1;
   }
 
   /** Returns them with their words, which are read once: reading them takes longer than all else on a page. */
   compared(locale: Locale): readonly ComparedBot[] {
     return (this.#compared ??= this.#first().map(({ bot, count }) => {
-      const words = [...wordsOf(elementOf(bot).contents[locale])];
+      const words = [...collectWords(parseListElement(bot).contents[locale])];
       return { bot, count, words: `\n${words.join('\n')}\n` };
     }));
   }
@@ -137,10 +137,10 @@ class PopularBots {
   }
 }
 
-function wordsOf(content: BotListElement['contents'][string] | undefined): Set<string> {
+function collectWords(content: BotListElement['contents'][string] | undefined): Set<string> {
   const words = new Set<string>();
   if (content === undefined) return words;
-  eachWord(`${content.name}\n${content.description}`, 0, (word) => {
+  forEachWord(`${content.name}\n${content.description}`, 0, (word) => {
     if (!isStopWord(word)) words.add(word);
   });
   return words;

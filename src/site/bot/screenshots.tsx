@@ -1,29 +1,29 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { Picture } from '../page/picture.tsx';
+import { BotImage } from '../page/picture.tsx';
 
 export interface ScreenshotsProps {
   /** The paths of the cached copies. */
-  readonly pictures: readonly string[];
-  readonly veiled: boolean;
+  readonly images: readonly string[];
+  readonly blurImages: boolean;
   /** The name of the bot. */
   readonly name: string;
 }
 
 /** Screenshots in one row that scrolls, each a link to its full size. */
-export function Screenshots({ pictures, veiled, name }: ScreenshotsProps): VNode | null {
+export function Screenshots({ images, blurImages, name }: ScreenshotsProps): VNode | null {
   const { t, text } = useLanguage();
-  if (pictures.length === 0) return null;
+  if (images.length === 0) return null;
   return (
     <section class="screenshots" aria-labelledby="screenshots">
       <h2 id="screenshots" class="out-of-sight">
         {t('bot.screenshots')}
       </h2>
       <ul>
-        {pictures.map((path, i) => (
+        {images.map((path, i) => (
           <li key={path}>
             <a href={path}>
-              <Picture
+              <BotImage
                 path={path}
                 alt={text('bot.screenshot', { number: i + 1, name })}
                 width={640}
@@ -31,7 +31,7 @@ export function Screenshots({ pictures, veiled, name }: ScreenshotsProps): VNode
                 small={320}
                 larger={{ sizes: '(min-width: 60rem) 19rem, 15rem', full: 1280 }}
                 lazy={i > 2}
-                veiled={veiled}
+                blurred={blurImages}
               />
             </a>
           </li>

@@ -6,10 +6,16 @@ import { type Document, readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
-import { ownAssets } from '../page/own-assets.ts';
+import { createOwnAssets } from '../page/own-assets.ts';
 import { Feeds, type FeedsOptions } from './feeds.ts';
 import { SitemapCache } from './sitemap.ts';
-import { manifestFile, openSearchFile, robotsFile, securityExpiry, securityFile } from './site-files.ts';
+import {
+  createManifest,
+  openSearchFile,
+  createRobotsFile,
+  computeSecurityExpiry,
+  createSecurityFile,
+} from './site-files.ts';
 
 export interface DiscoverOptions extends FeedsOptions {
   /** A URI to which people report vulnerabilities; null where none is configured. */
@@ -50,8 +56,8 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
   });
 
   const files: Readonly<Record<string, (messages: Messages, settings: CatalogueSettings) => Document>> = {
-    '/robots.txt': () => robotsFile(baseUrl),
-    [sitePaths.manifest]: (messages, settings) => manifestFile(baseUrl, messages, settings),
+    '/robots.txt': () => createRobotsFile(baseUrl),
+    [sitePaths.manifest]: (messages, settings) => createManifest(baseUrl, messages, settings),
     [sitePaths.openSearch]: (messages, settings) => openSearchFile(baseUrl, messages, settings),
   };
   for (const [path, fileIn] of Object.entries(files))
@@ -65,7 +71,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
   for (const [path, icon] of Object.entries(icons))
     router.get(path, async (ctx) => {
       const { settings } = site;
-      const shown = ownAssets(settings).logo ?? icon;
+      const shown = createOwnAssets(settings).logo ?? icon;
       await send(ctx, { ...shown, common, current: () => site.settings === settings });
     });
   router.get('/.well-known/security.txt', async (ctx) => await sendSecurity(ctx, baseUrl, securityContact));
@@ -74,7 +80,7 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
 async function sendSecurity(ctx: Context, baseUrl: string, contact: string | null): Promise<void> {
   if (contact === null)
     throw new ProblemError('not-found', 'the operator has not configured a contact for security');
-  const expires = securityExpiry(Date.now());
-  const current = (): boolean => securityExpiry(Date.now()) === expires;
-  await send(ctx, { ...securityFile(baseUrl, contact, expires), current });
+  const expires = computeSecurityExpiry(Date.now());
+  const current = (): boolean => computeSecurityExpiry(Date.now()) === expires;
+  await send(ctx, { ...createSecurityFile(baseUrl, contact, expires), current });
 }

@@ -1,10 +1,10 @@
-import { defaultLocale } from '../../bot/record.ts';
-import { elementOf, type IndexedBot } from '../../catalogue/store/bot-index.ts';
-import { isoDate } from '../page/iso-date.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
+import { parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { formatIsoDate } from '../page/iso-date.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import { documentOf, type WholeDocument } from '../../http/representation.ts';
-import { element, textElement, type Xml, xmlDocument } from './xml.ts';
+import { createDocument, type WholeDocument } from '../../http/representation.ts';
+import { formatElement, formatTextElement, type Xml, formatXmlDocument } from './xml.ts';
 
 export interface FeedOptions {
   /** What the site is called. */
@@ -25,37 +25,37 @@ export interface FeedOptions {
 export function makeFeed({ name, title, path, page, bots, baseUrl, messages }: FeedOptions): WholeDocument {
   const self = `${baseUrl}${path}`;
   const updated = bots.reduce((latest, { facts }) => Math.max(latest, facts.edited), 0);
-  const root = element(
+  const root = formatElement(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': messages.locale },
-    textElement('id', self),
-    textElement('title', `${title} · ${name}`),
-    textElement('updated', isoDate(updated)),
-    element('author', {}, textElement('name', name), textElement('uri', `${baseUrl}/`)),
-    textElement('icon', `${baseUrl}/favicon.ico`),
-    element('link', { rel: 'self', type: feedType, href: self }),
-    element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
-    ...bots.map((bot) => entryOf(bot, baseUrl, messages)),
+    formatTextElement('id', self),
+    formatTextElement('title', `${title} · ${name}`),
+    formatTextElement('updated', formatIsoDate(updated)),
+    formatElement('author', {}, formatTextElement('name', name), formatTextElement('uri', `${baseUrl}/`)),
+    formatTextElement('icon', `${baseUrl}/favicon.ico`),
+    formatElement('link', { rel: 'self', type: feedType, href: self }),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}${page}` }),
+    ...bots.map((bot) => formatEntry(bot, baseUrl, messages)),
   );
-  return documentOf(`${feedType}; charset=utf-8`, xmlDocument(root));
+  return createDocument(`${feedType}; charset=utf-8`, formatXmlDocument(root));
 }
 
 const feedType = 'application/atom+xml';
 
-function entryOf(indexed: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
-  const bot = elementOf(indexed);
-  const locale = defaultLocale(bot);
+function formatEntry(indexed: IndexedBot, baseUrl: string, { categoryName }: PageLanguage): Xml {
+  const bot = parseListElement(indexed);
+  const locale = findDefaultLocale(bot);
   const { name = '', description = '' } = bot.contents[locale] ?? {};
   const address = `${baseUrl}/bots/${indexed.id}`;
-  return element(
+  return formatElement(
     'entry',
     { 'xml:lang': locale },
-    textElement('id', address),
-    textElement('title', withoutBidiControls(name)),
-    textElement('summary', withoutBidiControls(description)),
-    textElement('published', isoDate(bot.created)),
-    textElement('updated', isoDate(bot.edited)),
-    element('link', { rel: 'alternate', type: 'text/html', href: address }),
-    element('category', { term: bot.category, label: categoryName(bot.category) }),
+    formatTextElement('id', address),
+    formatTextElement('title', withoutBidiControls(name)),
+    formatTextElement('summary', withoutBidiControls(description)),
+    formatTextElement('published', formatIsoDate(bot.created)),
+    formatTextElement('updated', formatIsoDate(bot.edited)),
+    formatElement('link', { rel: 'alternate', type: 'text/html', href: address }),
+    formatElement('category', { term: bot.category, label: categoryName(bot.category) }),
   );
 }

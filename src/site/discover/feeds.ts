@@ -4,8 +4,8 @@ import type { Selection } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { knownCategory } from '../front/front-query.ts';
-import { authorFeed, categoryFeed, pathInLanguage, sitePaths } from '../page/addresses.ts';
+import { parseCategory } from '../front/front-query.ts';
+import { toAuthorFeed, toCategoryFeed, toPathInLanguage, sitePaths } from '../page/addresses.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import type { WholeDocument } from '../../http/representation.ts';
@@ -38,7 +38,11 @@ interface FeedRecipe {
  */
 export class Feeds {
   readonly #options: FeedsOptions;
-  readonly #kept = new CurrentCache<WholeDocument>(8 * 1024 * 1024, ({ body }) => body.length, share);
+  readonly #kept = new CurrentCache<WholeDocument>(
+    8 * 1024 * 1024,
+    ({ body }) => body.length,
+    minRebuildRatio,
+  );
 
   constructor(options: FeedsOptions) {
     this.#options = options;
@@ -60,11 +64,11 @@ export class Feeds {
    * @throws {ProblemError} not-found
    */
   async category(name: string, messages: PageLanguage): Promise<WholeDocument & Current> {
-    const category = knownCategory(name, this.#options.site.settings);
+    const category = parseCategory(name, this.#options.site.settings);
     return await this.#get({
       messages,
       title: messages.text('feed.newInCategory', { category: messages.categoryName(category) }),
-      path: categoryFeed(category),
+      path: toCategoryFeed(category),
       page: `/categories/${category}?sort=newest`,
       selection: { nsfw: false, categories: [category] },
     });
@@ -78,7 +82,7 @@ export class Feeds {
     return await this.#get({
       messages,
       title: messages.text('feed.byAuthor', { author }),
-      path: authorFeed(author),
+      path: toAuthorFeed(author),
       page: '/',
       selection: { author },
     });
@@ -89,7 +93,11 @@ export class Feeds {
     const { locale } = messages;
     const read = (): FeedInputs => ({ bots: bots.version, settings: site.settings });
     return await this.#kept.get(`${path} ${locale}`, read, async ({ settings }) => {
-      const newest: Selection = { ...selection, sort: { key: 'created', descending: true }, limit: entries };
+      const newest: Selection = {
+        ...selection,
+        sort: { key: 'created', descending: true },
+        limit: maxFeedEntries,
+      };
       const selected = await lists.select(newest);
       if (selection.author !== undefined && selected.total === 0)
         throw new ProblemError(
@@ -98,8 +106,8 @@ export class Feeds {
         );
       return makeFeed({
         name: settings.name,
-        path: pathInLanguage(path, locale, settings.language),
-        page: pathInLanguage(page, locale, settings.language),
+        path: toPathInLanguage(path, locale, settings.language),
+        page: toPathInLanguage(page, locale, settings.language),
         title,
         bots: selected.bots,
         baseUrl: site.baseUrl,
@@ -109,7 +117,7 @@ export class Feeds {
   }
 }
 
-const entries = 50;
+const maxFeedEntries = 50;
 
-/** Making a feed takes at most one part in this number of the time. */
-const share = 20;
+/** The time between rebuilds is at least this many times the build time. */
+const minRebuildRatio = 20;

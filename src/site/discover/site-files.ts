@@ -1,17 +1,17 @@
 import { basePathOf, originOf } from '../../lib/base-url.ts';
-import { pathInLanguage, sitePaths } from '../page/addresses.ts';
+import { toPathInLanguage, sitePaths } from '../page/addresses.ts';
 import { assets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
-import { ownAssets } from '../page/own-assets.ts';
+import { createOwnAssets } from '../page/own-assets.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { documentOf, type Document } from '../../http/representation.ts';
-import { element, textElement, xmlDocument } from './xml.ts';
+import { createDocument, type Document } from '../../http/representation.ts';
+import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';
 
 /**
  * Makes robots.txt: crawlers read pages, not the API, and no results of searches. They look for it at the top of the
  * host only, so where the public address has a path, the operator has to serve it there.
  */
-export function robotsFile(baseUrl: string): Document {
+export function createRobotsFile(baseUrl: string): Document {
   const basePath = basePathOf(baseUrl);
   const closed = [
     '/api/',
@@ -30,16 +30,16 @@ export function robotsFile(baseUrl: string): Document {
     '',
     `Sitemap: ${baseUrl}/sitemap.xml`,
   ];
-  return documentOf(textType, Buffer.from(`${lines.join('\n')}\n`));
+  return createDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
-export function manifestFile(
+export function createManifest(
   baseUrl: string,
   { locale, dir, text }: Messages,
   settings: CatalogueSettings,
 ): Document {
-  const { logo } = ownAssets(settings);
+  const { logo } = createOwnAssets(settings);
   const basePath = basePathOf(baseUrl);
   const manifest = {
     name: settings.name,
@@ -48,7 +48,7 @@ export function manifestFile(
     lang: locale,
     dir,
     id: `${basePath}/`,
-    start_url: basePath + pathInLanguage('/', locale, settings.language),
+    start_url: basePath + toPathInLanguage('/', locale, settings.language),
     scope: `${basePath}/`,
     display: 'minimal-ui',
     background_color: '#f8f8f6',
@@ -61,7 +61,7 @@ export function manifestFile(
           { src: basePath + assets.largeIcon.path, sizes: '512x512', type: 'image/png' },
         ],
   };
-  return documentOf('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
+  return createDocument('application/manifest+json; charset=utf-8', Buffer.from(JSON.stringify(manifest)));
 }
 
 /** Makes the description of the search, with which a browser offers it in its address bar. */
@@ -71,28 +71,28 @@ export function openSearchFile(
   settings: CatalogueSettings,
 ): Document {
   const { name, tagline, language } = settings;
-  const description = element(
+  const description = formatElement(
     'OpenSearchDescription',
     { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' },
-    textElement('ShortName', name.slice(0, 16)),
-    textElement('Description', tagline ?? text('front.title')),
-    textElement('InputEncoding', 'UTF-8'),
-    textElement('Image', `${baseUrl}${sitePaths.favicon}`, {
+    formatTextElement('ShortName', name.slice(0, 16)),
+    formatTextElement('Description', tagline ?? text('front.title')),
+    formatTextElement('InputEncoding', 'UTF-8'),
+    formatTextElement('Image', `${baseUrl}${sitePaths.favicon}`, {
       width: '16',
       height: '16',
-      type: (ownAssets(settings).logo ?? assets.favicon).type,
+      type: (createOwnAssets(settings).logo ?? assets.favicon).type,
     }),
-    element('Url', {
+    formatElement('Url', {
       type: 'text/html',
-      template: baseUrl + pathInLanguage('/?q={searchTerms}', locale, language),
+      template: baseUrl + toPathInLanguage('/?q={searchTerms}', locale, language),
     }),
-    element('Url', {
+    formatElement('Url', {
       type: 'application/opensearchdescription+xml',
       rel: 'self',
-      template: baseUrl + pathInLanguage(sitePaths.openSearch, locale, language),
+      template: baseUrl + toPathInLanguage(sitePaths.openSearch, locale, language),
     }),
   );
-  return documentOf('application/opensearchdescription+xml', xmlDocument(description));
+  return createDocument('application/opensearchdescription+xml', formatXmlDocument(description));
 }
 
 /**
@@ -100,18 +100,18 @@ export function openSearchFile(
  * @param contact a URI
  * @param expires milliseconds since the epoch
  */
-export function securityFile(baseUrl: string, contact: string, expires: number): Document {
+export function createSecurityFile(baseUrl: string, contact: string, expires: number): Document {
   const lines = [
     `Contact: ${contact}`,
     `Expires: ${new Date(expires).toISOString()}`,
     `Preferred-Languages: en`,
     `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
   ];
-  return documentOf(textType, Buffer.from(`${lines.join('\n')}\n`));
+  return createDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
 }
 
 /** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */
-export function securityExpiry(now: number): number {
+export function computeSecurityExpiry(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);
 }

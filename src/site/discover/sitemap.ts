@@ -6,10 +6,22 @@ import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { compressPieces } from '../../http/compression.ts';
-import { botAddress, botLanguages, type LanguageAddress, pageLanguages } from '../page/addresses.ts';
-import { isoDate } from '../page/iso-date.ts';
-import { documentOf, type Document, type WholeDocument } from '../../http/representation.ts';
-import { element, textElement, type Xml, xmlDeclaration, xmlDocument, xmlText } from './xml.ts';
+import {
+  formatBotAddress,
+  listBotLanguages,
+  type LanguageAddress,
+  listPageLanguages,
+} from '../page/addresses.ts';
+import { formatIsoDate } from '../page/iso-date.ts';
+import { createDocument, type Document, type WholeDocument } from '../../http/representation.ts';
+import {
+  formatElement,
+  formatTextElement,
+  type Xml,
+  xmlDeclaration,
+  formatXmlDocument,
+  escapeXml,
+} from './xml.ts';
 
 /** Every address of the site, for search engines. */
 export interface Sitemap {
@@ -39,7 +51,7 @@ export interface SitemapOptions {
 /** The sitemap, made when it is first requested and kept until the catalogue changes. */
 export class SitemapCache {
   readonly #options: Required<SitemapOptions>;
-  readonly #kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, ({ size }) => size, share);
+  readonly #kept = new CurrentCache<Sitemap>(256 * 1024 * 1024, ({ size }) => size, minRebuildRatio);
 
   constructor(options: SitemapOptions) {
     this.#options = { locales: [], limits: { addresses: 50_000, bytes: 50 * 1024 * 1024 }, ...options };
@@ -55,8 +67,8 @@ export class SitemapCache {
   }
 }
 
-/** Making a sitemap takes at most one part in this number of the time. */
-const share = 20;
+/** The time between rebuilds is at least this many times the build time. */
+const minRebuildRatio = 20;
 
 /** A part before it is compressed. */
 interface Part {
@@ -72,37 +84,37 @@ async function makeSitemap(bots: readonly IndexedBot[], options: Required<Sitema
   const parts: WholeDocument[] = [];
   const entries: Xml[] = [];
   const add = async ({ pieces, edited }: Part): Promise<void> => {
-    const body = await compressPieces(piecesOf(pieces), 'gzip');
-    parts.push(documentOf('application/gzip', body));
-    const address = textElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
-    const lastmod = edited === 0 ? '' : textElement('lastmod', isoDate(edited));
-    entries.push(element('sitemap', {}, address, lastmod));
+    const body = await compressPieces(streamPieces(pieces), 'gzip');
+    parts.push(createDocument('application/gzip', body));
+    const address = formatTextElement('loc', `${baseUrl}/sitemaps/${parts.length}.xml.gz`);
+    const lastmod = edited === 0 ? '' : formatTextElement('lastmod', formatIsoDate(edited));
+    entries.push(formatElement('sitemap', {}, address, lastmod));
   };
   let last = noPart;
-  for await (const part of partsOf(bots, options)) {
+  for await (const part of generateParts(bots, options)) {
     if (last !== noPart) await add(last);
     last = part;
   }
-  if (parts.length === 0) return { main: await wholeOf(last), parts, size: last.size };
+  if (parts.length === 0) return { main: await joinPieces(last), parts, size: last.size };
   await add(last);
-  const index = xmlDocument(element('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
+  const index = formatXmlDocument(formatElement('sitemapindex', { xmlns: sitemapNamespace }, ...entries));
   const size = parts.reduce((sum, { body }) => sum + body.length, index.length);
-  return { main: documentOf(xmlType, index), parts, size };
+  return { main: createDocument(xmlType, index), parts, size };
 }
 
 /** The response cache keeps a body in one piece only; making one of a large body would delay every request. */
-async function wholeOf({ pieces, size }: Part): Promise<Document> {
-  if (size < largePart) return documentOf(xmlType, Buffer.concat(pieces));
+async function joinPieces({ pieces, size }: Part): Promise<Document> {
+  if (size < largePart) return createDocument(xmlType, Buffer.concat(pieces));
   const sha1 = createHash('sha1');
   await forEachInSlices(pieces, (piece) => void sha1.update(piece));
   return {
     type: xmlType,
-    body: { bytes: size, read: () => piecesOf(pieces) },
+    body: { bytes: size, read: () => streamPieces(pieces) },
     digest: sha1.digest('base64url'),
   };
 }
 
-async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+async function* streamPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces;
 }
 
@@ -110,13 +122,13 @@ async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
 const largePart = 1024 * 1024;
 
 /** Yields the parts of the sitemap, uncompressed, made one slice of time after the other. */
-async function* partsOf(
+async function* generateParts(
   bots: readonly IndexedBot[],
   { baseUrl, locales, limits }: Required<SitemapOptions>,
 ): AsyncGenerator<Part> {
   const slice = new TimeSlice();
   let part = new PartWriter();
-  for (const entry of entriesOf(bots, baseUrl, locales)) {
+  for (const entry of generateEntries(bots, baseUrl, locales)) {
     if (slice.isOver) await slice.next();
     if (!part.hasRoom(entry, limits)) {
       yield part.end();
@@ -138,43 +150,45 @@ interface SitemapEntry {
  * Yields an entry for each page of the site and each bot. Ids, locales and names of categories have no character that XML
  * escapes, and testing each of them would double the work.
  */
-function* entriesOf(
+function* generateEntries(
   bots: readonly IndexedBot[],
   baseUrl: string,
   locales: readonly Locale[],
 ): Generator<SitemapEntry> {
-  const base = xmlText(baseUrl);
+  const base = escapeXml(baseUrl);
   const page = (path: string): SitemapEntry => {
-    return { xml: addressElement(`${base}${path}`, ''), addresses: 1, edited: 0 };
+    return { xml: formatAddressElement(`${base}${path}`, ''), addresses: 1, edited: 0 };
   };
   const list = (path: string): SitemapEntry => {
-    const languages = pageLanguages(base, path, locales).map(alternateLink).join('');
-    return { xml: addressElement(`${base}${path}`, languages), addresses: 1, edited: 0 };
+    const languages = listPageLanguages(base, path, locales).map(formatAlternateLink).join('');
+    return { xml: formatAddressElement(`${base}${path}`, languages), addresses: 1, edited: 0 };
   };
   yield list('/');
   yield* ['/add', '/docs'].map(page);
   const categories = new Set<Category>();
   for (const bot of bots) {
     categories.add(bot.facts.category);
-    yield botEntry(bot, base);
+    yield createSitemapEntry(bot, base);
   }
   yield* [...categories].toSorted().map((name) => list(`/categories/${name}`));
 }
 
-function alternateLink({ language, address }: LanguageAddress): Xml {
+function formatAlternateLink({ language, address }: LanguageAddress): Xml {
   return `<xhtml:link rel="alternate" hreflang="${language}" href="${address}"/>`;
 }
 
 /** Each language has an address, and every one of them names all. */
-function botEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
-  const others = botLanguages(base, id, locales).map(alternateLink);
-  const rest = `<lastmod>${isoDate(edited)}</lastmod>${others.join('')}`;
+function createSitemapEntry({ id, facts: { locales, edited } }: IndexedBot, base: Xml): SitemapEntry {
+  const others = listBotLanguages(base, id, locales).map(formatAlternateLink);
+  const rest = `<lastmod>${formatIsoDate(edited)}</lastmod>${others.join('')}`;
   const [first] = locales;
-  const xml = locales.map((locale) => addressElement(botAddress(base, id, locale, first ?? locale), rest));
+  const xml = locales.map((locale) =>
+    formatAddressElement(formatBotAddress(base, id, locale, first ?? locale), rest),
+  );
   return { xml: xml.join(''), addresses: locales.length, edited };
 }
 
-function addressElement(address: Xml, rest: Xml): Xml {
+function formatAddressElement(address: Xml, rest: Xml): Xml {
   return `<url><loc>${address}</loc>${rest}</url>\n`;
 }
 

@@ -2,35 +2,35 @@
 export type Xml = string;
 
 /** Prints a whole document. */
-export function xmlDocument(root: Xml): Buffer {
+export function formatXmlDocument(root: Xml): Buffer {
   return Buffer.from(`${xmlDeclaration}${root}\n`);
 }
 
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Prints an element. Attributes are escaped, the content is not. */
-export function element(
+export function formatElement(
   name: string,
   attributes: Readonly<Record<string, string>>,
   ...content: readonly Xml[]
 ): Xml {
-  const start = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlText(value)}"`);
+  const start = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
   return content.length === 0
     ? `<${name}${start.join('')}/>`
     : `<${name}${start.join('')}>${content.join('')}</${name}>`;
 }
 
 /** Prints an element that has a text. */
-export function textElement(
+export function formatTextElement(
   name: string,
   text: string,
   attributes: Readonly<Record<string, string>> = {},
 ): Xml {
-  return element(name, attributes, xmlText(text));
+  return formatElement(name, attributes, escapeXml(text));
 }
 
 /** Escapes a text or the value of an attribute. Removes the characters that XML has no way to write. */
-export function xmlText(text: string): Xml {
+export function escapeXml(text: string): Xml {
   return text.replace(forbidden, '').replace(/[&<>"\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

@@ -34,9 +34,9 @@ export function Card(props: CardProps): VNode {
   const avatar = {
     id: bot.id,
     name: shown,
-    picture: bot.cachedImages.avatar,
+    image: bot.cachedImages.avatar,
     size: 56,
-    veiled: bot.nsfw,
+    blurred: bot.nsfw,
     lazy,
   };
   return (

@@ -8,7 +8,7 @@ import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.t
 import type { QueryReading } from '../../catalogue/search/found.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
-import { frontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
+import { formatFrontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
 export interface FrontList extends QueryReading {
@@ -76,10 +76,10 @@ export class FrontLists {
   readonly #counts: ReadonlyCounts;
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
-    ({ entries, suggestions }) => sizeOf(entries) + sizeOf(suggestions),
-    share,
+    ({ entries, suggestions }) => countRecordBytes(entries) + countRecordBytes(suggestions),
+    minRebuildRatio,
   );
-  readonly #front = new CurrentCache<Front>(1024, () => 0, share);
+  readonly #front = new CurrentCache<Front>(1024, () => 0, minRebuildRatio);
   readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, shareOfExamples);
 
   /** @param settings returns those in force */
@@ -95,7 +95,7 @@ export class FrontLists {
    * @throws {QueueFullError}
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
-    const key = frontPath({ ...query, sort: sortOf(query), locale: undefined });
+    const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
     return await this.#kept.get(key, this.#versions, async () => {
       const list = await this.#select(query);
       const { q } = query;
@@ -126,7 +126,7 @@ export class FrontLists {
     const kept = (): (Examples & Current) | undefined => this.#examples.kept(key, read, choose);
     if (kept() === undefined) {
       const chosen = this.#examples.get(key, read, choose).catch(() => {});
-      await Promise.race([chosen, wait(mostWait, undefined, { ref: false })]);
+      await Promise.race([chosen, wait(maxWaitMs, undefined, { ref: false })]);
     }
     return kept() ?? { queries: [], current: () => kept() === undefined };
   }
@@ -137,7 +137,7 @@ export class FrontLists {
     for (const q of all === 0 ? [] : candidates) {
       const { total, corrected } = await this.#lists.search({ q, nsfw: false, limit: 1 });
       if (total > 0 && corrected === undefined) queries.push(q);
-      if (queries.length === mostExamples) break;
+      if (queries.length === maxExamples) break;
     }
     return { queries };
   }
@@ -155,7 +155,7 @@ export class FrontLists {
       unmatched: [],
       suggestions: [],
     };
-    const selection = selectionOf(query, this.#settings());
+    const selection = toSelection(query, this.#settings());
     if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
     const isUnfiltered =
       query.author === undefined &&
@@ -165,7 +165,7 @@ export class FrontLists {
       const { categories } = sizes;
       const total = category === undefined ? sizes.total : (categories.get(category) ?? 0);
       const bots = await this.#lists.first(selection, page * pageSize);
-      return { ...list, ...this.#page(bots, page), total, pages: pagesOf(total), categories };
+      return { ...list, ...this.#page(bots, page), total, pages: countPages(total), categories };
     }
     const { categories: _, ...ofAllCategories } = selection;
     const { bots } = await this.#lists.select(ofAllCategories);
@@ -173,7 +173,7 @@ export class FrontLists {
     for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
     const shown = category === undefined ? bots : bots.filter(({ facts }) => facts.category === category);
     const total = shown.length;
-    return { ...list, ...this.#page(shown, page), total, pages: pagesOf(total), categories };
+    return { ...list, ...this.#page(shown, page), total, pages: countPages(total), categories };
   }
 
   /** Selects a page of what a search finds; the best matches without sorting all of them. */
@@ -188,7 +188,16 @@ export class FrontLists {
     const suggestions = found.suggestions.map((bot) => this.#entry(bot));
     const matched = found.localesOf;
     const { entries } = this.#page(bots, page, matched);
-    return { entries, total, pages: pagesOf(total), categories, hidden, corrected, unmatched, suggestions };
+    return {
+      entries,
+      total,
+      pages: countPages(total),
+      categories,
+      hidden,
+      corrected,
+      unmatched,
+      suggestions,
+    };
   }
 
   #page(
@@ -224,19 +233,19 @@ export class FrontLists {
 /** How many bots a shelf shows. */
 export const maxOnShelf = 6;
 
-/** Making a list takes at most one part in this number of the time. */
-const share = 20;
+/** The time between rebuilds is at least this many times the build time. */
+const minRebuildRatio = 20;
 
-const mostExamples = 5;
+const maxExamples = 5;
 /** Milliseconds that a page waits for its examples. */
-const mostWait = 20;
+const maxWaitMs = 20;
 const shareOfExamples = 200;
 
-function sizeOf(entries: readonly FrontEntry[]): number {
+function countRecordBytes(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);
 }
 
-function selectionOf(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {
+function toSelection(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {
   const { category, author, language, filters } = query;
   const sort = sorts[sortOf(query)];
   return {
@@ -251,7 +260,7 @@ function selectionOf(query: FrontQuery, { inactiveDays }: CatalogueSettings): Se
   };
 }
 
-function pagesOf(total: number): number {
+function countPages(total: number): number {
   return Math.ceil(total / pageSize);
 }
 

@@ -8,8 +8,8 @@ import { SearchForm } from '../page/search-form.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import { CategoryIcon } from './category-icon.tsx';
 import type { ShelfName } from './front-list.ts';
-import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
-import { frontMeta } from './list-meta.ts';
+import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
+import { createFrontMeta } from './list-meta.ts';
 
 /** With the sizes of the catalogue without the bots for adults. */
 export interface FrontPageProps extends PageProps, CatalogueSizes {
@@ -27,9 +27,9 @@ export function FrontPage(props: FrontPageProps): VNode {
   const language = useLanguage();
   const { t, publicPath } = language;
   const { tagline, language: standard } = site.settings;
-  const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
+  const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
   return (
-    <Layout {...{ site, viewer, pathIn, isFront: true, meta: frontMeta(site, language) }}>
+    <Layout {...{ site, viewer, pathIn, isFront: true, meta: createFrontMeta(site, language) }}>
       <div class="hero">
         {tagline === null ? (
           <h1>{t('front.title')}</h1>
@@ -48,7 +48,7 @@ export function FrontPage(props: FrontPageProps): VNode {
           <div class="shelf-head">
             <h2 id={sort}>{t(`shelf.${sort}`)}</h2>
             {bots.length < total && (
-              <a href={publicPath(frontPath({ ...query, sort }))}>
+              <a href={publicPath(formatFrontPath({ ...query, sort }))}>
                 {t('shelf.seeAll')}
                 <span class="out-of-sight">: {t(`shelf.${sort}`)}</span>
               </a>
@@ -75,20 +75,20 @@ const cardsAtOnce = 3;
 
 function Examples({ query, examples }: FrontPageProps): VNode | null {
   const { t, publicPath } = useLanguage();
-  if (examples.length < fewestExamples) return null;
+  if (examples.length < minExamples) return null;
   return (
     <ul class="examples">
       <li>{t('front.examples')}</li>
       {examples.map((q) => (
         <li key={q}>
-          <a href={publicPath(frontPath({ ...noQuery, locale: query.locale, q }))}>{q}</a>
+          <a href={publicPath(formatFrontPath({ ...noQuery, locale: query.locale, q }))}>{q}</a>
         </li>
       ))}
     </ul>
   );
 }
 
-const fewestExamples = 3;
+const minExamples = 3;
 
 /** The categories with most bots. */
 function Tiles({ query, categories }: FrontPageProps): VNode | null {
@@ -99,9 +99,9 @@ function Tiles({ query, categories }: FrontPageProps): VNode | null {
   return (
     <nav aria-label={text('list.categories')}>
       <ul class="tiles">
-        {largest.slice(0, mostTiles).map(([category, count]) => (
+        {largest.slice(0, maxTiles).map(([category, count]) => (
           <li key={category}>
-            <a href={publicPath(frontPath({ ...query, category }))}>
+            <a href={publicPath(formatFrontPath({ ...query, category }))}>
               <CategoryIcon category={category} />
               <strong>{categoryName(category)}</strong>
               <small>{t('list.found', { count })}</small>
@@ -113,4 +113,4 @@ function Tiles({ query, categories }: FrontPageProps): VNode | null {
   );
 }
 
-const mostTiles = 6;
+const maxTiles = 6;

@@ -1,4 +1,4 @@
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { Sort } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
@@ -51,7 +51,7 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
     sort: isKnown ? (sort as SortName) : undefined,
     category,
     author: /^\d{1,20}$/.exec(params.get('author') ?? '')?.[0],
-    language: canonicalLocale(params.get('language') ?? ''),
+    language: toCanonicalLocale(params.get('language') ?? ''),
     filters: filterNames.filter((name) => {
       const [parameter, value] = parameters[name];
       const text = params.get(parameter);
@@ -59,12 +59,12 @@ export function readFrontQuery(params: URLSearchParams, category: Category | und
       return text === value || (name === 'active' && text === '30d');
     }),
     page,
-    locale: canonicalLocale(params.get('locale') ?? ''),
+    locale: toCanonicalLocale(params.get('locale') ?? ''),
   };
 }
 
 /** Returns the category that a path names. @throws {ProblemError} not-found */
-export function knownCategory(text: string, { categories }: Pick<CatalogueSettings, 'categories'>): Category {
+export function parseCategory(text: string, { categories }: Pick<CatalogueSettings, 'categories'>): Category {
   const category = categories.find((id) => id === text);
   if (category !== undefined) return category;
   throw new ProblemError(
@@ -89,7 +89,7 @@ export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
 }
 
 /** Returns the address of the front page or of a list, without parameters that have their default. */
-export function frontPath(query: FrontQuery): string {
+export function formatFrontPath(query: FrontQuery): string {
   const { q, sort, category, author, language, filters, page, locale } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
@@ -106,7 +106,7 @@ export function frontPath(query: FrontQuery): string {
 }
 
 /** Returns the query that search engines list for a page: without the language of the interface, order and filters. */
-export function preferredQuery({ q, category, author, page }: FrontQuery): FrontQuery {
+export function toPreferredQuery({ q, category, author, page }: FrontQuery): FrontQuery {
   return { ...noQuery, q, category, author, page };
 }
 

@@ -2,9 +2,9 @@ import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
-import { elementOf } from '../../catalogue/store/bot-index.ts';
+import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { chooseLocale, findLanguages, isIn, wantedRanges } from '../language/locales.ts';
+import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
 import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
 import { chooseShelves } from './choose-shelves.ts';
@@ -14,7 +14,7 @@ import type { Examples, Front, FrontEntry, FrontList, FrontLists, ShelfName } fr
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
-import { counted } from '../../lib/counted.ts';
+import { formatCount } from '../../lib/counted.ts';
 
 interface FrontRequest {
   readonly query: FrontQuery;
@@ -44,7 +44,7 @@ interface ListInputs extends Pick<FrontInputs, 'today'> {
 }
 
 /** Returns how the front page is made for a reader of a language. */
-export async function frontRecipe(
+export async function createFrontRecipe(
   ctx: Context,
   lists: FrontLists,
   query: FrontQuery,
@@ -52,7 +52,7 @@ export async function frontRecipe(
 ): Promise<PageRecipe<FrontRequest, FrontInputs>> {
   const front = await lists.front();
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
-  const languages = readerLanguages(ctx, language, [...front.sizes.locales.keys()]);
+  const languages = findReaderLanguages(ctx, language, [...front.sizes.locales.keys()]);
   const shelves = chooseShelves(front.shelves, languages.known).map(({ sort, entries }) => {
     return { sort, shown: showIn(languages, entries) };
   });
@@ -79,9 +79,9 @@ export async function listRecipe(
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
       'not-found',
-      `the list has ${counted(pages, 'page')}, there is no page ${query.page}`,
+      `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = readerLanguages(ctx, language, list.languages);
+  const languages = findReaderLanguages(ctx, language, list.languages);
   return {
     request: { query, shown: showIn(languages, [...entries, ...suggestions]) },
     read: () => ({ list, today: startOfDay() }),
@@ -123,7 +123,7 @@ function toListed(shown: readonly ShownBot[], entries: readonly FrontEntry[]): L
     const entry = byId.get(id);
     if (entry === undefined) return [];
     const { bot, count, growth } = entry;
-    return [{ bot: elementOf(bot), locale, namesLanguage, count, growth }];
+    return [{ bot: parseListElement(bot), locale, namesLanguage, count, growth }];
   });
 }
 
@@ -135,12 +135,12 @@ interface ReaderLanguages {
   readonly known: readonly Locale[];
 }
 
-function readerLanguages(
+function findReaderLanguages(
   ctx: Context,
   { requested, locale }: PageLanguage,
   locales: readonly Locale[],
 ): ReaderLanguages {
-  const accepted = wantedRanges(undefined, ctx.get('Accept-Language'));
+  const accepted = listWantedRanges(undefined, ctx.get('Accept-Language'));
   const chosen = requested === undefined ? accepted : [requested];
   return {
     wanted: findLanguages([...chosen, ...accepted, locale], locales),

@@ -2,7 +2,14 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Category } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { FrontList } from './front-list.ts';
-import { filterNames, type FrontQuery, frontPath, type SortName, sortOf, sorts } from './front-query.ts';
+import {
+  filterNames,
+  type FrontQuery,
+  formatFrontPath,
+  type SortName,
+  sortOf,
+  sorts,
+} from './front-query.ts';
 
 export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'languages'> {
   readonly query: FrontQuery;
@@ -92,7 +99,7 @@ function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'la
         <Choice to={{ ...query, language: undefined, sort: sortOf(query) }} current={language === undefined}>
           {t('filter.anyLanguage')}
         </Choice>
-        {languages.slice(0, mostLanguages).map((other) => (
+        {languages.slice(0, maxLanguages).map((other) => (
           <Choice key={other} to={{ ...query, language: other }} current={other === language}>
             {languageName(other)}
           </Choice>
@@ -103,7 +110,7 @@ function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'la
 }
 
 /** Those of most bots; others are found by search. */
-const mostLanguages = 40;
+const maxLanguages = 40;
 
 function SortLinks({ query }: ListFiltersProps): VNode {
   const { t, text } = useLanguage();
@@ -134,7 +141,7 @@ function Chip(props: ChoiceProps): VNode {
 /** A link to another list, from its first page. */
 function Choice({ to, current, children, ...others }: ChoiceProps & { readonly class?: string }): VNode {
   const { publicPath } = useLanguage();
-  const href = publicPath(frontPath({ ...to, page: 1 }));
+  const href = publicPath(formatFrontPath({ ...to, page: 1 }));
   return (
     <li>
       <a {...others} href={href} aria-current={current ? 'true' : undefined}>

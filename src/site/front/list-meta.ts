@@ -2,12 +2,12 @@ import type { Locale } from '../../bot/locale.ts';
 import { listMeta, type PageMeta } from '../page/page-meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
-import { type FrontQuery, frontPath, noQuery, preferredQuery } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, noQuery, toPreferredQuery } from './front-query.ts';
 
 /** Describes the front page. */
-export function frontMeta(site: Site, language: PageLanguage): PageMeta {
+export function createFrontMeta(site: Site, language: PageLanguage): PageMeta {
   const { name, tagline } = site.settings;
-  return metaOf({
+  return createListMeta({
     site,
     query: noQuery,
     title: name,
@@ -17,7 +17,7 @@ export function frontMeta(site: Site, language: PageLanguage): PageMeta {
 }
 
 /** Describes a list of bots. @param title that of the page */
-export function metaOf(options: {
+export function createListMeta(options: {
   readonly site: Site;
   readonly query: FrontQuery;
   readonly title: string;
@@ -28,10 +28,10 @@ export function metaOf(options: {
   const { baseUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, author, filters } = query;
-  const preferred = preferredQuery(query);
-  const pathIn = (tag: Locale): string => frontPath({ ...preferred, locale: tag });
+  const preferred = toPreferredQuery(query);
+  const pathIn = (tag: Locale): string => formatFrontPath({ ...preferred, locale: tag });
   return listMeta({
-    path: requested === locale ? pathIn(locale) : frontPath(preferred),
+    path: requested === locale ? pathIn(locale) : formatFrontPath(preferred),
     title,
     description,
     category:
@@ -48,7 +48,7 @@ export function metaOf(options: {
     locale,
     languages: [
       ...locales.map((language) => ({ language, address: baseUrl + pathIn(language) })),
-      { language: 'x-default', address: baseUrl + frontPath(preferred) },
+      { language: 'x-default', address: baseUrl + formatFrontPath(preferred) },
     ],
   });
 }

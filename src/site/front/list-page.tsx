@@ -4,9 +4,9 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, frontPath, isNarrowed, sortOf } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, isNarrowed, sortOf } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';
-import { metaOf } from './list-meta.ts';
+import { createListMeta } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { PageLinks } from './page-links.tsx';
 
@@ -26,12 +26,13 @@ export function ListPage(props: ListPageProps): VNode {
   const language = useLanguage();
   const { t, text, publicPath } = language;
   const { q, filters } = query;
-  const title = headingOf(props, language);
+  const title = formatHeading(props, language);
   const found = text('list.found', { count: total });
   const description = `${found}. ${text('front.title')}`;
-  const meta = metaOf({ site, query, title, description, language });
-  const pathOf = (page: number): string => publicPath(frontPath({ ...query, sort: sortOf(query), page }));
-  const pathIn = (locale: Locale): string => frontPath({ ...query, locale });
+  const meta = createListMeta({ site, query, title, description, language });
+  const pathOf = (page: number): string =>
+    publicPath(formatFrontPath({ ...query, sort: sortOf(query), page }));
+  const pathIn = (locale: Locale): string => formatFrontPath({ ...query, locale });
   return (
     <Layout {...{ site, viewer, title, meta, pathIn, q }}>
       <div class="list-head">
@@ -41,7 +42,7 @@ export function ListPage(props: ListPageProps): VNode {
         {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
         {hidden > 0 && (
           <p>
-            <a href={publicPath(frontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>
+            <a href={publicPath(formatFrontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>
               {t('list.hidden', { count: hidden })}
             </a>
           </p>
@@ -62,18 +63,18 @@ export function ListPage(props: ListPageProps): VNode {
 const cardsAtOnce = 8;
 
 /** Returns what a list shows: the order or the words, then the filters that are on. */
-function headingOf({ query, total, corrected }: ListPageProps, language: PageLanguage): string {
+function formatHeading({ query, total, corrected }: ListPageProps, language: PageLanguage): string {
   const { text, languageName } = language;
   const filters = query.filters.map((name) => text(`heading.${name}`));
   if (query.language !== undefined)
     filters.push(text('heading.language', { language: languageName(query.language) }));
   return filters.reduce(
     (heading, filter) => text('heading.filtered', { heading, filter }),
-    unfilteredHeading(query, total, corrected, language),
+    formatUnfilteredHeading(query, total, corrected, language),
   );
 }
 
-function unfilteredHeading(
+function formatUnfilteredHeading(
   { q, category, author, sort }: FrontQuery,
   count: number,
   corrected: string | undefined,

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, frontPath, noQuery } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, noQuery } from './front-query.ts';
 import { CategoryChips } from './list-filters.tsx';
 
 export interface NothingFoundProps extends Pick<FrontList, 'allCategories' | 'withoutFilters'> {
@@ -27,7 +27,7 @@ export function NothingFound(props: NothingFoundProps): VNode {
           {t('list.nothingAdvice')}
         </p>
         {withoutFilters > 0 && (
-          <a class="button quiet" href={publicPath(frontPath(all))}>
+          <a class="button quiet" href={publicPath(formatFrontPath(all))}>
             {t('list.withoutFilters')} ({t('list.found', { count: withoutFilters })})
           </a>
         )}

@@ -21,7 +21,7 @@ export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null
         </a>
       )}
       <ol>
-        {shownPages(page, pages).map((number, i, shown) => (
+        {listShownPages(page, pages).map((number, i, shown) => (
           <li key={number}>
             {i > 0 && number - (shown[i - 1] ?? 0) > 1 && <span aria-hidden="true">…</span>}
             <a href={pathOf(number)} aria-current={number === page ? 'page' : undefined}>
@@ -40,7 +40,7 @@ export function PageLinks({ page, pages, pathOf }: PageLinksProps): VNode | null
 }
 
 /** Returns the first page, the last one, and those around this one. */
-function shownPages(page: number, pages: number): number[] {
+function listShownPages(page: number, pages: number): number[] {
   const numbers = [1, page - 1, page, page + 1, pages];
   return [...new Set(numbers)].filter((number) => number >= 1 && number <= pages);
 }

@@ -10,6 +10,6 @@ export function InEnglish({ children }: { readonly children: ComponentChildren }
 }
 
 /** Makes a sentence of a clause: with a capital letter and a full stop. */
-export function asSentence(clause: string): string {
+export function toSentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
-import { canonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { localesFolder } from '../../catalogue/settings/interface-locales.ts';
 import { defaultCategories } from '../../bot/schemas.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import type { Log } from '../../lib/log.ts';
-import { chooseLocale, wantedRanges, withLocale } from './locales.ts';
+import { chooseLocale, listWantedRanges, withLocale } from './locales.ts';
 import { type MessageKey, type MessageTexts, parseMessages } from './message-file.ts';
 import { createMessages, type Messages } from './messages.tsx';
 import type { PageLanguage } from './page-language.tsx';
@@ -43,17 +43,17 @@ export class Languages {
    * languages of the interface, else the default.
    */
   of(ctx: Context): PageLanguage {
-    return this.choose(localeInAddress(ctx), ctx.get('Accept-Language'));
+    return this.choose(readLocale(ctx), ctx.get('Accept-Language'));
   }
 
   /** Returns the messages for the language in the address alone, else the default: for what programs read. */
   inAddress(ctx: Context): PageLanguage {
-    return this.choose(localeInAddress(ctx), '');
+    return this.choose(readLocale(ctx), '');
   }
 
   /** Returns the language for the tag in the address and the value of Accept-Language. */
   choose(requested: Locale | undefined, accepted: string): PageLanguage {
-    const wanted = wantedRanges(requested, accepted);
+    const wanted = listWantedRanges(requested, accepted);
     const locale = chooseLocale([this.#standard, ...this.locales], wanted) ?? english;
     const publicPath = (path: string): string => this.#basePath + path;
     return {
@@ -104,9 +104,9 @@ export class Languages {
   }
 }
 
-function localeInAddress(ctx: Context): Locale | undefined {
+function readLocale(ctx: Context): Locale | undefined {
   const [, tag = ''] = /(?:^|&)locale=([A-Za-z0-9-]{1,35})(?:&|$)/.exec(ctx.querystring) ?? [];
-  return canonicalLocale(tag);
+  return toCanonicalLocale(tag);
 }
 
 function isMessageKey(key: string): key is MessageKey & `category.${string}` {
@@ -120,7 +120,7 @@ function readFiles(folder: string, log: Log): Map<Locale, MessageTexts> {
   const texts = new Map<Locale, MessageTexts>();
   for (const name of readdirSync(folder).toSorted()) {
     const tag = name.replace(/\.json$/, '');
-    const locale = canonicalLocale(tag);
+    const locale = toCanonicalLocale(tag);
     const read = readTexts(`${folder}/${name}`);
     if (locale !== undefined && locale === tag && read !== undefined) texts.set(locale, read);
     else {

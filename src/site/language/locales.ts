@@ -1,4 +1,4 @@
-import { canonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /**
  * Returns the language ranges a reader prefers, best first: that of the address, then those of the browser. Only the first
@@ -6,8 +6,8 @@ import { canonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
  * @param requested the value of `?locale=`
  * @param accepted the value of Accept-Language
  */
-export function wantedRanges(requested: string | undefined, accepted: string): string[] {
-  return [...(requested === undefined ? [] : [requested]), ...languageRanges(accepted)].slice(0, 20);
+export function listWantedRanges(requested: string | undefined, accepted: string): string[] {
+  return [...(requested === undefined ? [] : [requested]), ...parseLanguageRanges(accepted)].slice(0, 20);
 }
 
 /**
@@ -34,7 +34,7 @@ export function isIn(languages: readonly Locale[], locales: readonly Locale[]): 
 }
 
 /** Parses an Accept-Language header into its ranges, highest weight first, without those of weight 0. */
-export function languageRanges(header: string): string[] {
+export function parseLanguageRanges(header: string): string[] {
   const ranges = header
     .slice(0, 500)
     .split(',')
@@ -61,22 +61,22 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
 }
 
 /** Returns a language's name in that language, such as français, or in another; the tag where it is not known. */
-export function nameOfLocale(locale: string, inLocale: string = locale): string {
+export function formatLocaleName(locale: string, inLocale: string = locale): string {
   const key = `${locale} ${inLocale}`;
   const known = names.get(key);
   if (known !== undefined) return known;
   const name = new Intl.DisplayNames([inLocale], { type: 'language', fallback: 'code' }).of(locale) ?? locale;
-  if (names.size < mostNames) names.set(key, name);
+  if (names.size < maxNames) names.set(key, name);
   return name;
 }
 
 /** Intl takes a tenth of a millisecond for each, and a page has dozens. */
 const names = new Map<string, string>();
-const mostNames = 2000;
+const maxNames = 2000;
 
 /** Finds the language itself, else a shorter form of it, else another regional form: pt-BR for pt-PT. */
 function lookUp(available: readonly Locale[], range: string): Locale | undefined {
-  const parts = (canonicalLocale(range) ?? '').split('-');
+  const parts = (toCanonicalLocale(range) ?? '').split('-');
   for (let length = parts.length; length > 0; length--) {
     if (length > 1 && parts[length - 1]?.length === 1) continue;
     const tag = parts.slice(0, length).join('-');

@@ -25,8 +25,8 @@ export interface MessageFile {
  * English message, and its plurals have exactly the categories of the language.
  */
 export function parseMessages(locale: Locale, texts: MessageTexts, english: MessageTexts): MessageFile {
-  const parse = parserFor(locale);
-  const parseEnglish = parserFor('en');
+  const parse = createParser(locale);
+  const parseEnglish = createParser('en');
   const messages = new Map<string, Message>();
   const faults: string[] = [];
   for (const [key, text] of Object.entries(texts)) {
@@ -37,7 +37,7 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
     else {
       try {
         const message = parse(text);
-        const reasons = differences(message, parseEnglish(String(english[key])), locale);
+        const reasons = listDifferences(message, parseEnglish(String(english[key])), locale);
         if (reasons.length === 0) messages.set(key, message);
         for (const reason of reasons) fault(reason);
       } catch (error) {
@@ -52,7 +52,7 @@ export function parseMessages(locale: Locale, texts: MessageTexts, english: Mess
 const formats = { number: { short: { notation: 'compact' } } } as const;
 
 /** Returns a parser whose messages share their Intl objects, as each takes up kilobytes. */
-function parserFor(locale: string): (text: string) => Message {
+function createParser(locale: string): (text: string) => Message {
   const numbers = new Map<string, Intl.NumberFormat>();
   const plurals = new Intl.PluralRules(locale);
   const shortPlurals = new ShortPluralRules(locale);
@@ -85,10 +85,10 @@ class ShortPluralRules extends Intl.PluralRules {
 }
 
 /** Returns what is wrong with a message, beside the English one. */
-function differences(message: Message, english: Message, locale: Locale): string[] {
-  const parts = partsOf(message);
-  const has = placeholders(parts);
-  const wanted = placeholders(partsOf(english));
+function listDifferences(message: Message, english: Message, locale: Locale): string[] {
+  const parts = listParts(message);
+  const has = listPlaceholders(parts);
+  const wanted = listPlaceholders(listParts(english));
   const { pluralCategories } = new Intl.PluralRules(locale).resolvedOptions();
   const categories = pluralCategories.toSorted().join(', ');
   return [
@@ -97,7 +97,7 @@ function differences(message: Message, english: Message, locale: Locale): string
       .filter((name) => !wanted.has(name))
       .map((name) => `has {${name}}, which English does not have`),
     ...parts
-      .filter(({ type, options }) => type === plural && categoriesOf(options) !== categories)
+      .filter(({ type, options }) => type === plural && listPluralCategories(options) !== categories)
       .map(
         ({ value }) =>
           `has other plural categories for {${value ?? ''}} than the language: write ${categories}`,
@@ -116,20 +116,20 @@ interface MessagePart {
 const [literal, argument, plural, pound] = [0, 1, 6, 7];
 
 /** Returns the parts of a message, with those inside plurals. */
-function partsOf(message: Message): MessagePart[] {
+function listParts(message: Message): MessagePart[] {
   const deep = (parts: readonly MessagePart[]): MessagePart[] =>
     parts.flatMap((part) => [part, ...Object.values(part.options ?? {}).flatMap(({ value }) => deep(value))]);
   return typeof message === 'string' ? [] : deep(message.getAst());
 }
 
 /** Returns `name` of each placeholder, and `name, number` where its value is written as a number. */
-function placeholders(parts: readonly MessagePart[]): Set<string> {
+function listPlaceholders(parts: readonly MessagePart[]): Set<string> {
   const named = parts.filter(({ type }) => type !== literal && type !== pound);
   return new Set(named.map(({ type, value }) => `${value}${type === argument ? '' : ', number'}`));
 }
 
 /** Returns the plural categories of a message, without exact numbers such as `=0`. */
-function categoriesOf(options: MessagePart['options'] = {}): string {
+function listPluralCategories(options: MessagePart['options'] = {}): string {
   return Object.keys(options)
     .filter((name) => !name.startsWith('='))
     .toSorted()

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import { InEnglish } from './in-english.tsx';
-import { directionOf, nameOfLocale } from './locales.ts';
+import { directionOf, formatLocaleName } from './locales.ts';
 import type { Message, MessageKey } from './message-file.ts';
 import { createDates, type Dates } from './regional-dates.ts';
 
@@ -54,13 +54,13 @@ export function createMessages(
       const message = messages.get(key);
       if (message === undefined)
         return english === null ? key : <InEnglish>{english.t(key, values)}</InEnglish>;
-      return typeof message === 'string' ? message : message.format<VNode>(isolated(values));
+      return typeof message === 'string' ? message : message.format<VNode>(isolateValues(values));
     },
     text(key, values = {}) {
       const message = messages.get(key);
       if (message === undefined) return english === null ? key : english.text(key, values);
       if (typeof message === 'string') return message;
-      return String(message.format(dir === 'rtl' ? isolatedText(values) : values));
+      return String(message.format(dir === 'rtl' ? isolateTexts(values) : values));
     },
     integer: (value) => integers.format(value),
     ...createDates(locale),
@@ -72,12 +72,12 @@ export function createMessages(
       const age = Math.max(0, today - Math.floor(time / aDay) * aDay);
       return age < aDay ? relative.format(0, 'day') : own.ago(today - age, today);
     },
-    languageName: (other) => nameOfLocale(other, locale),
+    languageName: (other) => formatLocaleName(other, locale),
   };
   return own;
 }
 
-function isolated(values: Values): Record<string, number | VNode> {
+function isolateValues(values: Values): Record<string, number | VNode> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
@@ -87,7 +87,7 @@ function isolated(values: Values): Record<string, number | VNode> {
 }
 
 /** Wraps texts in Unicode's isolates, where there can be no `bdi`. */
-function isolatedText(values: Readonly<Record<string, string | number>>): Record<string, string | number> {
+function isolateTexts(values: Readonly<Record<string, string | number>>): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,

@@ -2,7 +2,7 @@ import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
-import { directionOf, nameOfLocale } from './locales.ts';
+import { directionOf, formatLocaleName } from './locales.ts';
 import type { Messages } from './messages.tsx';
 
 /** The language that a page is in, and how its links keep it. */
@@ -33,7 +33,7 @@ export function useLanguage(): PageLanguage {
 }
 
 /** Returns a page whose components are in this language. */
-export function inLanguage(language: PageLanguage, page: VNode): VNode {
+export function provideLanguage(language: PageLanguage, page: VNode): VNode {
   return <context.Provider value={language}>{page}</context.Provider>;
 }
 
@@ -61,7 +61,7 @@ export function LanguageSwitch({ pathIn }: { readonly pathIn?: (locale: Locale) 
               hreflang={locale}
               aria-current={locale === current ? 'true' : undefined}
             >
-              {nameOfLocale(locale)}
+              {formatLocaleName(locale)}
             </a>
           </li>
         ))}

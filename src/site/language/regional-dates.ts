@@ -1,4 +1,4 @@
-import { canonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
+import { toCanonicalLocale, type Locale, toLanguage } from '../../bot/locale.ts';
 
 /** How dates are written, in UTC. Points in time are milliseconds since the epoch. */
 export interface Dates {
@@ -40,7 +40,7 @@ export class RegionalDates {
   get(locale: Locale, wanted: readonly string[]): Dates {
     const language = toLanguage(locale);
     const own = wanted
-      .map((range) => canonicalLocale(range))
+      .map((range) => toCanonicalLocale(range))
       .find((tag) => tag !== undefined && toLanguage(tag) === language);
     const [, region] = /-([A-Z]{2})(?:-|$)/.exec(own ?? '') ?? [];
     const tag = region === undefined ? locale : `${language}-${region}`;

@@ -1,5 +1,5 @@
 import {
-  attribute,
+  findAttribute,
   type Element,
   type Fragment,
   isElement,
@@ -22,9 +22,9 @@ const prefix = 'page-';
 /** Sets the id of each heading, which is made of its text, and returns those that have one. */
 export function nameHeadings(tree: Fragment): Heading[] {
   const used = new Map<string, number>();
-  return headingsIn(tree.childNodes).flatMap((node) => {
+  return listHeadings(tree.childNodes).flatMap((node) => {
     const text = textOf(node).trim();
-    const slug = slugOf(text);
+    const slug = toSlug(text);
     if (slug === '') return [];
     const times = (used.get(slug) ?? 0) + 1;
     used.set(slug, times);
@@ -35,9 +35,9 @@ export function nameHeadings(tree: Fragment): Heading[] {
 }
 
 /** Returns the headings among these nodes and within them, from top to bottom. */
-export function headingsIn(nodes: readonly Node[]): Element[] {
+export function listHeadings(nodes: readonly Node[]): Element[] {
   return nodes.filter(isElement).flatMap((node) => {
-    const inside = headingsIn(node.childNodes);
+    const inside = listHeadings(node.childNodes);
     return /^h[1-6]$/.test(node.tagName) ? [node, ...inside] : inside;
   });
 }
@@ -49,28 +49,28 @@ export function headingsIn(nodes: readonly Node[]): Element[] {
 export function linkHeadings(tree: Fragment, title: string, headings: readonly Heading[]): void {
   const ids = new Set(headings.map(({ id }) => id));
   const targetOf = (fragment: string): string | undefined => {
-    const slug = slugOf(decoded(fragment));
+    const slug = toSlug(decodeFragment(fragment));
     const [, first = slug, number = '0'] = /^(.+)-(\d{1,5})$/.exec(slug) ?? [];
     const id = [`${prefix}${slug}`, `${prefix}${first}.${Number(number) + 1}`].find((known) =>
       ids.has(known),
     );
-    return id ?? (['', 'top', slugOf(title)].includes(slug) ? 'top' : undefined);
+    return id ?? (['', 'top', toSlug(title)].includes(slug) ? 'top' : undefined);
   };
   const linked = (nodes: readonly Node[]): Node[] =>
     nodes.flatMap((node) => {
       if (!isElement(node)) return [node];
       node.childNodes = linked(node.childNodes);
-      const href = node.tagName === 'a' ? attribute(node, 'href') : undefined;
+      const href = node.tagName === 'a' ? findAttribute(node, 'href') : undefined;
       if (href?.startsWith('#') !== true) return [node];
       const target = targetOf(href.slice(1));
       if (target === undefined) return node.childNodes;
-      setAttributes(node, { href: `#${target}`, title: attribute(node, 'title') });
+      setAttributes(node, { href: `#${target}`, title: findAttribute(node, 'title') });
       return [node];
     });
   tree.childNodes = linked(tree.childNodes);
 }
 
-function decoded(fragment: string): string {
+function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {
@@ -79,13 +79,13 @@ function decoded(fragment: string): string {
 }
 
 /** Returns the letters and digits of any script, in lower case, with hyphens between words. */
-function slugOf(text: string): string {
+function toSlug(text: string): string {
   const words = text
-    .slice(0, longestSlug)
+    .slice(0, maxSlugLength)
     .normalize('NFKC')
     .toLowerCase()
     .match(/[\p{L}\p{M}\p{N}]+/gu);
   return words?.join('-') ?? '';
 }
 
-const longestSlug = 60;
+const maxSlugLength = 60;

@@ -21,8 +21,8 @@ import highlighter from 'highlight.js/lib/core';
  * Returns a function that highlights the code blocks of one page: code to HTML with classes. It returns undefined where the
  * language is not known, or the page has more code than the limit.
  */
-export function codeHighlighter(): (code: string, language: string) => string | undefined {
-  let left = mostCode;
+export function createCodeHighlighter(): (code: string, language: string) => string | undefined {
+  let left = maxCodeLength;
   return (code, language) => {
     if (code.length > left || !highlighter.getLanguage(language)) return undefined;
     left -= code.length + costOfBlock;
@@ -30,7 +30,7 @@ export function codeHighlighter(): (code: string, language: string) => string | 
   };
 }
 
-const mostCode = 10_000;
+const maxCodeLength = 10_000;
 /** Characters of the limit that a block takes besides its own, so that a page has about a hundred at most. */
 const costOfBlock = 100;
 

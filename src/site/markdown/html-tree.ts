@@ -22,19 +22,19 @@ export class HtmlLimitError extends Error {
 /**
  * Parses HTML as a browser does inside a `div`. A short text can become millions of elements, as each paragraph reopens
  * what the one before left open.
- * @throws {HtmlLimitError} for more than `most` elements
+ * @throws {HtmlLimitError} for more than `maxElements` elements
  */
-export function parseHtml(text: string, most = Infinity): Fragment {
+export function parseHtml(text: string, maxElements = Infinity): Fragment {
   let count = 0;
   const treeAdapter: TreeAdapter<DefaultTreeAdapterMap> = {
     ...defaultTreeAdapter,
     createElement: (...parts) => {
       count += 1;
-      if (count > most) throw new HtmlLimitError();
+      if (count > maxElements) throw new HtmlLimitError();
       return defaultTreeAdapter.createElement(...parts);
     },
   };
-  return parseFragment(element('div', {}), text, { treeAdapter });
+  return parseFragment(createElement('div', {}), text, { treeAdapter });
 }
 
 export function serialiseHtml(tree: Fragment): string {
@@ -42,13 +42,13 @@ export function serialiseHtml(tree: Fragment): string {
 }
 
 /** Creates an HTML element, without the attributes that are undefined. */
-export function element(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
-  const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, attributesOf(attributes));
+export function createElement(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
+  const made = defaultTreeAdapter.createElement(tagName, standard.NS.HTML, toAttributes(attributes));
   made.childNodes = childNodes;
   return made;
 }
 
-export function textNode(value: string): Text {
+export function createTextNode(value: string): Text {
   return defaultTreeAdapter.createTextNode(value);
 }
 
@@ -65,13 +65,13 @@ export function isHtml({ namespaceURI }: Element): boolean {
   return namespaceURI === standard.NS.HTML;
 }
 
-export function attribute({ attrs }: Element, name: string): string | undefined {
+export function findAttribute({ attrs }: Element, name: string): string | undefined {
   return attrs.find((attribute) => attribute.name === name)?.value;
 }
 
 /** Replaces all attributes of an element. */
 export function setAttributes(node: Element, attributes: Attributes): void {
-  node.attrs = attributesOf(attributes);
+  node.attrs = toAttributes(attributes);
 }
 
 export function textOf(node: Node): string {
@@ -79,7 +79,7 @@ export function textOf(node: Node): string {
   return isElement(node) ? node.childNodes.map(textOf).join('') : '';
 }
 
-function attributesOf(attributes: Attributes): Element['attrs'] {
+function toAttributes(attributes: Attributes): Element['attrs'] {
   return Object.entries(attributes).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value }],
   );

@@ -4,10 +4,10 @@ import type { ImagePlace } from '../../images/image-copies.ts';
 export type FindCopy = (url: string) => ImagePlace | undefined;
 
 /** The images that a page may show: address of the original → our copy. */
-export type MarkdownPictures = Readonly<Record<string, ImagePlace>>;
+export type MarkdownImages = Readonly<Record<string, ImagePlace>>;
 
 /** Returns those of some images that have a copy. */
-export function copiesOf(addresses: readonly string[], copyOf: FindCopy): MarkdownPictures {
+export function findCopies(addresses: readonly string[], copyOf: FindCopy): MarkdownImages {
   return Object.fromEntries(
     addresses.flatMap((url) => {
       const copy = copyOf(url);

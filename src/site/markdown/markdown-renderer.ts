@@ -21,10 +21,10 @@ export interface RenderedMarkdown {
  * take long.
  * @returns null for a text that exceeds a limit
  */
-export function renderMarkdown({ text, name, pictures }: MarkdownSource): RenderedMarkdown | null {
+export function renderMarkdown({ text, name, images }: MarkdownSource): RenderedMarkdown | null {
   try {
     const tree = sanitiseHtml(markdown.render(text));
-    layOutPage(tree, { name, pictures });
+    layOutPage(tree, { name, images });
     const headings = nameHeadings(tree);
     linkHeadings(tree, name, headings);
     return { html: serialiseHtml(tree), headings };
@@ -42,11 +42,11 @@ markdown.validateLink = isLinkable;
 // A table of hundreds of columns has as many cells in each row, however short the row is.
 markdown.block.State = class extends markdown.block.State {
   override push(...parts: Parameters<StateBlock['push']>): Token {
-    if (this.tokens.length > mostTokens) throw new HtmlLimitError();
+    if (this.tokens.length > maxTokens) throw new HtmlLimitError();
     return super.push(...parts);
   }
 };
-const mostTokens = 50_000;
+const maxTokens = 50_000;
 
 // markdown-it aligns columns with inline styles; here they get `align`, as in HTML.
 const { rules } = markdown.renderer;

@@ -119,4 +119,4 @@ const restOfPreview = 9;
 
 const renderer = new URL('./markdown-renderer.js', import.meta.url);
 
-const emptySource: MarkdownSource = { text: '', name: '', pictures: {} };
+const emptySource: MarkdownSource = { text: '', name: '', images: {} };

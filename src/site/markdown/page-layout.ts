@@ -1,13 +1,13 @@
 import { nameToEmoji } from 'gemoji';
-import { codeHighlighter } from './highlight-code.ts';
-import { headingsIn } from './headings.ts';
+import { createCodeHighlighter } from './highlight-code.ts';
+import { listHeadings } from './headings.ts';
 import type { ImagePlace } from '../../images/image-copies.ts';
-import { variantPath } from '../../images/variant-name.ts';
-import type { MarkdownPictures } from './markdown-pictures.ts';
+import { toVariantPath } from '../../images/variant-name.ts';
+import type { MarkdownImages } from './markdown-pictures.ts';
 import {
-  attribute,
+  findAttribute,
   type Attributes,
-  element,
+  createElement,
   type Element,
   type Fragment,
   isElement,
@@ -15,7 +15,7 @@ import {
   type Node,
   parseHtml,
   setAttributes,
-  textNode,
+  createTextNode,
   textOf,
 } from './html-tree.ts';
 
@@ -23,27 +23,27 @@ export interface PageLayout {
   /** The name of the bot: a first heading that only repeats it is left out. */
   readonly name: string;
   /** No other image is shown. */
-  readonly pictures: MarkdownPictures;
+  readonly images: MarkdownImages;
 }
 
 /**
  * Prepares a sanitised tree for the bot page: headings below the page's own, links with `nofollow`, cached copies of
  * images, classes for alignment, tables and code that scroll, emoji for their names.
  */
-export function layOutPage(tree: Fragment, { name, pictures }: PageLayout): void {
+export function layOutPage(tree: Fragment, { name, images }: PageLayout): void {
   dropTitle(tree, name);
   lowerHeadings(tree);
-  tree.childNodes = laidOut(tree.childNodes, {
-    pictures,
-    highlight: codeHighlighter(),
+  tree.childNodes = layOut(tree.childNodes, {
+    images,
+    highlight: createCodeHighlighter(),
     inLink: false,
     inCode: false,
   });
 }
 
 interface Place {
-  readonly pictures: PageLayout['pictures'];
-  readonly highlight: ReturnType<typeof codeHighlighter>;
+  readonly images: PageLayout['images'];
+  readonly highlight: ReturnType<typeof createCodeHighlighter>;
   readonly inLink: boolean;
   readonly inCode: boolean;
 }
@@ -60,7 +60,7 @@ function dropTitle(tree: Fragment, name: string): void {
 
 /** Makes the highest heading an `h2`, below the page's `h1`, and no heading more than one level below the one before it. */
 function lowerHeadings(tree: Fragment): void {
-  const headings = headingsIn(tree.childNodes);
+  const headings = listHeadings(tree.childNodes);
   const levels = headings.map(({ tagName }) => Number(tagName.slice(1)));
   const highest = Math.min(...levels);
   let before = 1;
@@ -70,25 +70,25 @@ function lowerHeadings(tree: Fragment): void {
   });
 }
 
-function laidOut(nodes: readonly Node[], place: Place): Node[] {
+function layOut(nodes: readonly Node[], place: Place): Node[] {
   return nodes.flatMap((node) => {
-    if (isElement(node)) return laidOutElement(node, place);
+    if (isElement(node)) return layOutElement(node, place);
     if (isText(node) && !place.inCode) node.value = withEmoji(node.value);
     return [node];
   });
 }
 
-function laidOutElement(node: Element, place: Place): Node[] {
+function layOutElement(node: Element, place: Place): Node[] {
   const { tagName } = node;
-  if (tagName === 'img') return picture(node, place);
+  if (tagName === 'img') return layOutImage(node, place);
   const inCode = place.inCode || ['code', 'kbd', 'pre', 'samp', 'tt'].includes(tagName);
   if (tagName === 'pre') highlightCode(node, place);
   const isTask = tagName === 'li' && drawTask(node);
-  node.childNodes = laidOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
+  node.childNodes = layOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
   const { align, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
   setAttributes(node, {
     ...others,
-    ...(align !== undefined && { class: alignmentClass(align) }),
+    ...(align !== undefined && { class: toAlignmentClass(align) }),
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
     ...(tagName === 'code' && { class: undefined }),
     ...(isTask && { class: 'task' }),
@@ -96,32 +96,32 @@ function laidOutElement(node: Element, place: Place): Node[] {
     ...(tagName === 'pre' && { tabindex: '0' }),
   });
   if (tagName !== 'table') return [node];
-  return [scrolling(node)];
+  return [wrapInScroller(node)];
 }
 
 /**
  * Returns the cached copy of an image, else a frame with its text, or its host where it has none, that links to the
  * original.
  */
-function picture(node: Element, { pictures, inLink }: Place): Node[] {
-  const url = attribute(node, 'src') ?? '';
-  const alt = attribute(node, 'alt') ?? '';
-  const title = attribute(node, 'title');
-  const copy = Object.hasOwn(pictures, url) ? pictures[url] : undefined;
+function layOutImage(node: Element, { images, inLink }: Place): Node[] {
+  const url = findAttribute(node, 'src') ?? '';
+  const alt = findAttribute(node, 'alt') ?? '';
+  const title = findAttribute(node, 'title');
+  const copy = Object.hasOwn(images, url) ? images[url] : undefined;
   if (copy !== undefined) {
-    const align = attribute(node, 'align');
-    const classes = [sized(node) && 'sized', align && alignmentClass(align)].filter(Boolean).join(' ');
-    const size = sizeOf(node, copy);
-    const attributes = { ...sourceOf(copy, Number(size.width)), alt, title, ...size };
-    return [element('img', { ...attributes, loading: 'lazy', class: classes || undefined })];
+    const align = findAttribute(node, 'align');
+    const classes = [hasSize(node) && 'sized', align && toAlignmentClass(align)].filter(Boolean).join(' ');
+    const size = chooseSize(node, copy);
+    const attributes = { ...toImageSource(copy, Number(size.width)), alt, title, ...size };
+    return [createElement('img', { ...attributes, loading: 'lazy', class: classes || undefined })];
   }
   const host = URL.canParse(url) ? new URL(url).host : '';
-  const words = textNode(alt.trim() === '' ? host || url : alt);
+  const words = createTextNode(alt.trim() === '' ? host || url : alt);
   const frame = { class: 'no-picture', title };
   return [
     inLink
-      ? element('span', frame, [words])
-      : element('a', { ...frame, href: url, rel: 'nofollow ugc noopener' }, [words]),
+      ? createElement('span', frame, [words])
+      : createElement('a', { ...frame, href: url, rel: 'nofollow ugc noopener' }, [words]),
   ];
 }
 
@@ -138,8 +138,8 @@ function drawTask({ childNodes }: Element): boolean {
  * Wraps a table so that it scrolls. One that is wider than a phone can be reached with the keyboard, named by its first
  * row.
  */
-function scrolling(table: Element): Element {
-  const rows = rowsOf(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
+function wrapInScroller(table: Element): Element {
+  const rows = listRows(table.childNodes).map(({ childNodes }) => childNodes.filter(isElement).map(textOf));
   const longest: number[] = [];
   for (const row of rows) {
     row.forEach((text, i) => {
@@ -152,48 +152,47 @@ function scrolling(table: Element): Element {
     rows[0]
       ?.map((text) => text.trim())
       .join(', ')
-      .slice(0, longestName) ?? '';
+      .slice(0, maxNameLength) ?? '';
   const reached = { tabindex: '0', role: 'group', 'aria-label': name || undefined };
-  return element('div', { class: 'table', ...(isWide && reached) }, [table]);
+  return createElement('div', { class: 'table', ...(isWide && reached) }, [table]);
 }
 
 /** Characters: what fits beside each other on a small screen, what the space between two columns takes. */
 const widthOfPhone = 24;
 const gapOfColumns = 2;
 
-const longestName = 100;
+const maxNameLength = 100;
 
-function rowsOf(nodes: readonly Node[]): Element[] {
+function listRows(nodes: readonly Node[]): Element[] {
   return nodes
     .filter(isElement)
     .flatMap((node) =>
-      node.tagName === 'tr' ? [node] : node.tagName === 'table' ? [] : rowsOf(node.childNodes),
+      node.tagName === 'tr' ? [node] : node.tagName === 'table' ? [] : listRows(node.childNodes),
     );
 }
 
-function sized(node: Element): boolean {
-  return attribute(node, 'width') !== undefined || attribute(node, 'height') !== undefined;
+function hasSize(node: Element): boolean {
+  return findAttribute(node, 'width') !== undefined || findAttribute(node, 'height') !== undefined;
 }
 
 /** Returns where a copy is, with a smaller one for small screens. @param shown its width on the page */
-function sourceOf({ path, width, height }: ImagePlace, shown: number): Attributes {
+function toImageSource({ path, width, height }: ImagePlace, shown: number): Attributes {
   // The smaller copy fits into a square, so that of an upright one has another width.
-  if (width <= small || width < height) return { src: path };
+  if (width <= smallWidthPx || width < height) return { src: path };
   return {
     src: path,
-    srcset: `${variantPath(path, small)} ${small}w, ${path} ${width}w`,
+    srcset: `${toVariantPath(path, smallWidthPx)} ${smallWidthPx}w, ${path} ${width}w`,
     sizes: `min(${Math.min(shown, widthOfPage)}px, 92vw)`,
   };
 }
 
-/** Pixels. */
-const small = 320;
+const smallWidthPx = 320;
 const widthOfPage = 704;
 
 /** Returns the author's size, else that of the copy, so that nothing moves when the image loads. */
-function sizeOf(node: Element, copy: ImagePlace): { width: string; height: string } {
-  const width = Number(attribute(node, 'width') ?? 0);
-  const height = Number(attribute(node, 'height') ?? 0);
+function chooseSize(node: Element, copy: ImagePlace): { width: string; height: string } {
+  const width = Number(findAttribute(node, 'width') ?? 0);
+  const height = Number(findAttribute(node, 'height') ?? 0);
   if (width === 0 && height === 0) return { width: String(copy.width), height: String(copy.height) };
   return {
     width: String(width || Math.max(1, Math.round((height * copy.width) / copy.height))),
@@ -203,12 +202,12 @@ function sizeOf(node: Element, copy: ImagePlace): { width: string; height: strin
 
 function highlightCode({ childNodes: [code] }: Element, { highlight }: Place): void {
   if (!isElement(code) || code.tagName !== 'code') return;
-  const language = /^language-(.+)$/.exec(attribute(code, 'class') ?? '')?.[1];
+  const language = /^language-(.+)$/.exec(findAttribute(code, 'class') ?? '')?.[1];
   const html = language === undefined ? undefined : highlight(textOf(code), language);
   if (html !== undefined) code.childNodes = parseHtml(html).childNodes;
 }
 
-function alignmentClass(align: string): string | undefined {
+function toAlignmentClass(align: string): string | undefined {
   return { left: 'start', center: 'middle', right: 'end' }[align];
 }
 

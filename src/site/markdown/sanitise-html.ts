@@ -1,7 +1,7 @@
 import {
   type Attributes,
-  attribute,
-  element,
+  findAttribute,
+  createElement,
   type Element,
   type Fragment,
   isElement,
@@ -11,7 +11,7 @@ import {
   parseHtml,
   serialiseHtml,
   setAttributes,
-  textNode,
+  createTextNode,
   HtmlLimitError,
 } from './html-tree.ts';
 
@@ -23,9 +23,9 @@ import {
  */
 export function sanitiseHtml(html: string): Fragment {
   let text = html;
-  for (let round = 0; round < mostRounds; round++) {
-    const tree = parseHtml(text, mostElements);
-    tree.childNodes = inLists(keptOf(tree, 0), '');
+  for (let round = 0; round < maxRounds; round++) {
+    const tree = parseHtml(text, maxElements);
+    tree.childNodes = wrapListItems(sanitiseChildren(tree, 0), '');
     const written = serialiseHtml(tree);
     if (written === text) return tree;
     text = written;
@@ -39,20 +39,20 @@ export function isLinkable(url: string): boolean {
 }
 
 /** Valid markup takes two rounds; markup that a browser nests differently from how it is written takes a few more. */
-const mostRounds = 5;
-const mostElements = 10_000;
-const deepest = 100;
+const maxRounds = 5;
+const maxElements = 10_000;
+const maxDepth = 100;
 
 /** Returns the attributes that an element keeps; undefined where only its content stays. */
 type Rule = (node: Element) => Attributes | undefined;
 
 const bare: Rule = () => ({});
-const titled: Rule = (node) => ({ title: attribute(node, 'title') });
-const aligned: Rule = (node) => ({ align: alignment(node) });
+const titled: Rule = (node) => ({ title: findAttribute(node, 'title') });
+const aligned: Rule = (node) => ({ align: readAlignment(node) });
 const cell: Rule = (node) => ({
-  align: alignment(node),
-  colspan: integer(node, 'colspan', 1, 100),
-  rowspan: integer(node, 'rowspan', 1, 100),
+  align: readAlignment(node),
+  colspan: readInteger(node, 'colspan', 1, 100),
+  rowspan: readInteger(node, 'rowspan', 1, 100),
 });
 
 const textTags =
@@ -62,72 +62,73 @@ const alignedTags = 'caption div h1 h2 h3 h4 h5 h6 p table tr';
 
 /** The tags that may stay, and which attributes stay with them. */
 const allowed = new Map<string, Rule>([
-  ...tags(`${textTags} ${blockTags}`, bare),
-  ...tags(alignedTags, aligned),
-  ...tags('td th', cell),
+  ...createRules(`${textTags} ${blockTags}`, bare),
+  ...createRules(alignedTags, aligned),
+  ...createRules('td th', cell),
   [
     'a',
     (node) => {
-      const href = attribute(node, 'href')?.trim() ?? '';
-      return isLinkable(href) ? { href, title: attribute(node, 'title') } : undefined;
+      const href = findAttribute(node, 'href')?.trim() ?? '';
+      return isLinkable(href) ? { href, title: findAttribute(node, 'title') } : undefined;
     },
   ],
   ['abbr', titled],
   ['center', () => ({ align: 'center' })],
-  ['code', (node) => ({ class: languageClass(node) })],
-  ['details', (node) => ({ open: attribute(node, 'open') === undefined ? undefined : '' })],
+  ['code', (node) => ({ class: readLanguageClass(node) })],
+  ['details', (node) => ({ open: findAttribute(node, 'open') === undefined ? undefined : '' })],
   [
     'img',
     (node) => {
-      const src = attribute(node, 'src')?.trim() ?? '';
+      const src = findAttribute(node, 'src')?.trim() ?? '';
       return !isLinkable(src) || src.startsWith('#')
         ? undefined
         : {
             src,
-            alt: attribute(node, 'alt'),
-            title: attribute(node, 'title'),
-            width: integer(node, 'width', 1, 1280),
-            height: integer(node, 'height', 1, 1280),
-            align: alignment(node),
+            alt: findAttribute(node, 'alt'),
+            title: findAttribute(node, 'title'),
+            width: readInteger(node, 'width', 1, 1280),
+            height: readInteger(node, 'height', 1, 1280),
+            align: readAlignment(node),
           };
     },
   ],
-  ['ol', (node) => ({ start: integer(node, 'start', 0, 999_999_999) })],
+  ['ol', (node) => ({ start: readInteger(node, 'start', 0, 999_999_999) })],
 ]);
 
 /** What goes with all that it holds: it is not meant to be read, or not as HTML. Of any other tag the content stays. */
-const unread = new Set(
+const tagsWithoutText = new Set(
   'applet audio canvas datalist embed iframe map noembed noframes noscript object plaintext script select style template textarea title video xmp'.split(
     ' ',
   ),
 );
 
 /** Without words in it a link or heading is there only for those who hear the page, anything else only as a gap. */
-const mustHold = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
+const mustNotBeEmpty = new Set(['a', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'table']);
 
-function keptOf({ childNodes }: Fragment | Element, depth: number): Node[] {
-  if (depth > deepest) throw new HtmlLimitError();
-  return childNodes.flatMap((node) => kept(node, depth));
+function sanitiseChildren({ childNodes }: Fragment | Element, depth: number): Node[] {
+  if (depth > maxDepth) throw new HtmlLimitError();
+  return childNodes.flatMap((node) => sanitiseNode(node, depth));
 }
 
-function kept(node: Node, depth: number): Node[] {
+function sanitiseNode(node: Node, depth: number): Node[] {
   if (isText(node)) return [node];
-  if (!isElement(node) || !isHtml(node) || unread.has(node.tagName)) return [];
-  const children = keptOf(node, depth + 1);
+  if (!isElement(node) || !isHtml(node) || tagsWithoutText.has(node.tagName)) return [];
+  const children = sanitiseChildren(node, depth + 1);
   const attributes = allowed.get(node.tagName)?.(node);
-  if (attributes === undefined) return node.tagName === 'img' ? alternative(node) : children;
-  if (mustHold.has(node.tagName) && children.every(isEmpty)) return node.tagName === 'table' ? [] : children;
+  if (attributes === undefined) return node.tagName === 'img' ? toAlternativeText(node) : children;
+  if (mustNotBeEmpty.has(node.tagName) && children.every(isEmpty))
+    return node.tagName === 'table' ? [] : children;
   setAttributes(node, attributes);
   if (node.tagName === 'center') node.tagName = node.nodeName = 'div';
-  node.childNodes = inLists(children, node.tagName);
+  node.childNodes = wrapListItems(children, node.tagName);
   if (node.tagName === 'pre') dropFirstLineEnds(node);
   return [node];
 }
 
 /** Returns the text that replaces an image. */
-function alternative(picture: Element): Node[] {
-  const alt = attribute(picture, 'alt') ?? '';
-  return alt === '' ? [] : [textNode(alt)];
+function toAlternativeText(image: Element): Node[] {
+  const alt = findAttribute(image, 'alt') ?? '';
+  return alt === '' ? [] : [createTextNode(alt)];
 }
 
 function isEmpty(node: Node): boolean {
@@ -136,14 +137,14 @@ function isEmpty(node: Node): boolean {
 }
 
 /** Wraps list items in a list, where their parent is not one. */
-function inLists(children: readonly Node[], parent: string): Node[] {
+function wrapListItems(children: readonly Node[], parent: string): Node[] {
   const result: Node[] = [];
   let list: Element | undefined;
   for (const node of children) {
     const lists = isElement(node) ? (listsOf[node.tagName] ?? []) : [];
     if (isElement(node) && lists[0] !== undefined && !lists.includes(parent)) {
       if (list?.tagName !== lists[0]) {
-        list = element(lists[0], {});
+        list = createElement(lists[0], {});
         result.push(list);
       }
       list.childNodes.push(node);
@@ -166,22 +167,22 @@ function dropFirstLineEnds({ childNodes: [first] }: Element): void {
   if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
-function alignment(node: Element): string | undefined {
-  const value = attribute(node, 'align')?.toLowerCase();
+function readAlignment(node: Element): string | undefined {
+  const value = findAttribute(node, 'align')?.toLowerCase();
   return value !== undefined && ['left', 'center', 'right'].includes(value) ? value : undefined;
 }
 
-function languageClass(node: Element): string | undefined {
-  return /^language-\S+$/.test(attribute(node, 'class') ?? '') ? attribute(node, 'class') : undefined;
+function readLanguageClass(node: Element): string | undefined {
+  return /^language-\S+$/.test(findAttribute(node, 'class') ?? '') ? findAttribute(node, 'class') : undefined;
 }
 
-function integer(node: Element, name: string, least: number, most: number): string | undefined {
-  const value = attribute(node, name)?.trim() ?? '';
-  return /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most
+function readInteger(node: Element, name: string, min: number, max: number): string | undefined {
+  const value = findAttribute(node, name)?.trim() ?? '';
+  return /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max
     ? String(Number(value))
     : undefined;
 }
 
-function tags(names: string, rule: Rule): [string, Rule][] {
+function createRules(names: string, rule: Rule): [string, Rule][] {
   return names.split(' ').map((name) => [name, rule]);
 }

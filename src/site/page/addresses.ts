@@ -11,7 +11,7 @@ export const sitePaths = {
 } as const;
 
 /** Returns a path of what programs read with a language of the interface, which the default language goes without. */
-export function pathInLanguage(path: string, locale: string, defaultLocale: string): string {
+export function toPathInLanguage(path: string, locale: string, defaultLocale: string): string {
   return locale === defaultLocale ? path : withLocale(path, locale);
 }
 
@@ -26,20 +26,20 @@ export interface LanguageAddress {
  * Returns the preferred address of a bot's page in one of its languages. The default language has the address without a
  * language: that is what a client sees that names none.
  */
-export function botAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
-  return pathInLanguage(`${baseUrl}/bots/${id}`, locale, defaultLocale);
+export function formatBotAddress(baseUrl: string, id: string, locale: Locale, defaultLocale: Locale): string {
+  return toPathInLanguage(`${baseUrl}/bots/${id}`, locale, defaultLocale);
 }
 
 /**
  * Returns the addresses of a bot's page in all of its languages and in no particular one; none for a bot in one language.
  * @param locales the default one first
  */
-export function botLanguages(baseUrl: string, id: string, locales: readonly Locale[]): LanguageAddress[] {
+export function listBotLanguages(baseUrl: string, id: string, locales: readonly Locale[]): LanguageAddress[] {
   const [first] = locales;
   if (first === undefined || locales.length < 2) return [];
   return [
-    ...locales.map((language) => ({ language, address: botAddress(baseUrl, id, language, first) })),
-    { language: 'x-default', address: botAddress(baseUrl, id, first, first) },
+    ...locales.map((language) => ({ language, address: formatBotAddress(baseUrl, id, language, first) })),
+    { language: 'x-default', address: formatBotAddress(baseUrl, id, first, first) },
   ];
 }
 
@@ -47,7 +47,11 @@ export function botLanguages(baseUrl: string, id: string, locales: readonly Loca
  * Returns the addresses of a page that is in all languages of the interface, in each of them and in no particular one.
  * @param path without a query
  */
-export function pageLanguages(baseUrl: string, path: string, locales: readonly Locale[]): LanguageAddress[] {
+export function listPageLanguages(
+  baseUrl: string,
+  path: string,
+  locales: readonly Locale[],
+): LanguageAddress[] {
   if (locales.length === 0) return [];
   const address = `${baseUrl}${path}`;
   return [
@@ -57,11 +61,11 @@ export function pageLanguages(baseUrl: string, path: string, locales: readonly L
 }
 
 /** Returns the path of the feed of a category. */
-export function categoryFeed(category: string): string {
+export function toCategoryFeed(category: string): string {
   return `/feeds/category/${category}.atom`;
 }
 
 /** Returns the path of the feed of an author. */
-export function authorFeed(author: string): string {
+export function toAuthorFeed(author: string): string {
   return `/feeds/author/${author}.atom`;
 }

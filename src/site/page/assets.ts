@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { documentOf, send, type WholeDocument } from '../../http/representation.ts';
+import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 
 /** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
 export interface Asset extends WholeDocument {
@@ -19,18 +19,18 @@ const types: Readonly<Record<string, string>> = {
 
 export const assets = {
   /** Without its comments and indentation: a fifth of its bytes. */
-  stylesheet: asset('site.css', (css) => css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
+  stylesheet: readAsset('site.css', (css) => css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
   /** Validates the form of /add while the user types. */
-  addScript: asset('add.js'),
+  addScript: readAsset('add.js'),
   /** Reloads the page when a file of the catalogue is saved. */
-  liveScript: asset('live.js'),
+  liveScript: readAsset('live.js'),
   /** Copies a token. */
-  copyScript: asset('copy.js'),
-  icon: asset('icon.svg'),
-  favicon: asset('favicon.ico'),
+  copyScript: readAsset('copy.js'),
+  icon: readAsset('icon.svg'),
+  favicon: readAsset('favicon.ico'),
   /** Square, for home screens. */
-  touchIcon: asset('apple-touch-icon.png'),
-  largeIcon: asset('icon-512.png'),
+  touchIcon: readAsset('apple-touch-icon.png'),
+  largeIcon: readAsset('icon-512.png'),
 };
 
 /** Serves the assets. */
@@ -47,11 +47,11 @@ export const assetHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-function asset(name: string, shorten?: (text: string) => string): Asset {
+function readAsset(name: string, shorten?: (text: string) => string): Asset {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
   const body = shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString()));
   const extension = extname(name);
-  const content = documentOf(types[extension] ?? 'application/octet-stream', body);
+  const content = createDocument(types[extension] ?? 'application/octet-stream', body);
   const path = `/assets/${name.slice(0, -extension.length)}.${content.digest.slice(0, 10)}${extension}`;
   return { path, ...content };
 }

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
-import { asSentence, InEnglish } from '../language/in-english.tsx';
+import { toSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageOptions, type PageProps } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
@@ -47,7 +47,7 @@ interface ErrorPageProps extends PageProps {
 
 function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
   const { t, text } = useLanguage();
-  const kind = kindOf(problem);
+  const kind = toErrorKind(problem);
   const title = text(`error.${kind}.title`);
   const id = problem.headers[requestIdHeader];
   return (
@@ -59,7 +59,7 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
         {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
         {hasOwnReason.has(problem.kind) && (
           <p>
-            <InEnglish>{asSentence(problem.message)}</InEnglish>
+            <InEnglish>{toSentence(problem.message)}</InEnglish>
           </p>
         )}
         <AllBotsLink />
@@ -85,7 +85,7 @@ const hasOwnReason: ReadonlySet<ProblemKind> = new Set(['writes-unavailable', 't
 
 type ErrorKind = 'missing' | 'limited' | 'busy' | 'unexpected' | 'refused';
 
-function kindOf({ kind, status }: ProblemError): ErrorKind {
+function toErrorKind({ kind, status }: ProblemError): ErrorKind {
   if (kind === 'not-found' || kind === 'unknown-bot') return 'missing';
   if (kind === 'unexpected') return 'unexpected';
   if (status === 429) return 'limited';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { pathInLanguage, sitePaths } from './addresses.ts';
+import { toPathInLanguage, sitePaths } from './addresses.ts';
 import { printData } from './json-ld.ts';
 import type { PageMeta } from './page-meta.ts';
 
@@ -26,7 +26,7 @@ export function NoIndex(): VNode {
 
 /** What the head of a page has besides its title, styles and scripts. */
 export function Head({ product, newBots, icon, meta, locale, defaultLocale, publicPath }: HeadProps): VNode {
-  const inLanguage = (path: string): string => publicPath(pathInLanguage(path, locale, defaultLocale));
+  const inLanguage = (path: string): string => publicPath(toPathInLanguage(path, locale, defaultLocale));
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
@@ -58,7 +58,7 @@ interface MetaProps extends Pick<HeadProps, 'product'> {
 }
 
 function Meta({ product, meta, inLanguage }: MetaProps): VNode {
-  const { address, title, description, languages, picture, feed, data } = meta;
+  const { address, title, description, languages, image, feed, data } = meta;
   return (
     <>
       <meta name="description" content={description} />
@@ -76,10 +76,10 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:url" content={address} />
-      <meta property="og:locale" content={territoryLocale(meta.locale)} />
-      {picture && <meta property="og:image" content={picture.address} />}
-      {picture && <meta property="og:image:alt" content={picture.alt} />}
-      <meta name="twitter:card" content={picture?.isWide === true ? 'summary_large_image' : 'summary'} />
+      <meta property="og:locale" content={toTerritoryLocale(meta.locale)} />
+      {image && <meta property="og:image" content={image.address} />}
+      {image && <meta property="og:image:alt" content={image.alt} />}
+      <meta name="twitter:card" content={image?.isWide === true ? 'summary_large_image' : 'summary'} />
       {data.map((thing) => (
         <script
           key={thing['@type']}
@@ -92,7 +92,7 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
 }
 
 /** Returns a language with a territory, such as pt_BR, as Open Graph names it. */
-function territoryLocale(tag: string): string {
+function toTerritoryLocale(tag: string): string {
   const { language, region } = new Intl.Locale(tag).maximize();
   return region === undefined ? language : `${language}_${region}`;
 }

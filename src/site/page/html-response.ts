@@ -1,13 +1,13 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { inLanguage, type PageLanguage } from '../language/page-language.tsx';
+import { provideLanguage, type PageLanguage } from '../language/page-language.tsx';
 import type { Current } from '../../lib/current-cache.ts';
-import { documentOf, send, type WholeDocument } from '../../http/representation.ts';
+import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
 
 /** Renders a whole page, a `Layout`. */
 export function renderPage(page: VNode, language: PageLanguage): WholeDocument {
-  return documentOf(htmlType, Buffer.from(htmlOf(page, language)));
+  return createDocument(htmlType, Buffer.from(renderHtml(page, language)));
 }
 
 /**
@@ -22,12 +22,12 @@ export async function sendPage(ctx: Context, page: WholeDocument & Current): Pro
 export function sendOnce(ctx: Context, page: VNode, language: PageLanguage, status = 200): void {
   ctx.status = status;
   ctx.set({ ...pageHeaders, 'Cache-Control': 'private, no-store' });
-  ctx.body = htmlOf(page, language);
+  ctx.body = renderHtml(page, language);
   ctx.type = htmlType;
 }
 
-function htmlOf(page: VNode, language: PageLanguage): string {
-  return `<!doctype html>\n${renderToString(inLanguage(language, page))}\n`;
+function renderHtml(page: VNode, language: PageLanguage): string {
+  return `<!doctype html>\n${renderToString(provideLanguage(language, page))}\n`;
 }
 
 const htmlType = 'text/html; charset=utf-8';

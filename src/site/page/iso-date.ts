@@ -1,5 +1,5 @@
 /** Formats a time as RFC 3339 has it, which ends with the year 9999. @param time milliseconds since the epoch */
-export function isoDate(time: number): string {
+export function formatIsoDate(time: number): string {
   return new Date(Math.min(time, latest)).toISOString();
 }
 

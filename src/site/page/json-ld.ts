@@ -1,6 +1,6 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, Category } from '../../bot/schema-types.ts';
-import { isoDate } from './iso-date.ts';
+import { formatIsoDate } from './iso-date.ts';
 
 /** A thing as schema.org describes it. */
 export type LinkedData = Readonly<Record<string, unknown>>;
@@ -26,10 +26,10 @@ export interface BotDataOptions {
 }
 
 /** Describes a bot as an application, with facts from its file and its last posted count only. */
-export function botData(options: BotDataOptions): LinkedData {
+export function createBotData(options: BotDataOptions): LinkedData {
   const { bot, baseUrl, address, name, description, locale, count } = options;
   const { avatar, preview } = bot.cachedImages;
-  return withoutUndefined({
+  return removeUndefined({
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
     '@id': address,
@@ -38,8 +38,8 @@ export function botData(options: BotDataOptions): LinkedData {
     description,
     inLanguage: locale,
     applicationCategory: applicationCategories.get(bot.category) ?? applicationCategories.get('other'),
-    datePublished: isoDate(bot.created),
-    dateModified: isoDate(bot.edited),
+    datePublished: formatIsoDate(bot.created),
+    dateModified: formatIsoDate(bot.edited),
     isFamilyFriendly: !bot.nsfw,
     installUrl: bot.invite,
     image: avatar === null || bot.nsfw ? undefined : new URL(avatar, baseUrl).href,
@@ -59,7 +59,7 @@ export function botData(options: BotDataOptions): LinkedData {
 }
 
 /** Describes the way to a page, from the front page to the page itself. */
-export function breadcrumbData(crumbs: readonly Crumb[]): LinkedData {
+export function createBreadcrumbData(crumbs: readonly Crumb[]): LinkedData {
   return {
     '@context': 'https://schema.org',
     '@type': 'BreadcrumbList',
@@ -73,7 +73,7 @@ export function breadcrumbData(crumbs: readonly Crumb[]): LinkedData {
 }
 
 /** Describes the site and how to search it. */
-export function siteData(baseUrl: string, name: string, description: string): LinkedData {
+export function createSiteData(baseUrl: string, name: string, description: string): LinkedData {
   return {
     '@context': 'https://schema.org',
     '@type': 'WebSite',
@@ -111,6 +111,6 @@ const applicationCategories: ReadonlyMap<Category, string> = new Map(
   }),
 );
 
-function withoutUndefined(data: LinkedData): LinkedData {
+function removeUndefined(data: LinkedData): LinkedData {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
 }

@@ -10,7 +10,7 @@ import type { MessageKey } from '../language/message-file.ts';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
 import { assets } from './assets.ts';
 import { OperatorContact } from './operator.tsx';
-import { ownAssets } from './own-assets.ts';
+import { createOwnAssets } from './own-assets.ts';
 import { SearchForm } from './search-form.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
@@ -86,7 +86,7 @@ export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, isUnlisted = false, script, pathIn, children } = props;
   const { t, text, locale, dir, publicPath } = useLanguage();
   const { name, links } = site.settings;
-  const { colours, logo } = ownAssets(site.settings);
+  const { colours, logo } = createOwnAssets(site.settings);
   return (
     <html lang={locale} dir={dir}>
       <head>
@@ -148,7 +148,7 @@ const footerLinks: readonly FooterLink[] = ['terms', 'privacy', 'report'];
 function Header({ site, viewer, isFront = false, q = '', current }: LayoutProps): VNode {
   const { t, text, href, publicPath } = useLanguage();
   const { name, notice, language } = site.settings;
-  const { logo } = ownAssets(site.settings);
+  const { logo } = createOwnAssets(site.settings);
   const link = (path: NavigationPath, key: MessageKey): VNode => (
     <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
       {t(key)}

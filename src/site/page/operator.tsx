@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 /** The operator's contact: a link for an https or mail address, else plain text. */
 export function OperatorContact({ contact }: { readonly contact: string }): VNode {
-  const href = contactAddress(contact);
+  const href = toContactAddress(contact);
   return href === undefined ? <bdi>{contact}</bdi> : <a href={href}>{contact}</a>;
 }
 
@@ -13,7 +13,7 @@ export function reportAddress(address: string, subject: string, about: string): 
 }
 
 /** Returns the address that a contact links to; undefined for plain text. */
-export function contactAddress(contact: string): string | undefined {
+export function toContactAddress(contact: string): string | undefined {
   if (/^https:\/\//i.test(contact) && URL.canParse(contact)) return contact;
   return /^[^\s@/]+@[^\s@/]+\.[^\s@/]+$/.test(contact) ? `mailto:${contact}` : undefined;
 }

@@ -1,8 +1,8 @@
 import type { Router } from '@koa/router';
-import { type Scheme, schemes, softAccent } from '../../catalogue/settings/contrast.ts';
+import { type Scheme, schemes, computeSoftAccent } from '../../catalogue/settings/contrast.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { documentOf, send } from '../../http/representation.ts';
+import { createDocument, send } from '../../http/representation.ts';
 import { type Asset, assetHeaders } from './assets.ts';
 import type { Site } from './layout.tsx';
 
@@ -14,16 +14,17 @@ export interface OwnAssets {
 }
 
 /** Returns the assets of settings. */
-export function ownAssets(settings: CatalogueSettings): OwnAssets {
+export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
   const known = made.get(settings);
   if (known !== undefined) return known;
   const { accent, logo } = settings;
   const css = (Object.entries(accent) as [Scheme, string][])
-    .map(([scheme, colour]) => rootOf(scheme, colour))
+    .map(([scheme, colour]) => formatColours(scheme, colour))
     .join('');
   const assets = {
-    colours: css === '' ? null : asset('colours', 'css', 'text/css; charset=utf-8', Buffer.from(css)),
-    logo: logo && asset('logo', logo.extension, logo.type, logo.body),
+    colours:
+      css === '' ? null : createOwnAsset('colours', 'css', 'text/css; charset=utf-8', Buffer.from(css)),
+    logo: logo && createOwnAsset('logo', logo.extension, logo.type, logo.body),
   };
   made.set(settings, assets);
   return assets;
@@ -33,7 +34,7 @@ export function ownAssets(settings: CatalogueSettings): OwnAssets {
 export function addOwnAssetRoute(router: Router, site: Pick<Site, 'settings'>): void {
   router.get('/assets/own/:name', async (ctx) => {
     const { settings } = site;
-    const { colours, logo } = ownAssets(settings);
+    const { colours, logo } = createOwnAssets(settings);
     const found = [colours, logo].find((candidate) => candidate?.path === ctx.path);
     if (!found) throw new ProblemError('not-found', 'there is no such asset: the settings may have changed');
     await send(ctx, { ...found, common: assetHeaders, current: () => site.settings === settings });
@@ -42,17 +43,17 @@ export function addOwnAssetRoute(router: Router, site: Pick<Site, 'settings'>): 
 
 const made = new WeakMap<CatalogueSettings, OwnAssets>();
 
-function rootOf(scheme: Scheme, accent: string): string {
+function formatColours(scheme: Scheme, accent: string): string {
   const colours = {
     accent,
     'accent-ink': schemes[scheme].accentInk,
-    'accent-soft': softAccent(accent, scheme),
+    'accent-soft': computeSoftAccent(accent, scheme),
   };
   const lines = Object.entries(colours).map(([name, colour]) => `    --${name}: ${colour};\n`);
   return `@media (prefers-color-scheme: ${scheme}) {\n  :root {\n${lines.join('')}  }\n}\n`;
 }
 
-function asset(name: string, extension: string, type: string, body: Buffer): Asset {
-  const content = documentOf(type, body);
+function createOwnAsset(name: string, extension: string, type: string, body: Buffer): Asset {
+  const content = createDocument(type, body);
   return { path: `/assets/own/${name}.${content.digest.slice(0, 10)}.${extension}`, ...content };
 }

@@ -62,8 +62,7 @@ export class PageCache {
 
 /** Returns when the day began, for pages that say how many days ago something was. Milliseconds since the epoch. */
 export function startOfDay(): number {
-  return Math.floor(Date.now() / day) * day;
+  return Math.floor(Date.now() / msPerDay) * msPerDay;
 }
 
-/** Milliseconds. */
-const day = 86_400_000;
+const msPerDay = 86_400_000;

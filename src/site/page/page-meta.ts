@@ -1,14 +1,14 @@
 import type { Locale } from '../../bot/locale.ts';
-import { defaultLocale } from '../../bot/record.ts';
+import { findDefaultLocale } from '../../bot/record.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
-import { botAddress, botLanguages, categoryFeed, type LanguageAddress } from './addresses.ts';
+import { formatBotAddress, listBotLanguages, toCategoryFeed, type LanguageAddress } from './addresses.ts';
 import {
-  botData,
+  createBotData,
   type BotDataOptions,
-  breadcrumbData,
+  createBreadcrumbData,
   type Crumb,
   type LinkedData,
-  siteData,
+  createSiteData,
 } from './json-ld.ts';
 
 /** What a page says about itself to search engines and to programs that show a preview of a link. */
@@ -22,7 +22,7 @@ export interface PageMeta {
   /** The page in all of its languages; empty where there is one. */
   readonly languages: readonly LanguageAddress[];
   /** Null where there is none that may be shown to anyone. */
-  readonly picture: PreviewPicture | null;
+  readonly image: PreviewImage | null;
   readonly isAdult: boolean;
   /** Whether search engines may list it. */
   readonly isListed: boolean;
@@ -31,7 +31,7 @@ export interface PageMeta {
   readonly data: readonly LinkedData[];
 }
 
-export interface PreviewPicture {
+export interface PreviewImage {
   readonly address: string;
   readonly alt: string;
   /** Whether it is wide, and shown above the text. */
@@ -44,9 +44,9 @@ export interface BotMetaOptions extends Omit<BotDataOptions, 'address'> {
 }
 
 /** Describes the page of a bot in one of its languages. */
-export function botMeta(options: BotMetaOptions): PageMeta {
+export function createBotMeta(options: BotMetaOptions): PageMeta {
   const { bot, locale, name, description, baseUrl, crumbs } = options;
-  const address = botAddress(baseUrl, bot.id, locale, defaultLocale(bot));
+  const address = formatBotAddress(baseUrl, bot.id, locale, findDefaultLocale(bot));
   const path: Crumb[] = [
     { name: crumbs.front, address: `${baseUrl}/` },
     { name: crumbs.category, address: `${baseUrl}/categories/${bot.category}` },
@@ -57,12 +57,12 @@ export function botMeta(options: BotMetaOptions): PageMeta {
     title: name,
     description,
     locale,
-    languages: botLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
-    picture: pictureOf(bot, name, baseUrl),
+    languages: listBotLanguages(baseUrl, bot.id, Object.keys(bot.contents) as Locale[]),
+    image: findPreviewImage(bot, name, baseUrl),
     isAdult: bot.nsfw,
     isListed: true,
     feed: null,
-    data: [botData({ ...options, address }), breadcrumbData(path)],
+    data: [createBotData({ ...options, address }), createBreadcrumbData(path)],
   };
 }
 
@@ -95,27 +95,27 @@ export function listMeta(options: ListMetaOptions): PageMeta {
     description,
     locale: options.locale,
     languages: options.languages,
-    picture: null,
+    image: null,
     isAdult: options.isAdult,
     isListed: !isSearch,
-    feed: category ? { title: category.name, path: categoryFeed(category.id) } : null,
+    feed: category ? { title: category.name, path: toCategoryFeed(category.id) } : null,
     data: category
       ? [
-          breadcrumbData([
+          createBreadcrumbData([
             { name: product, address: `${baseUrl}/` },
             { name: category.name, address: `${baseUrl}/categories/${category.id}` },
           ]),
         ]
-      : [siteData(baseUrl, product, description)],
+      : [createSiteData(baseUrl, product, description)],
   };
 }
 
-/** Returns the cover, else the avatar. A preview in a chat has no veil, so a bot for adults has no picture. */
-function pictureOf(
+/** Returns the cover, else the avatar. A preview in a chat is not blurred, so a bot for adults has no image. */
+function findPreviewImage(
   { cachedImages, nsfw }: BotListElement,
   alt: string,
   baseUrl: string,
-): PreviewPicture | null {
+): PreviewImage | null {
   const path = cachedImages.cover ?? cachedImages.avatar;
   if (path === null || nsfw) return null;
   return { address: new URL(path, baseUrl).href, alt, isWide: cachedImages.cover !== null };

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import { type VariantWidth, variantPath } from '../../images/variant-name.ts';
+import { type VariantWidth, toVariantPath } from '../../images/variant-name.ts';
 
-export interface PictureProps {
+export interface BotImageProps {
   /** The path of the full copy. */
   readonly path: string;
   readonly alt: string;
@@ -14,16 +14,16 @@ export interface PictureProps {
   readonly larger?: { readonly sizes: string; readonly full: number };
   /** Whether it is below the fold: it loads when it is about to be seen. */
   readonly lazy: boolean;
-  readonly veiled: boolean;
+  readonly blurred: boolean;
 }
 
 /** An image of the cache: its smaller copy or, where the screen needs it, the full one. */
-export function Picture(props: PictureProps): VNode {
-  const { path, alt, width, height, small, larger, lazy, veiled } = props;
-  const src = variantPath(path, small);
+export function BotImage(props: BotImageProps): VNode {
+  const { path, alt, width, height, small, larger, lazy, blurred } = props;
+  const src = toVariantPath(path, small);
   return (
     <img
-      class={veiled ? 'veiled' : undefined}
+      class={blurred ? 'veiled' : undefined}
       src={src}
       srcset={larger && `${src} ${small}w, ${path} ${larger.full}w`}
       sizes={larger?.sizes}

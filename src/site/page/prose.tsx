@@ -9,11 +9,11 @@ export interface ProseProps {
   readonly text: string;
   readonly html: Html;
   /** Whether its images are blurred. */
-  readonly veiled?: boolean;
+  readonly blurImages?: boolean;
 }
 
 /** A bot's page as its author wrote it. */
-export function Prose({ locale, text, html, veiled = false }: ProseProps): VNode {
+export function Prose({ locale, text, html, blurImages = false }: ProseProps): VNode {
   const { t } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   if (html === null) {
@@ -27,6 +27,6 @@ export function Prose({ locale, text, html, veiled = false }: ProseProps): VNode
     );
   }
   if (html.trim() === '') return <p class="prose muted">{t('bot.noPage')}</p>;
-  const names = veiled ? 'prose veiled-pictures' : 'prose';
+  const names = blurImages ? 'prose veiled-pictures' : 'prose';
   return <div class={names} {...language} dangerouslySetInnerHTML={{ __html: html }} />;
 }

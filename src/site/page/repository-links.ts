@@ -21,15 +21,15 @@ export interface NewFileLink {
 }
 
 /** Returns the links for a remote on GitHub, GitLab, Forgejo or Gitea; null for any other. */
-export function repositoryLinks({ remote, branch, prefix }: Origin): RepositoryLinks | null {
-  const place = webPlaceOf(remote);
+export function createRepositoryLinks({ remote, branch, prefix }: Origin): RepositoryLinks | null {
+  const place = parseRemote(remote);
   if (place === undefined) return null;
-  const pages = pagesOf(place.host);
+  const pages = guessHostPages(place.host);
   if (pages === undefined) return null;
   const home = `https://${place.host}/${place.path}`;
   const at = (path: string): string => encode(prefix + path);
   return {
-    host: nameOf(place.host),
+    host: findHostName(place.host),
     home,
     edit: (path) => `${home}/${pages.edit(encode(branch))}/${at(path)}`,
     history: (path) => `${home}/${pages.history(encode(branch))}/${at(path)}`,
@@ -38,21 +38,21 @@ export function repositoryLinks({ remote, branch, prefix }: Origin): RepositoryL
         `${home}/${pages.create(encode(branch))}?${new URLSearchParams(query).toString()}`;
       const name = { [pages.fileName]: prefix + path };
       const filled = page({ ...name, value: text });
-      const fits = pages.takesText && filled.length <= longestLink;
+      const fits = pages.takesText && filled.length <= maxLinkLength;
       return { href: fits ? filled : page(name), filled: fits };
     },
   };
 }
 
 /** Returns the links that settings name. */
-export function namedLinks({
+export function createNamedLinks({
   home,
   edit,
   new: create,
   history,
 }: NonNullable<CatalogueSettings['repository']>): RepositoryLinks {
   return {
-    host: nameOf(new URL(home).hostname),
+    host: findHostName(new URL(home).hostname),
     home,
     edit: (path) => withPath(edit, path),
     history: (path) => withPath(history, path),
@@ -65,7 +65,7 @@ function withPath(address: string, path: string): string {
 }
 
 /** Characters. Git hosts refuse longer addresses. */
-const longestLink = 8000;
+const maxLinkLength = 8000;
 
 /** The paths of a host's pages, below the repository's. */
 interface HostPages {
@@ -102,7 +102,7 @@ const forgejo: HostPages = {
   takesText: true,
 };
 
-function nameOf(host: string): string | null {
+function findHostName(host: string): string | null {
   const word = hostNames.find((name) => host.split('.').includes(name.toLowerCase()));
   return word ?? null;
 }
@@ -110,7 +110,7 @@ function nameOf(host: string): string | null {
 const hostNames = ['GitHub', 'GitLab', 'Codeberg', 'Forgejo', 'Gitea'];
 
 /** Guesses a host's software from its name. */
-function pagesOf(host: string): HostPages | undefined {
+function guessHostPages(host: string): HostPages | undefined {
   if (/(^|\.)github\./.test(host)) return github;
   if (/(^|\.)gitlab\./.test(host)) return gitlab;
   if (/(^|\.)(forgejo|gitea|codeberg|git)\./.test(host)) return forgejo;
@@ -118,7 +118,7 @@ function pagesOf(host: string): HostPages | undefined {
 }
 
 /** Parses a remote into host and repository path, without user name, password, SSH port and `.git`. */
-function webPlaceOf(remote: string): { readonly host: string; readonly path: string } | undefined {
+function parseRemote(remote: string): { readonly host: string; readonly path: string } | undefined {
   const [, scpHost, scpPath] = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
   const url = scpHost === undefined && URL.canParse(remote) ? new URL(remote) : undefined;
   if (url && !['https:', 'http:', 'ssh:', 'git:', 'git+ssh:'].includes(url.protocol)) return undefined;

@@ -5,7 +5,7 @@ import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { QueueFullError } from '../../../src/lib/serial-queue.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
-import { problemOf } from '../../../src/http/problem-response.ts';
+import { toProblem } from '../../../src/http/problem-response.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';
@@ -26,7 +26,7 @@ describe('lists that many ask for at once', () => {
       .map(({ reason }) => reason as unknown);
     strictEqual(results.length - refused.length, 65);
     ok(refused.every((error) => error instanceof QueueFullError));
-    const problem = problemOf(refused[0]);
+    const problem = toProblem(refused[0]);
     deepStrictEqual([problem.kind, problem.status, problem.headers], ['busy', 503, { 'Retry-After': '2' }]);
     strictEqual((await lists.select({ q: 'bot 3' })).total > 0, true);
   });

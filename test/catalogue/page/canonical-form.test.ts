@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { canonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
 
 function page(json: string, markdown = '\n# A\n'): string {
   return `---\n${json}\n---\n${markdown}`;
@@ -23,8 +23,8 @@ describe('the canonical form of a page file', () => {
     fc.assert(
       fc.property(frontMatter, fc.constantFrom('', ' ', '\t', 3), fc.string(), (data, space, markdown) => {
         const text = page(JSON.stringify(data, null, space), markdown);
-        const form = canonicalForm(text);
-        strictEqual(canonicalForm(form), form);
+        const form = toCanonicalForm(text);
+        strictEqual(toCanonicalForm(form), form);
         deepStrictEqual(JSON.parse(jsonOf(form)), JSON.parse(JSON.stringify(data)));
         strictEqual(form.slice(form.length - markdown.length), markdown);
       }),
@@ -35,8 +35,8 @@ describe('the canonical form of a page file', () => {
     const members = Object.entries({ name: 'A', description: 'B', authors: [], trigger: {}, website: null });
     fc.assert(
       fc.property(fc.shuffledSubarray(members, { minLength: members.length }), (shuffled) => {
-        const form = canonicalForm(page(JSON.stringify(Object.fromEntries(shuffled))));
-        strictEqual(form, canonicalForm(page(JSON.stringify(Object.fromEntries(members)))));
+        const form = toCanonicalForm(page(JSON.stringify(Object.fromEntries(shuffled))));
+        strictEqual(form, toCanonicalForm(page(JSON.stringify(Object.fromEntries(members)))));
       }),
     );
   });
@@ -45,7 +45,7 @@ describe('the canonical form of a page file', () => {
     const text = page(
       '{"zeta":1,"alpha":{"b":1,"a":2},"trigger":{"mentionable":true,"x":0,"prefix":["!"]},"name":"A"}',
     );
-    deepStrictEqual(jsonOf(canonicalForm(text)).match(/"\w+"(?=:)/g), [
+    deepStrictEqual(jsonOf(toCanonicalForm(text)).match(/"\w+"(?=:)/g), [
       '"name"',
       '"trigger"',
       '"prefix"',
@@ -59,7 +59,7 @@ describe('the canonical form of a page file', () => {
   });
 
   it('keeps the digits of a number that JavaScript cannot hold, such as an id without quotes', () => {
-    const form = canonicalForm(page('{"authors":[190519304972663312],"random":1e400,"created":1.50}'));
+    const form = toCanonicalForm(page('{"authors":[190519304972663312],"random":1e400,"created":1.50}'));
     strictEqual(
       jsonOf(form),
       '{\n  "authors": [\n    190519304972663312\n  ],\n  "created": 1.50,\n  "random": 1e400\n}',
@@ -67,13 +67,13 @@ describe('the canonical form of a page file', () => {
   });
 
   it('keeps the characters of a text, a key called __proto__ and a lone surrogate', () => {
-    const form = jsonOf(canonicalForm(page('{"__proto__":"\\u00e9\\/\\ud800","name":"a\\"b\\\\"}')));
+    const form = jsonOf(toCanonicalForm(page('{"__proto__":"\\u00e9\\/\\ud800","name":"a\\"b\\\\"}')));
     strictEqual(form, '{\n  "name": "a\\"b\\\\",\n  "__proto__": "é/\\ud800"\n}');
   });
 
   it('writes the lines around the front matter in one way', () => {
-    strictEqual(canonicalForm('---json\r\n{ }\r\n---\r\n\r\nA\r\n'), '---\n{}\n---\n\r\nA\r\n');
-    strictEqual(canonicalForm('---\n{}\n---'), '---\n{}\n---\n');
-    strictEqual(canonicalForm(`---\n${'[['.repeat(2)}${']]'.repeat(2)}\n---\n`).includes('[]'), true);
+    strictEqual(toCanonicalForm('---json\r\n{ }\r\n---\r\n\r\nA\r\n'), '---\n{}\n---\n\r\nA\r\n');
+    strictEqual(toCanonicalForm('---\n{}\n---'), '---\n{}\n---\n');
+    strictEqual(toCanonicalForm(`---\n${'[['.repeat(2)}${']]'.repeat(2)}\n---\n`).includes('[]'), true);
   });
 });

@@ -1,15 +1,15 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { canonicalLocale } from '../../../src/bot/locale.ts';
+import { toCanonicalLocale } from '../../../src/bot/locale.ts';
 import {
-  fileName,
+  formatFileName,
   folderOf,
   isFolderName,
   type PlaceFault,
   pathOf,
   type PagePlace,
-  placeAt,
-  placeOf,
+  parsePagePath,
+  parsePlace,
 } from '../../../src/catalogue/page/layout.ts';
 import { botId, pagePath } from '../../support/sample.ts';
 
@@ -38,13 +38,13 @@ describe('the layout', () => {
   it('goes both ways: every bot and locale has one path, and the path tells them', () => {
     fc.assert(
       fc.property(ids, tags, (id, tag) => {
-        const locale = canonicalLocale(tag);
+        const locale = toCanonicalLocale(tag);
         if (locale === undefined) return;
         const path = pathOf(id, locale);
         ok(isFolderName(path.split('/')[1] ?? ''), path);
-        deepStrictEqual(placeAt(path), { id, locale });
-        deepStrictEqual(placeAt(`list/${path}`, 'list/'), { id, locale });
-        strictEqual(placeAt(path, 'list/'), undefined);
+        deepStrictEqual(parsePagePath(path), { id, locale });
+        deepStrictEqual(parsePagePath(`list/${path}`, 'list/'), { id, locale });
+        strictEqual(parsePagePath(path, 'list/'), undefined);
       }),
     );
   });
@@ -58,9 +58,9 @@ describe('the layout', () => {
     );
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{3}$/), name, (folder, name) => {
-        const place = placeOf(folder, name);
+        const place = parsePlace(folder, name);
         if ('rule' in place) match(place.message, /: /);
-        else strictEqual(`${folderOf(place.id)}/${fileName(place)}`, `${folder}/${name}`);
+        else strictEqual(`${folderOf(place.id)}/${formatFileName(place)}`, `${folder}/${name}`);
       }),
     );
   });
@@ -68,30 +68,30 @@ describe('the layout', () => {
   it('tells a misplaced file a path that is right', () => {
     fc.assert(
       fc.property(ids, tags, (id, tag) => {
-        const place = placeOf('000', `${id}.${tag}.md`);
+        const place = parsePlace('000', `${id}.${tag}.md`);
         const path = 'rule' in place ? / to (\S+)$/.exec(place.message)?.[1] : undefined;
         if (path === undefined) return;
-        ok(placeAt(path), path);
+        ok(parsePagePath(path), path);
       }),
     );
   });
 
   it('calls a file in the folder of another bot wrong-folder', () => {
-    deepStrictEqual(placeOf('311', '190519304972663312.en.md'), {
+    deepStrictEqual(parsePlace('311', '190519304972663312.en.md'), {
       rule: 'wrong-folder',
       message: "this folder is not the bot's: move the file to bots/312/190519304972663312.en.md",
     });
   });
 
   it('calls a locale in another case wrong-locale, and names the right path even in a wrong folder', () => {
-    deepStrictEqual(placeOf('311', '190519304972663312.en-gb.md'), {
+    deepStrictEqual(parsePlace('311', '190519304972663312.en-gb.md'), {
       rule: 'wrong-locale',
       message: '"en-gb" is not in canonical case: rename the file to bots/312/190519304972663312.en-GB.md',
     });
   });
 
   it('calls what is not a language tag wrong-locale', () => {
-    deepStrictEqual(placeOf('007', '7.e.md'), {
+    deepStrictEqual(parsePlace('007', '7.e.md'), {
       rule: 'wrong-locale',
       message: '"e" is not a language tag: use a tag such as en, en-GB or zh-CN',
     });
@@ -115,7 +115,7 @@ describe('the layout', () => {
     '',
   ])
     it(`calls ${JSON.stringify(name)} a stray file`, () => {
-      deepStrictEqual(misplaced(placeOf('007', name)).rule, 'stray-file');
+      deepStrictEqual(misplaced(parsePlace('007', name)).rule, 'stray-file');
     });
 
   it('has no page at a path that is not two levels below bots/', () => {
@@ -128,6 +128,6 @@ describe('the layout', () => {
       'README.md',
       '',
     ])
-      strictEqual(placeAt(path), undefined, path);
+      strictEqual(parsePagePath(path), undefined, path);
   });
 });

@@ -14,20 +14,20 @@ describe('the merge of a page', () => {
       .replace('"Homer",', '"Homer J.",')
       .replace('The page.', 'A better page.')
       .replace('  "website"', '      "website"');
-    const { text, setAside } = mergePage(path, { base, ours: base.replace('"fun"', '"music"'), theirs });
+    const { text, droppedKeys } = mergePage(path, { base, ours: base.replace('"fun"', '"music"'), theirs });
     strictEqual(text, theirs.replace('"fun"', '"music"'));
-    deepStrictEqual(setAside, []);
+    deepStrictEqual(droppedKeys, []);
   });
 
   it('takes theirs where both changed a key, and says so', () => {
-    const { text, setAside } = mergePage(path, {
+    const { text, droppedKeys } = mergePage(path, {
       base,
       ours: mainPage({ edited: 1_700_000_000_100, website: 'https://ours.example/', category: 'music' }),
       theirs: mainPage({ edited: 1_700_000_000_100, website: 'https://theirs.example/' }),
     });
     strictEqual(dataOf(text)['website'], 'https://theirs.example/');
     strictEqual(dataOf(text)['category'], 'music');
-    deepStrictEqual(setAside, ['website']);
+    deepStrictEqual(droppedKeys, ['website']);
   });
 
   it('takes ours where both changed a key that is to be kept, also one that ours removed', () => {
@@ -38,7 +38,7 @@ describe('the merge of a page', () => {
     strictEqual('website' in dataOf(merged.text), false);
     strictEqual(dataOf(merged.text)['oauth'], '2');
     strictEqual(dataOf(merged.text)['category'], 'music');
-    deepStrictEqual(merged.setAside, ['oauth']);
+    deepStrictEqual(merged.droppedKeys, ['oauth']);
   });
 
   it('takes the later of two times of an edit', () => {
@@ -52,7 +52,7 @@ describe('the merge of a page', () => {
         theirs: mainPage({ edited: b }),
       });
       strictEqual(dataOf(merged.text)['edited'], 1_700_000_000_300);
-      deepStrictEqual(merged.setAside, []);
+      deepStrictEqual(merged.droppedKeys, []);
     }
   });
 
@@ -62,7 +62,7 @@ describe('the merge of a page', () => {
     strictEqual(mergePage(path, { base, ours: mine, theirs: other }).text, mine.replace('"fun"', '"music"'));
     strictEqual(mergePage(path, { base, ours: other, theirs: mine }).text, mine.replace('"fun"', '"music"'));
     const theirs = base.replace('The page.', 'Theirs.');
-    deepStrictEqual(mergePage(path, { base, ours: mine, theirs }), { text: theirs, setAside: ['page'] });
+    deepStrictEqual(mergePage(path, { base, ours: mine, theirs }), { text: theirs, droppedKeys: ['page'] });
   });
 
   it('removes a key that ours removed', () => {
@@ -74,10 +74,13 @@ describe('the merge of a page', () => {
   it('leaves a file to theirs that either side has made unreadable', () => {
     const ours = base.replace('"fun"', '"music"');
     for (const broken of ['---js\nalert()\n---\n', base.replace('"Homer",', '"Homer"'), '<<<<<<< a\n']) {
-      deepStrictEqual(mergePage(path, { base, ours, theirs: broken }), { text: broken, setAside: ['file'] });
+      deepStrictEqual(mergePage(path, { base, ours, theirs: broken }), {
+        text: broken,
+        droppedKeys: ['file'],
+      });
       deepStrictEqual(mergePage(path, { base, ours: broken, theirs: ours }), {
         text: ours,
-        setAside: ['file'],
+        droppedKeys: ['file'],
       });
     }
   });
@@ -86,24 +89,24 @@ describe('the merge of a page', () => {
     const theirs = translation('Homer', 'Answers questions about doughnuts.');
     const from = mainPage();
     const merged = mergePage(path, { base: from, ours: mainPage({ edited: 1_700_000_000_300 }), theirs });
-    deepStrictEqual(merged, { text: theirs, setAside: ['file'] });
+    deepStrictEqual(merged, { text: theirs, droppedKeys: ['file'] });
   });
 
   it('keeps the keys of both where a file is new on both sides', () => {
-    const { text, setAside } = mergePage(path, {
+    const { text, droppedKeys } = mergePage(path, {
       base: null,
       ours: mainPage({ website: 'https://ours.example/', nsfw: true }),
       theirs: mainPage({ website: 'https://theirs.example/' }),
     });
     strictEqual(dataOf(text)['website'], 'https://theirs.example/');
     strictEqual(dataOf(text)['nsfw'], true);
-    deepStrictEqual(setAside, ['website']);
+    deepStrictEqual(droppedKeys, ['website']);
   });
 
   it('has, for any three versions, each key as the side that changed it has it', () => {
     fc.assert(
       fc.property(keys, keys, keys, (was, mine, reviewed) => {
-        const { text, setAside } = merge(was, mine, reviewed);
+        const { text, droppedKeys } = merge(was, mine, reviewed);
         const [old, ours, theirs, merged] = [was, mine, reviewed].map(withDefaults).concat(dataOf(text));
         for (const key of names) {
           const [a, b, c, d] = [old, ours, theirs, merged].map((data) => JSON.stringify(data?.[key]));
@@ -113,7 +116,7 @@ describe('the merge of a page', () => {
             strictEqual(d, String(Math.max(Number(b), Number(c))));
           } else {
             strictEqual(d, c, key);
-            strictEqual(setAside.includes(key), b !== c, key);
+            strictEqual(droppedKeys.includes(key), b !== c, key);
           }
         }
         strictEqual(validate('main-page', dataOf(text)).length, 0);
@@ -140,7 +143,7 @@ describe('the merge of a page', () => {
         const other = choose((key) => (part.includes(key) ? was : now));
         const [there, back] = [merge(was, mine, other), merge(was, other, mine)];
         deepStrictEqual(dataOf(there.text), dataOf(back.text));
-        deepStrictEqual(there.setAside.concat(back.setAside), []);
+        deepStrictEqual(there.droppedKeys.concat(back.droppedKeys), []);
         for (const key of names) {
           deepStrictEqual(dataOf(there.text)[key], withDefaults(now)[key], `${key} is lost`);
         }
@@ -196,7 +199,7 @@ function choose(side: (key: (typeof names)[number]) => Keys): Keys {
   return Object.fromEntries(names.flatMap((key) => (key in side(key) ? [[key, side(key)[key]]] : [])));
 }
 
-function merge(base: Keys, ours: Keys, theirs: Keys): { text: string; setAside: readonly string[] } {
+function merge(base: Keys, ours: Keys, theirs: Keys): { text: string; droppedKeys: readonly string[] } {
   return mergePage(path, { base: pageOf(base), ours: pageOf(ours), theirs: pageOf(theirs) });
 }
 

@@ -4,7 +4,7 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSyn
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { placeAt } from '../../../src/catalogue/page/layout.ts';
+import { parsePagePath } from '../../../src/catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../../../src/catalogue/page/page-file.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 const path = pagePath('7');
 
 function read(root: string): PageFile | undefined {
-  const place = placeAt(path);
+  const place = parsePagePath(path);
   if (place === undefined) throw new Error(path);
   return readPageFile(root, place);
 }

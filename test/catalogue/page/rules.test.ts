@@ -1,22 +1,22 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import type { PageFile } from '../../../src/catalogue/page/page-file.ts';
-import { placeAt } from '../../../src/catalogue/page/layout.ts';
+import { parsePagePath } from '../../../src/catalogue/page/layout.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
-import { blobId } from '../../../src/git/objects/object-id.ts';
+import { computeBlobId } from '../../../src/git/objects/object-id.ts';
 import { checkFiles, isMainPage, type ReadablePage } from '../../../src/catalogue/page/rules.ts';
 import { mainPage, pagePath, translation } from '../../support/sample.ts';
 
-const limits = settingsOf();
+const limits = toSettings();
 
 /** A page file with this text, as if it had been read. */
 function pageFile(text: string, locale = 'en', id = '7'): ReadablePage {
   const path = pagePath(id, locale);
-  const place = placeAt(path);
+  const place = parsePagePath(path);
   const { page, faults } = parsePage(path, Buffer.from(text));
   if (place === undefined || page === undefined) throw new Error(`no page: ${text}`);
   const bytes = Buffer.from(text);
-  return { ...place, path, size: bytes.length, sha: blobId(bytes, 'sha1'), tail: 0, page, faults };
+  return { ...place, path, size: bytes.length, sha: computeBlobId(bytes, 'sha1'), tail: 0, page, faults };
 }
 
 function told(file: ReadablePage, main: boolean): string[] {
@@ -85,8 +85,8 @@ describe('a main page', () => {
 
 describe('the rules of one bot', () => {
   /** A file for each locale, main pages first, then translations. */
-  const files = (mains: readonly string[], translations: readonly string[]): readonly PageFile[] => [
-    ...mains.map((locale) => pageFile(mainPage(), locale)),
+  const files = (mainPages: readonly string[], translations: readonly string[]): readonly PageFile[] => [
+    ...mainPages.map((locale) => pageFile(mainPage(), locale)),
     ...translations.map((locale) => pageFile(translation('Homer', 'Answers.'), locale)),
   ];
   const reported = (all: readonly PageFile[]): string[] =>
@@ -95,13 +95,13 @@ describe('the rules of one bot', () => {
 
   it('hold when exactly one file is the main page', () => {
     const all = files(['en'], ['de', 'fr']);
-    deepStrictEqual(checkFiles(all, limits), { mains: all.slice(0, 1), good: all, faults: [] });
+    deepStrictEqual(checkFiles(all, limits), { mainPages: all.slice(0, 1), good: all, faults: [] });
     deepStrictEqual(reported([]), []);
   });
 
   it('take the only file for the main page', () => {
     const [only] = files([], ['en']);
-    deepStrictEqual(checkFiles(only ? [only] : [], limits).mains, [only]);
+    deepStrictEqual(checkFiles(only ? [only] : [], limits).mainPages, [only]);
     match(reported(only ? [only] : []).join(), /7\.en\.md required "authors" is missing/);
   });
 
@@ -121,7 +121,7 @@ describe('the rules of one bot', () => {
   it('ask for no main page while a file cannot be read, and count it as one where it was one before', () => {
     const others = files([], ['en', 'fr']);
     deepStrictEqual(reported([unreadable, ...others]), []);
-    deepStrictEqual(checkFiles([unreadable, ...others], limits, (file) => file === unreadable).mains, [
+    deepStrictEqual(checkFiles([unreadable, ...others], limits, (file) => file === unreadable).mainPages, [
       unreadable,
     ]);
   });

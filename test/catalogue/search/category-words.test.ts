@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { categoryWordsOf } from '../../../src/catalogue/search/category-words.ts';
+import { getCategoryWords } from '../../../src/catalogue/search/category-words.ts';
 import { readQuery } from '../../../src/catalogue/search/query.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 
 describe('the categories that a query names', () => {
   const categories = {
@@ -10,7 +10,7 @@ describe('the categories that a query names', () => {
     'voice-games': { en: 'Voice games', es: 'Juegos de voz', 'zh-CN': '语音游戏' },
     games: { en: 'Games' },
   };
-  const words = categoryWordsOf(settingsOf({ categories }));
+  const words = getCategoryWords(toSettings({ categories }));
   const named = (query: string): string[] => [
     ...new Set(readQuery(query, words).terms.flatMap(({ category }) => category ?? [])),
   ];

@@ -7,8 +7,8 @@ import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/b
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { categoryWordsOf } from '../../../src/catalogue/search/category-words.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { getCategoryWords } from '../../../src/catalogue/search/category-words.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -28,7 +28,7 @@ describe('a search of 165 bots', () => {
     'server-care': { en: 'Server management', fr: 'Gestion de serveur', ja: 'サーバー管理' },
     'voice-games': { en: 'Voice games', es: 'Juegos de voz' },
   };
-  const words = categoryWordsOf(settingsOf({ categories }));
+  const words = getCategoryWords(toSettings({ categories }));
   const counts = new Map<BotId, number>();
   for (const [i, [category, texts, { count, ...keys }]] of fixture<Bot>('bots').entries()) {
     const bot = sampleBot(String(190_519_304_972_664_832n + BigInt(i) * 1_000_003n), texts, {

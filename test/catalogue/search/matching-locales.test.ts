@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { matchingLocales } from '../../../src/catalogue/search/matching-locales.ts';
+import { findMatchingLocales } from '../../../src/catalogue/search/matching-locales.ts';
 
 describe('the languages that a search matches', () => {
   const contents = {
@@ -10,13 +10,13 @@ describe('the languages that a search matches', () => {
   };
 
   it('are those with most of the words, in any form', () => {
-    deepStrictEqual(matchingLocales(contents, 'track'), ['en']);
-    deepStrictEqual(matchingLocales(contents, 'musikbar lied'), ['de']);
-    deepStrictEqual(matchingLocales(contents, '音楽のボット'), ['ja']);
-    deepStrictEqual(matchingLocales(contents, 'music bear'), ['en', 'nl']);
+    deepStrictEqual(findMatchingLocales(contents, 'track'), ['en']);
+    deepStrictEqual(findMatchingLocales(contents, 'musikbar lied'), ['de']);
+    deepStrictEqual(findMatchingLocales(contents, '音楽のボット'), ['ja']);
+    deepStrictEqual(findMatchingLocales(contents, 'music bear'), ['en', 'nl']);
   });
 
   it('are none where no text has a word', () => {
-    deepStrictEqual(matchingLocales(contents, 'wetter'), []);
+    deepStrictEqual(findMatchingLocales(contents, 'wetter'), []);
   });
 });

@@ -1,9 +1,9 @@
 import { strictEqual } from 'node:assert/strict';
-import { languageBit, Stems } from '../../../src/catalogue/search/stems.ts';
+import { toLanguageBit, Stems } from '../../../src/catalogue/search/stems.ts';
 
 describe('stems', () => {
   const same = (language: string, one: string, other: string): void =>
-    strictEqual(new Stems(one).areSharedBy(other, languageBit(language)), true, `${one} ${other}`);
+    strictEqual(new Stems(one).areSharedBy(other, toLanguageBit(language)), true, `${one} ${other}`);
 
   it('are shared by the forms of a word, in the language it is in', () => {
     same('en', 'translate', 'translation');
@@ -16,7 +16,7 @@ describe('stems', () => {
   });
 
   it('are not shared in a language that has no such forms', () => {
-    strictEqual(new Stems('музыка').areSharedBy('музыку', languageBit('en')), false);
-    strictEqual(languageBit('ja'), 0);
+    strictEqual(new Stems('музыка').areSharedBy('музыку', toLanguageBit('en')), false);
+    strictEqual(toLanguageBit('ja'), 0);
   });
 });

@@ -1,16 +1,16 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { eachWord, runsOf } from '../../../src/catalogue/search/words.ts';
+import { forEachWord, splitRuns } from '../../../src/catalogue/search/words.ts';
 
 describe('the words of a text', () => {
   const words = (text: string): string[] => {
     const found: string[] = [];
-    eachWord(text, 0, (word, place) => found.push(`${word}@${place}`));
+    forEachWord(text, 0, (word, place) => found.push(`${word}@${place}`));
     return found;
   };
 
   it('end where the script changes', () => {
     deepStrictEqual(
-      runsOf('Discord用の音楽bot').map(({ text }) => text),
+      splitRuns('Discord用の音楽bot').map(({ text }) => text),
       ['discord', '用', 'の', '音楽', 'bot'],
     );
   });

@@ -2,21 +2,21 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  leastContrast,
+  minContrast,
   schemes,
-  softAccent,
-  worstContrast,
+  computeSoftAccent,
+  findWorstContrast,
 } from '../../../src/catalogue/settings/contrast.ts';
 
 describe('the contrast of an accent colour', () => {
   it('is that with the background on which it is hardest to read', () => {
     const rounded = (accent: string, scheme: 'light' | 'dark'): [string, number] => {
-      const { background, ratio } = worstContrast(accent, scheme);
+      const { background, ratio } = findWorstContrast(accent, scheme);
       return [background, Math.floor(ratio * 100) / 100];
     };
     deepStrictEqual(rounded('#767676', 'light'), ['#efefec', 3.94]);
     deepStrictEqual(rounded('#0b5d3b', 'light'), ['#efefec', 6.89]);
-    deepStrictEqual(rounded('#8be0b4', 'dark')[0], softAccent('#8be0b4', 'dark'));
+    deepStrictEqual(rounded('#8be0b4', 'dark')[0], computeSoftAccent('#8be0b4', 'dark'));
   });
 
   it('is enough for the colours of the stylesheet, whose backgrounds are those that are compared', () => {
@@ -27,7 +27,7 @@ describe('the contrast of an accent colour', () => {
     for (const [i, scheme] of (['light', 'dark'] as const).entries()) {
       for (const name of ['ground', 'surface', 'sunken'] as const)
         deepStrictEqual(value(blocks[i], name), schemes[scheme][name]);
-      ok(worstContrast(value(blocks[i], 'accent'), scheme).ratio >= leastContrast);
+      ok(findWorstContrast(value(blocks[i], 'accent'), scheme).ratio >= minContrast);
     }
   });
 });

@@ -2,8 +2,8 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings, type SettingsReading } from '../../../src/catalogue/settings/read-settings.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
-import { filesOnDisk } from '../../../src/catalogue/settings/settings-on-disk.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { createDiskReader } from '../../../src/catalogue/settings/settings-on-disk.ts';
 import { samplePicture } from '../../support/sample-pictures.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -15,7 +15,7 @@ async function read(
   const root = tempFolder();
   const isText = typeof text === 'string' || Buffer.isBuffer(text);
   writeFiles(root, { 'botshelf.json': isText ? text : JSON.stringify(text, null, 2), ...more });
-  return await readSettings(filesOnDisk(root));
+  return await readSettings(createDiskReader(root));
 }
 
 /** The faults as `line:column rule message`. */
@@ -27,9 +27,9 @@ async function faults(...args: Parameters<typeof read>): Promise<string[]> {
 
 describe('the settings of a catalogue', () => {
   it('are the defaults without a file, and with an empty one', async () => {
-    const { settings, faults } = await readSettings(filesOnDisk(tempFolder()));
-    deepStrictEqual([settings, faults], [settingsOf(), []]);
-    deepStrictEqual((await read({})).settings, settingsOf());
+    const { settings, faults } = await readSettings(createDiskReader(tempFolder()));
+    deepStrictEqual([settings, faults], [toSettings(), []]);
+    deepStrictEqual((await read({})).settings, toSettings());
   });
 
   it('are what the file says', async () => {
@@ -44,7 +44,7 @@ describe('the settings of a catalogue', () => {
     };
     const { settings, faults } = await read(file);
     deepStrictEqual(faults, []);
-    deepStrictEqual(settings, settingsOf(file));
+    deepStrictEqual(settings, toSettings(file));
   });
 
   const cases: readonly (readonly [string, string | object | Buffer, ...RegExp[]])[] = [
@@ -146,7 +146,7 @@ describe('the settings of a catalogue', () => {
       ['b/logo.png', /^logo: b\/logo\.png: a folder above it is a symbolic link: put the file itself here$/],
     ] as const) {
       writeFiles(root, { 'botshelf.json': JSON.stringify({ logo: path }) });
-      match((await readSettings(filesOnDisk(root))).faults[0]?.message ?? '', message);
+      match((await readSettings(createDiskReader(root))).faults[0]?.message ?? '', message);
     }
   });
 });

@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { assembleRecord, type FilledMainPage, listElement } from '../../../src/bot/record.ts';
 import { parseLocale } from '../../../src/bot/locale.ts';
 import {
-  elementOf,
-  elementParts,
-  elementSize,
+  parseListElement,
+  listElementParts,
+  computeElementSize,
   indexBot,
   type IndexedBot,
   MutableBotIndex,
@@ -36,8 +36,8 @@ describe('an indexed bot', () => {
     strictEqual(id, '7');
     const parsed = JSON.parse(record.toString());
     strictEqual(parsed.contents.en.page, 'The page.');
-    deepStrictEqual(elementOf(indexed), listElement(parsed));
-    strictEqual(elementSize(indexed), JSON.stringify(listElement(parsed)).length);
+    deepStrictEqual(parseListElement(indexed), listElement(parsed));
+    strictEqual(computeElementSize(indexed), JSON.stringify(listElement(parsed)).length);
     deepStrictEqual(facts, {
       name: 'Homer',
       nameKey: 'homer',
@@ -59,8 +59,8 @@ describe('an indexed bot', () => {
       const texts = { en: [text, text, text], de: ['Ü', text, 'page'], fr: [text, 'é', ''] } as const;
       const indexed = sampleBot('7', texts);
       const expected = JSON.stringify(listElement(JSON.parse(indexed.record.toString())));
-      strictEqual(Buffer.concat(elementParts(indexed)).toString(), expected);
-      strictEqual(elementSize(indexed), Buffer.byteLength(expected));
+      strictEqual(Buffer.concat(listElementParts(indexed)).toString(), expected);
+      strictEqual(computeElementSize(indexed), Buffer.byteLength(expected));
     }
   });
 
@@ -124,7 +124,7 @@ describe('the index', () => {
       rounds.push(round);
       return [bot(id)];
     };
-    for (const id of ['9002', '7001', '8003']) index.expect(id.slice(1), 1, () => unpack(id));
+    for (const id of ['9002', '7001', '8003']) index.registerLazily(id.slice(1), 1, () => unpack(id));
     const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
     clearInterval(turn);
     deepStrictEqual(

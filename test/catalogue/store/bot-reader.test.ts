@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import type { IndexedBot } from '../../../src/catalogue/store/bot-index.ts';
@@ -23,7 +23,7 @@ function read(texts: Readonly<Record<string, string>>, previous?: IndexedBot): B
     id,
     places.flatMap((place) => readPageFile(root, place) ?? []),
     previous,
-    settingsOf(),
+    toSettings(),
   );
 }
 

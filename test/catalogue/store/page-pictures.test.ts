@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { picturesIn, picturesInPages } from '../../../src/catalogue/store/page-pictures.ts';
+import { findImages, listPageImages } from '../../../src/catalogue/store/page-pictures.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -8,7 +8,7 @@ describe('the pictures in a page', () => {
     const text = `![a](https://e.org/1.png "A") [![b](<https://e.org/2.png>)](https://e.org)
       <img alt="c" src='https://e.org/3.png?a=1&amp;b=2'><IMG SRC=https://e.org/4.png> ![d](https://e.org/1.png)
       ![e](http://e.org/5.png) ![f](data:image/png;base64,AAAA) [g](https://e.org/6.png) ![h](/7.png)`;
-    deepStrictEqual(picturesIn(text), [
+    deepStrictEqual(findImages(text), [
       'https://e.org/1.png',
       'https://e.org/2.png',
       'https://e.org/3.png?a=1&b=2',
@@ -18,18 +18,18 @@ describe('the pictures in a page', () => {
 
   it('are a hundred at most, and found in little time in any text', () => {
     const many = Array.from({ length: 500 }, (_, i) => `![](https://e.org/${i})`).join('');
-    strictEqual(picturesIn(many).length, 100);
+    strictEqual(findImages(many).length, 100);
     const start = performance.now();
     for (const text of [...Object.values(hostilePages), '!['.repeat(10_000), '<img '.repeat(4_000)])
-      picturesIn(text);
+      findImages(text);
     strictEqual(performance.now() - start < 5_000, true);
   });
 
   it('of a bot are those of all its languages, the default one first', () => {
     const page = (name: string): string => `![](https://e.org/${name}.png) ![](https://e.org/both.png)`;
     const bot = sampleBot('7', { en: ['Seven', 'x', page('en')], fr: ['Sept', 'x', page('fr')] });
-    const names = picturesInPages(bot).map((url) => /([a-z]+)\.png/.exec(url)?.[1]);
+    const names = listPageImages(bot).map((url) => /([a-z]+)\.png/.exec(url)?.[1]);
     deepStrictEqual(names, ['en', 'both', 'fr']);
-    deepStrictEqual(picturesInPages(sampleBot('8')), []);
+    deepStrictEqual(listPageImages(sampleBot('8')), []);
   });
 });

@@ -1,18 +1,18 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
-import { fingerprintOf, listFolder } from '../../../src/catalogue/store/folder.ts';
+import { computeFingerprint, listFolder } from '../../../src/catalogue/store/folder.ts';
 import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-const limits = settingsOf();
+const limits = toSettings();
 
 describe('a snapshot', () => {
   let path: string;
@@ -204,7 +204,7 @@ describe('a restart with a snapshot', () => {
 
   it('looks into no folder in which names and stats are the same', async () => {
     writeFiles(root, { [pagePath('7')]: mainPage({ name: 'New' }) });
-    const fingerprint = fingerprintOf(listFolder(root, '007'));
+    const fingerprint = computeFingerprint(listFolder(root, '007'));
     const folders = (await unpacked(path)) ?? [];
     await writeSnapshot(
       path,

@@ -2,13 +2,13 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkJournal, checkState } from '../../../src/commands/doctor/state-checks.ts';
-import { checkPictures } from '../../../src/commands/doctor/content-checks.ts';
+import { checkImages } from '../../../src/commands/doctor/content-checks.ts';
 import { checkLogin } from '../../../src/commands/doctor/login-checks.ts';
 import type { DoctorResult } from '../../../src/commands/doctor/results.ts';
-import { serviceCommand } from '../../../src/commands/doctor/service-checks.ts';
+import { findServiceCommand } from '../../../src/commands/doctor/service-checks.ts';
 import { ImageEntries } from '../../../src/images/image-entries.ts';
 import { IndexFile } from '../../../src/images/index-file.ts';
-import { writeLine } from '../../../src/counts/journal-line.ts';
+import { formatJournalLine } from '../../../src/counts/journal-line.ts';
 import { botshelf, type Run } from '../../support/command-line.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { freePort } from '../../support/loopback.ts';
@@ -61,7 +61,7 @@ describe('botshelf doctor', () => {
     deepStrictEqual(
       wrongIn(resultsOf(run)).map(({ name, state, fix }) => [name, state, fix]),
       [
-        ['service', 'warning', serviceCommand('start')],
+        ['service', 'warning', findServiceCommand('start')],
         ['files', 'warning', 'botshelf check'],
       ],
     );
@@ -83,7 +83,7 @@ describe('what botshelf doctor says of the state', () => {
     strictEqual((await checkJournal(context)).reason, 'all counts are committed');
     const folder = join(context.config.var, 'journal');
     mkdirSync(folder, { recursive: true });
-    const line = writeLine({ id: botId('7'), count: 1, countedAt: 2 });
+    const line = formatJournalLine({ id: botId('7'), count: 1, countedAt: 2 });
     writeFileSync(join(folder, '000000000001.ndjson'), line);
     strictEqual((await checkJournal(context)).reason, '1 count not committed yet');
     writeFileSync(join(folder, '000000000002.ndjson'), `${line}junk\n`);
@@ -113,14 +113,14 @@ describe('what botshelf doctor says of pictures and the login', () => {
     mkdirSync(join(context.config.var, 'appdata'), { recursive: true });
     const entries = new ImageEntries();
     const index = await IndexFile.open(join(context.config.var, 'appdata/index'), entries);
-    const entry = entries.obtain('avatar', 'https://example.org/gone.png');
+    const entry = entries.getOrCreate('avatar', 'https://example.org/gone.png');
     entry.failure = { count: 3, retryAt: 1, message: 'responds with status 404' };
     index.changed(entry);
-    const badge = entries.obtain('wide', 'https://example.org/badge.svg');
+    const badge = entries.getOrCreate('wide', 'https://example.org/badge.svg');
     badge.failure = { count: 1, retryAt: 1, message: 'is an SVG', isRefused: true };
     index.changed(badge);
     await index.close();
-    const { state, reason } = await checkPictures(context);
+    const { state, reason } = await checkImages(context);
     strictEqual(state, 'warning');
     ok(reason.endsWith('cannot be fetched: https://example.org/gone.png responds with status 404'), reason);
   });

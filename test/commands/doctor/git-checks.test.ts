@@ -6,8 +6,8 @@ import {
   checkClone,
   checkGit,
   checkLocks,
-  gitOutcome,
-  ownerWarning,
+  assessGitVersion,
+  checkOwner,
 } from '../../../src/commands/doctor/git-checks.ts';
 import { doctorContext } from '../../support/doctor.ts';
 import { testRepository } from '../../support/repository.ts';
@@ -19,10 +19,10 @@ describe('what botshelf doctor says of Git', () => {
 
   it('is its version, and whether it is new enough', async () => {
     strictEqual((await checkGit(doctorContext(folder))).state, 'ok');
-    strictEqual(gitOutcome('git version 2.39.5 (Apple Git-154)').reason, 'Git 2.39.5');
-    strictEqual(gitOutcome('git version 3.0.0').state, 'ok');
-    match(gitOutcome('git version 2.30.2').reason, /2\.30\.2 is too old/);
-    strictEqual(gitOutcome('').fix, 'apt-get install git');
+    strictEqual(assessGitVersion('git version 2.39.5 (Apple Git-154)').reason, 'Git 2.39.5');
+    strictEqual(assessGitVersion('git version 3.0.0').state, 'ok');
+    match(assessGitVersion('git version 2.30.2').reason, /2\.30\.2 is too old/);
+    strictEqual(assessGitVersion('').fix, 'apt-get install git');
   });
 
   it('is its version in a folder too that this user must not enter, such as that of root', () => {
@@ -65,13 +65,13 @@ describe('what botshelf doctor says of Git', () => {
   it('is which files belong to another user than the owner of the clone', () => {
     const repository = { folder, commonDir: join(folder, '.git') };
     const { uid, gid } = lstatSync(folder);
-    strictEqual(ownerWarning(repository, folder, { uid, gid }), null);
+    strictEqual(checkOwner(repository, folder, { uid, gid }), null);
 
     const looked = ['.git', '.git/objects', '.git/refs/heads', 'bots'].flatMap((name) => [
       name,
       ...readdirSync(join(folder, name)),
     ]);
-    const { state, reason, fix } = ownerWarning(repository, folder, { uid: uid + 1, gid }) ?? {};
+    const { state, reason, fix } = checkOwner(repository, folder, { uid: uid + 1, gid }) ?? {};
     strictEqual(state, 'warning');
     const sentence = `another user than that of the clone owns ${looked.length} paths, such as .git, `;
     ok(reason?.startsWith(sentence), reason);

@@ -1,10 +1,10 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import {
   type DoctorCheck,
-  exitCodeOf,
+  toExitCode,
   failure,
   fine,
-  outcomeOf,
+  toOutcome,
   printResults,
   runChecks,
   warning,
@@ -45,14 +45,14 @@ describe('the checks of botshelf doctor', () => {
       ...outcome,
     }));
     if (!good || !mild || !bad) throw new Error('there are three');
-    strictEqual(exitCodeOf([good]), 0);
-    strictEqual(exitCodeOf([good, mild]), 1);
-    strictEqual(exitCodeOf([mild, bad, good]), 2);
+    strictEqual(toExitCode([good]), 0);
+    strictEqual(toExitCode([good, mild]), 1);
+    strictEqual(toExitCode([mild, bad, good]), 2);
     match(printResults([good, bad]), /^ok {7}check 0 {2}a\nerror {4}check 2 {2}d\n {18}fix: e\n\n1 ok, /);
   });
 
   it('take the last part of a message for what mends it', () => {
-    deepStrictEqual(outcomeOf('warning', 'a (b: c): do this'), warning('a (b: c)', 'do this'));
-    match(outcomeOf('error', 'a bug').fix ?? '', /production/);
+    deepStrictEqual(toOutcome('warning', 'a (b: c): do this'), warning('a (b: c)', 'do this'));
+    match(toOutcome('error', 'a bug').fix ?? '', /production/);
   });
 });

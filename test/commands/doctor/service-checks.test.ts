@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import {
   checkBaseAddress,
   checkService,
-  proxyOutcome,
-  serviceCommand,
+  assessProxy,
+  findServiceCommand,
 } from '../../../src/commands/doctor/service-checks.ts';
 import type { Outcome } from '../../../src/commands/doctor/results.ts';
 import { readVersion } from '../../../src/app/version.ts';
@@ -62,11 +62,11 @@ describe('what botshelf doctor says of the running service', () => {
 
   it('is that none responds, with a command of systemd only where there is a unit', async () => {
     const { state, fix } = await checkService(doctorContext(folder, { PORT: String(await freePort()) }));
-    strictEqual(`${state} ${fix}`, `warning ${serviceCommand('start')}`);
+    strictEqual(`${state} ${fix}`, `warning ${findServiceCommand('start')}`);
     const units = tempFolder();
-    strictEqual(serviceCommand('start', [units]), 'botshelf serve');
+    strictEqual(findServiceCommand('start', [units]), 'botshelf serve');
     writeFileSync(join(units, 'botshelf.service'), '');
-    strictEqual(serviceCommand('restart', [units]), 'systemctl restart botshelf');
+    strictEqual(findServiceCommand('restart', [units]), 'systemctl restart botshelf');
   });
 
   it('is where the public address leads', async () => {
@@ -93,13 +93,13 @@ describe('what botshelf doctor says of the running service', () => {
     const { host, baseUrl, trustProxy } = doctorContext(folder).config;
     const plain = { host, baseUrl, trustProxy };
     const https = { ...plain, baseUrl: 'https://bots.example.org' };
-    strictEqual(proxyOutcome(plain).state, 'ok');
-    strictEqual(proxyOutcome({ ...https, trustProxy: true }).state, 'ok');
-    strictEqual(proxyOutcome(https).fix, 'BOTSHELF_TRUST_PROXY=on');
+    strictEqual(assessProxy(plain).state, 'ok');
+    strictEqual(assessProxy({ ...https, trustProxy: true }).state, 'ok');
+    strictEqual(assessProxy(https).fix, 'BOTSHELF_TRUST_PROXY=on');
     match(
-      proxyOutcome({ ...https, trustProxy: true, host: '0.0.0.0' }).reason,
+      assessProxy({ ...https, trustProxy: true, host: '0.0.0.0' }).reason,
       /any client that reaches 0\.0\.0\.0 can set it/,
     );
-    strictEqual(proxyOutcome(plain, 'requests come through a proxy').reason, 'requests come through a proxy');
+    strictEqual(assessProxy(plain, 'requests come through a proxy').reason, 'requests come through a proxy');
   });
 });

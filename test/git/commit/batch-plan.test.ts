@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { planBatch } from '../../../src/git/commit/batch-plan.ts';
-import { blobId } from '../../../src/git/objects/object-id.ts';
+import { computeBlobId } from '../../../src/git/objects/object-id.ts';
 import { setKey } from '../../support/keys.ts';
 
 const file = { file: { id: 'a'.repeat(40), mode: '100755' }, text: 'a: 1\n' };
@@ -24,6 +24,6 @@ describe('the plan of a batch', () => {
   });
 
   it('knows the id that Git will give the text', () => {
-    strictEqual(blobId(Buffer.from('hello\n'), 'sha1'), 'ce013625030ba8dba906f756967f9e9ca394464a');
+    strictEqual(computeBlobId(Buffer.from('hello\n'), 'sha1'), 'ce013625030ba8dba906f756967f9e9ca394464a');
   });
 });

@@ -15,7 +15,7 @@ import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { silentLog } from '../../../src/lib/log.ts';
-import { largestFile } from '../../../src/git/objects/objects.ts';
+import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -47,7 +47,7 @@ describe('a move of the branch', () => {
 
   it('brings a file too large for memory, and its later version', async () => {
     const repository = testRepository({ [path]: text });
-    const large = Buffer.alloc(largestFile + 1, 'x').toString();
+    const large = Buffer.alloc(maxObjectBytes + 1, 'x').toString();
     const commit = prepared(repository, () => repository.write(path, large));
     const committer = committerOn(repository.folder);
     await moveTo(committer, commit);

@@ -1,6 +1,6 @@
 import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { ObjectReader } from '../../../src/git/objects/object-reader.ts';
-import { largestFile } from '../../../src/git/objects/objects.ts';
+import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { testRepository } from '../../support/repository.ts';
 
 describe('the reader of objects', () => {
@@ -17,8 +17,8 @@ describe('the reader of objects', () => {
 
   it('returns nothing for a file that is too large, and goes on with the rest', async () => {
     const { folder } = testRepository({
-      large: Buffer.alloc(largestFile + 1, 'x').toString(),
-      most: Buffer.alloc(largestFile, 'x').toString(),
+      large: Buffer.alloc(maxObjectBytes + 1, 'x').toString(),
+      most: Buffer.alloc(maxObjectBytes, 'x').toString(),
       small: 'small',
     });
     const reader = new ObjectReader(folder);
@@ -26,7 +26,7 @@ describe('the reader of objects', () => {
     const [read, later] = await Promise.all([reader.read(all), reader.readOne('HEAD:small')]);
     deepStrictEqual(
       [...read, later].map((object) => object?.content.length),
-      [5, undefined, largestFile, undefined, 5, 5],
+      [5, undefined, maxObjectBytes, undefined, 5, 5],
     );
     const last = reader.read(all);
     reader.close();

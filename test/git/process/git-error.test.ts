@@ -1,6 +1,6 @@
 import { match, strictEqual } from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { withoutCredentials } from '../../../src/git/process/git-error.ts';
+import { removeCredentials } from '../../../src/git/process/git-error.ts';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGitServer } from '../../support/git-server.ts';
@@ -62,7 +62,7 @@ describe('the password in the address of a remote', () => {
       ["'http://host:8080': no a@b", "'http://host:8080': no a@b"],
       ['file:///srv/a@b.git', 'file:///srv/a@b.git'],
     ] as const) {
-      strictEqual(withoutCredentials(text), expected);
+      strictEqual(removeCredentials(text), expected);
       const error = new GitError(['fetch', text], 128, text);
       const whole = [error.message, error.command, error.stderr, error.stack, error.reason];
       strictEqual(whole.join().includes('cret@'), false);

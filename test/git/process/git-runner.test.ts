@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GitError } from '../../../src/git/process/git-error.ts';
 import { GitRunner } from '../../../src/git/process/git-runner.ts';
-import { blobId } from '../../../src/git/objects/object-id.ts';
+import { computeBlobId } from '../../../src/git/objects/object-id.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -26,14 +26,14 @@ describe('the process that runs git', () => {
     );
     deepStrictEqual(
       ids,
-      inputs.map((input) => blobId(input, 'sha1')),
+      inputs.map((input) => computeBlobId(input, 'sha1')),
     );
   });
 
   it('refuses an empty input, and goes on with the next', async () => {
     await rejects(runner.run({ ...hashObject, input: '' }), /empty input/);
     const id = (await runner.run({ ...hashObject, input: 'text' })).trim();
-    strictEqual(id, blobId(Buffer.from('text'), 'sha1'));
+    strictEqual(id, computeBlobId(Buffer.from('text'), 'sha1'));
   });
 
   it('fails what it was doing when it is killed, and another takes over', async () => {
@@ -43,7 +43,7 @@ describe('the process that runs git', () => {
     await rejects(waiting, (error) => error instanceof GitError && error.status === null);
     await eventually(() => runner.pid !== pid);
     const id = (await runner.run({ ...hashObject, input: 'text' })).trim();
-    strictEqual(id, blobId(Buffer.from('text'), 'sha1'));
+    strictEqual(id, computeBlobId(Buffer.from('text'), 'sha1'));
   });
 
   it('kills what works in the background when it is no longer wanted', async () => {

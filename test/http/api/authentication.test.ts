@@ -1,5 +1,5 @@
 import { match, ok, strictEqual } from 'node:assert/strict';
-import { newToken } from '../../../src/bot/token.ts';
+import { createToken } from '../../../src/bot/token.ts';
 import { loginEnv } from '../../support/login-site.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
@@ -11,7 +11,7 @@ describe('a post without a valid token, where nobody can log in', () => {
     const { folder } = testRepository({ [pagePath('7')]: mainPage() });
     const env = { BOTSHELF_CONTACT: 'ops@example.org' };
     const { address, request } = await startTestService({}, { root: folder, env });
-    for (const authorization of ['', 'bsh_x', newToken()]) {
+    for (const authorization of ['', 'bsh_x', createToken()]) {
       const { status, json } = await request('/api/v2/bots/7', updateRequest(authorization, {}));
       strictEqual(status, 401);
       match(json.detail, /the operator \(ops@example\.org\) issues one with "npx botshelf token 7"/);

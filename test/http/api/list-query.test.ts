@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { BotId } from '../../../src/bot/id.ts';
@@ -9,7 +9,7 @@ import { ProblemError } from '../../../src/http/problem.ts';
 import { botId } from '../../support/sample.ts';
 
 function read(query: string): ReturnType<typeof parseListQuery> {
-  return parseListQuery(new URLSearchParams(query), settingsOf());
+  return parseListQuery(new URLSearchParams(query), toSettings());
 }
 
 /** What is wrong with a query, as `pointer detail`; none where it is read. */
@@ -124,7 +124,7 @@ describe('the query of the list of bots', () => {
   });
 
   it('has the limits that the OpenAPI document has', () => {
-    const { paths } = JSON.parse(JSON.stringify(openApi('', settingsOf()))) as {
+    const { paths } = JSON.parse(JSON.stringify(openApi('', toSettings()))) as {
       paths: Record<string, { get: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
     };
     const schemas = new Map(

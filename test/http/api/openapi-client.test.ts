@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 
 const top = fileURLToPath(new URL('../../../../', import.meta.url));
-const document = JSON.stringify(openApi('https://bots.example.org', settingsOf()));
+const document = JSON.stringify(openApi('https://bots.example.org', toSettings()));
 
 describe('the OpenAPI document, as tools read it', () => {
   it('passes the recommended rules of a linter', async () => {

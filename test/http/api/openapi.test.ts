@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ describe('the OpenAPI document', () => {
     service = await startTestService({ [pagePath('7')]: mainPage() });
   });
 
-  const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', settingsOf()))) as object;
+  const document = JSON.parse(JSON.stringify(openApi('https://bots.example.org', toSettings()))) as object;
 
   it('has no reference that leads nowhere', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(

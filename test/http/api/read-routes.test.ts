@@ -4,7 +4,7 @@ import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { addReadRoutes } from '../../../src/http/api/read-routes.ts';
 import { defaultWords } from '../../support/category-words.ts';
 import { noCounts } from '../../support/counts.ts';
@@ -17,7 +17,7 @@ describe('a record that was served before', () => {
     const search = new BotSearch(bots, () => {}, defaultWords);
     const lists = new BotLists(bots, search, new SortedIndexes(bots, noCounts));
     const router = new Router();
-    addReadRoutes(router, bots, lists, 'http://localhost', () => settingsOf());
+    addReadRoutes(router, bots, lists, 'http://localhost', () => toSettings());
     const routes = router.routes();
     const server = await serveHandler((ctx, next) => routes(ctx as RouterContext, next));
     const name = async (): Promise<string> => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { postingCode } from '../../../src/site/account/posting-code.ts';
+import { createPostingCode } from '../../../src/site/account/posting-code.ts';
 import { testRepository } from '../../support/repository.ts';
 import { botId, mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { originRemote, startTestService, type TestService } from '../../support/service.ts';
@@ -25,7 +25,7 @@ describe('postingCode', () => {
   });
 
   const codeFor = (language: RegExp): string => {
-    const found = postingCode(service.address, homer).find(({ title }) => language.test(title));
+    const found = createPostingCode(service.address, homer).find(({ title }) => language.test(title));
     ok(found);
     return found.code;
   };
@@ -33,7 +33,7 @@ describe('postingCode', () => {
     await (await fetch(`${service.address}/bots/${homer}`, { headers: { accept: 'text/html' } })).text();
 
   it('has the bot’s own address in it, and no token', () => {
-    for (const { title, code } of postingCode('https://bots.example.org', homer)) {
+    for (const { title, code } of createPostingCode('https://bots.example.org', homer)) {
       match(code, /https:\/\/bots\.example\.org\/api\/v2\/bots\/190519304972663312/, title);
       match(code, /BOTSHELF_TOKEN/, title);
       ok(!code.includes('bsh_'));
@@ -89,7 +89,8 @@ describe('postingCode', () => {
     const { address, request } = service;
     strictEqual((await request(`/api/v2/bots/${homer}`, updateRequest(token, { count: 1 }))).status, 202);
     const folder = tempFolder();
-    const code = postingCode(address, homer).find(({ title }) => title.includes('discord.js'))?.code ?? '';
+    const code =
+      createPostingCode(address, homer).find(({ title }) => title.includes('discord.js'))?.code ?? '';
     writeFiles(folder, {
       'bot.mjs': code,
       'node_modules/discord.js/package.json': '{"type": "module", "exports": "./index.js"}',

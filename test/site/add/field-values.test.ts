@@ -1,5 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { fieldsOfForm } from '../../../src/site/add/add-fields.ts';
+import { listFields } from '../../../src/site/add/add-fields.ts';
 import { withSchemes } from '../../../src/site/add/field-values.ts';
 
 describe('a link in the form', () => {
@@ -15,12 +15,12 @@ describe('a link in the form', () => {
     ['homer', 'homer'],
   ] as const) {
     it(`${JSON.stringify(text)} becomes ${JSON.stringify(link)}`, () =>
-      strictEqual(withSchemes(fieldsOfForm('add'), { invite: text }).invite, link));
+      strictEqual(withSchemes(listFields('add'), { invite: text }).invite, link));
   }
 
   it('is one of several, one per line', () =>
     strictEqual(
-      withSchemes(fieldsOfForm('add'), { preview: 'a.org/1.png\r\nhttps://a.org/2.png' }).preview,
+      withSchemes(listFields('add'), { preview: 'a.org/1.png\r\nhttps://a.org/2.png' }).preview,
       'https://a.org/1.png\nhttps://a.org/2.png',
     ));
 });

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { diffOf } from '../../../src/site/add/file-diff.ts';
+import { diffLines } from '../../../src/site/add/file-diff.ts';
 
 describe('the changes of a file', () => {
   it('are the lines that go and come, with three lines around them', () =>
-    deepStrictEqual(diffOf('1\n2\n3\n4\n5\n6\n', '1\n2\n3\n4\nfive\n6\n'), [
+    deepStrictEqual(diffLines('1\n2\n3\n4\n5\n6\n', '1\n2\n3\n4\nfive\n6\n'), [
       {
         start: 2,
         lines: [
@@ -20,13 +20,13 @@ describe('the changes of a file', () => {
   it('have parts where they are far from each other', () => {
     const lines = Array.from({ length: 30 }, (_, i) => `${i}`);
     const changed = lines.with(3, 'a').with(25, 'b');
-    strictEqual(diffOf(lines.join('\n'), changed.join('\n'))?.length, 2);
+    strictEqual(diffLines(lines.join('\n'), changed.join('\n'))?.length, 2);
   });
 
   it('are not compared for longer than a moment', () => {
     const text = (of: number): string => Array.from({ length: 20_000 }, (_, i) => (i * of) % 9973).join('\n');
     const start = performance.now();
-    strictEqual(diffOf(text(7), text(11)), null);
+    strictEqual(diffLines(text(7), text(11)), null);
     ok(performance.now() - start < 2000);
   });
 });

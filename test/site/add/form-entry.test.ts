@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { canonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
+import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
 import type { FieldTexts } from '../../../src/site/add/add-fields.ts';
@@ -8,9 +8,9 @@ import {
   type EditedFile,
   editEntry,
   type FormEntry,
-  newBotEntry,
-  newTranslationEntry,
-  textsOfFile,
+  createBotEntry,
+  createTranslationEntry,
+  readFieldTexts,
 } from '../../../src/site/add/form-entry.ts';
 import { botId, mainPage, translation } from '../../support/sample.ts';
 
@@ -29,7 +29,7 @@ const whole: FieldTexts = {
 };
 
 const entryOf = (texts: FieldTexts): FormEntry =>
-  newBotEntry(texts, 1_700_000_000_000, (id) => (id === '7' ? 'Seven' : undefined));
+  createBotEntry(texts, 1_700_000_000_000, (id) => (id === '7' ? 'Seven' : undefined));
 
 describe('the form for a new bot', () => {
   it('makes a file that keeps every rule, at its path, as the formatter writes it', () => {
@@ -37,7 +37,7 @@ describe('the form for a new bot', () => {
     deepStrictEqual(faults, {});
     strictEqual(missing, 0);
     strictEqual(path, 'bots/678/123456789012345678.en.md');
-    strictEqual(text, canonicalForm(text));
+    strictEqual(text, toCanonicalForm(text));
     const { page } = parsePage(path, Buffer.from(text));
     deepStrictEqual(validate('main-page', page?.data), []);
     deepStrictEqual(page?.data['authors'], ['11', '22', '33']);
@@ -133,7 +133,7 @@ describe('the form that edits a bot', () => {
     isMain,
   });
   const edited = (text: string, changes: FieldTexts, isMain = true): FormEntry => {
-    const before = textsOfFile(file(text, isMain)) ?? {};
+    const before = readFieldTexts(file(text, isMain)) ?? {};
     return editEntry(file(text, isMain), before, { ...before, ...changes });
   };
 
@@ -143,7 +143,7 @@ describe('the form that edits a bot', () => {
   });
 
   it('changes only what its fields change, as the formatter writes it', () => {
-    const before = canonicalForm(mainPage(keys, '# Homer\n\nThe page.\n'));
+    const before = toCanonicalForm(mainPage(keys, '# Homer\n\nThe page.\n'));
     const { text, faults } = edited(before, {
       description: 'Bakes.',
       owner: '',
@@ -157,7 +157,7 @@ describe('the form that edits a bot', () => {
         .replace('"owner": "o"', '"owner": null')
         .replace('The page.', 'More.'),
     );
-    strictEqual(text, canonicalForm(text));
+    strictEqual(text, toCanonicalForm(text));
   });
 
   it('formats a file that it changes, and puts new keys in their order', () => {
@@ -167,7 +167,7 @@ describe('the form that edits a bot', () => {
         description: 'b',
       },
     );
-    strictEqual(text, canonicalForm(text));
+    strictEqual(text, toCanonicalForm(text));
     strictEqual(text.startsWith('---\n{\n  "name": "a",\n  "description": "b",\n'), true);
     strictEqual(text.includes('"created": 1.0,'), true);
   });
@@ -176,7 +176,7 @@ describe('the form that edits a bot', () => {
     strictEqual(edited(mainPage({}, 'a\r\nb\r\n'), { page: 'a\nc' }).text.endsWith('\r\na\r\nc\r\n'), true));
 
   it('edits a translation, which has a name, a description and a page', () => {
-    const before = canonicalForm(translation('Homère', 'Répond.', 'Bonjour.\n'));
+    const before = toCanonicalForm(translation('Homère', 'Répond.', 'Bonjour.\n'));
     const { text, faults } = edited(before, { name: 'Homer' }, false);
     deepStrictEqual(faults, {});
     strictEqual(text, before.replace('Homère', 'Homer'));
@@ -193,18 +193,18 @@ describe('the form that adds a language', () => {
   const bot = { id: botId('7'), locales: ['en', 'fr'] as Locale[], source: main };
 
   it('makes a translation as the formatter writes it', () => {
-    const { path, text, faults } = newTranslationEntry(
+    const { path, text, faults } = createTranslationEntry(
       { ...main, locale: 'de', description: 'Antwortet.' },
       bot,
     );
     deepStrictEqual(faults, {});
     strictEqual(path, 'bots/007/7.de.md');
     strictEqual(text, '---\n{\n  "name": "Homer",\n  "description": "Antwortet."\n}\n---\n\n# Homer\n');
-    strictEqual(text, canonicalForm(text));
+    strictEqual(text, toCanonicalForm(text));
   });
 
   it('refuses a language that the bot has, and a description that is not translated', () =>
-    deepStrictEqual(newTranslationEntry({ ...main, locale: 'fr' }, bot).faults, {
+    deepStrictEqual(createTranslationEntry({ ...main, locale: 'fr' }, bot).faults, {
       locale: { key: 'fault.hasLanguage' },
       description: { key: 'fault.untranslated' },
     }));

@@ -3,7 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { BotPage, type BotPageProps } from '../../../src/site/bot/bot-page.tsx';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
@@ -19,7 +19,7 @@ const pictures = {
 const props: BotPageProps = {
   site: {
     baseUrl: 'https://bots.example.org',
-    settings: settingsOf(),
+    settings: toSettings(),
     languages: testLanguages,
     login: false,
     repository: null,
@@ -41,7 +41,7 @@ const props: BotPageProps = {
   similar: [],
   today: 0,
   headings: [],
-  veiled: false,
+  blurImages: false,
   faults: [],
 };
 const render = (more: Partial<BotPageProps> = {}): string =>
@@ -69,7 +69,7 @@ describe("a bot's page", () => {
   });
 
   it('blurs every picture of a bot for adults, and leads to them', () => {
-    const html = render({ veiled: true });
+    const html = render({ blurImages: true });
     for (const tag of images(html)) match(tag, /class="veiled"/);
     match(html, /href="\?locale=en&amp;pictures=shown"/);
     match(html, /class="prose veiled-pictures"/);
@@ -163,7 +163,7 @@ describe("a bot's page", () => {
       render({ locale, isForeign: true }),
       /This page is in <bdi>French<\/bdi>\. <a href="\/bots\/42\/translate\?from=fr">Translate it into <bdi>English<\/bdi><\/a>/,
     );
-    const site = { ...props.site, settings: settingsOf({ languages: ['fr'] }) };
+    const site = { ...props.site, settings: toSettings({ languages: ['fr'] }) };
     const html = render({ site, locale, isForeign: true });
     match(html, /This page is in <bdi>French<\/bdi>/);
     doesNotMatch(html, /Translate it into/);
@@ -171,9 +171,9 @@ describe("a bot's page", () => {
   });
 
   it('has the bot in a mail that reports it', () => {
-    const link = (settings: Parameters<typeof settingsOf>[0]): string =>
+    const link = (settings: Parameters<typeof toSettings>[0]): string =>
       /href="([^"]*)">Report</.exec(
-        render({ site: { ...props.site, contact: 'op@example.org', settings: settingsOf(settings) } }),
+        render({ site: { ...props.site, contact: 'op@example.org', settings: toSettings(settings) } }),
       )?.[1] ?? '';
     const mail =
       '?subject=Report%3A%20Homer%20(42)&amp;body=https%3A%2F%2Fbots.example.org%2Fbots%2F42%0A%0A';

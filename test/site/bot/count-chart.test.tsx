@@ -1,17 +1,17 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { CountAt } from '../../../src/bot/count-timeline.ts';
-import { CountChart, linePath } from '../../../src/site/bot/count-chart.tsx';
+import { CountChart, formatLinePath } from '../../../src/site/bot/count-chart.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
 describe('the chart of counts', () => {
   it('is a line from left to right, the highest count at the top', () => {
-    strictEqual(linePath(days([0, 50, 100])), 'M0 156L320 80L640 4');
-    strictEqual(linePath(days([100, 0])), 'M0 4L640 156');
+    strictEqual(formatLinePath(days([0, 50, 100])), 'M0 156L320 80L640 4');
+    strictEqual(formatLinePath(days([100, 0])), 'M0 4L640 156');
   });
 
   it('does not fill its height with a small change', () => {
-    strictEqual(linePath(days([100, 103])), 'M0 88.9L640 71.1');
+    strictEqual(formatLinePath(days([100, 103])), 'M0 88.9L640 71.1');
   });
 
   it('says the lowest and the highest count, and has the last one at the end of the line', () => {
@@ -24,20 +24,20 @@ describe('the chart of counts', () => {
   });
 
   it('is a line in the middle where the count stays the same, and nothing without counts', () => {
-    strictEqual(linePath(days([5, 5])), 'M0 80L640 80');
-    strictEqual(linePath([]), '');
+    strictEqual(formatLinePath(days([5, 5])), 'M0 80L640 80');
+    strictEqual(formatLinePath([]), '');
     strictEqual(render(days([5])), '');
     strictEqual(render([]), '');
   });
 
   it('has as many points as pixels at most, the first and the last among them', () => {
-    const path = linePath(days(Array.from({ length: 3660 }, (_, i) => i)));
+    const path = formatLinePath(days(Array.from({ length: 3660 }, (_, i) => i)));
     ok(path.split('L').length <= 641);
     match(path, /^M0 156L.*L640 4$/);
   });
 
   it('has numbers of any size on it, without a word that is no number', () => {
-    doesNotMatch(linePath(days([0, 10_000_000_000, 1])), /NaN|e\+|Infinity/);
+    doesNotMatch(formatLinePath(days([0, 10_000_000_000, 1])), /NaN|e\+|Infinity/);
   });
 
   it('tells a screen reader what it shows, and has all numbers in a table behind it', () => {

@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { BotRecord } from '../../../src/bot/schema-types.ts';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
-import { botsOfSameAuthor, RelatedBots, similarBots } from '../../../src/site/bot/related-bots.ts';
+import { listBotsOfSameAuthor, RelatedBots, findSimilarBots } from '../../../src/site/bot/related-bots.ts';
 import { noCounts } from '../../support/counts.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -28,7 +28,7 @@ describe('the bots that a page leads to', () => {
   });
 
   it('are three of its category and language that share most words with it, then those on most servers', async () => {
-    const similar = similarBots(await related.groups(), recordOf('1'), 'en' as Locale);
+    const similar = findSimilarBots(await related.groups(), recordOf('1'), 'en' as Locale);
     deepStrictEqual(
       similar.map(({ bot: { id }, count }) => [id, count]),
       [
@@ -42,14 +42,14 @@ describe('the bots that a page leads to', () => {
   it('are the others of its authors, without those for adults', async () => {
     const groups = await related.groups();
     deepStrictEqual(
-      botsOfSameAuthor(groups, recordOf('1')).map(({ id }) => id),
+      listBotsOfSameAuthor(groups, recordOf('1')).map(({ id }) => id),
       ['2'],
     );
     deepStrictEqual(
-      botsOfSameAuthor(groups, recordOf('398')).map(({ id }) => id),
+      listBotsOfSameAuthor(groups, recordOf('398')).map(({ id }) => id),
       ['1'],
     );
-    deepStrictEqual(botsOfSameAuthor(groups, recordOf('100')), []);
+    deepStrictEqual(listBotsOfSameAuthor(groups, recordOf('100')), []);
   });
 
   it('are grouped once for all pages', async () => {

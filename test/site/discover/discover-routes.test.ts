@@ -12,7 +12,7 @@ import { ResponseCache, storeResponses } from '../../../src/http/response-cache.
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -41,7 +41,7 @@ describe('what programs read beside the pages', () => {
       bots,
       lists,
       securityContact,
-      site: { baseUrl, languages: testLanguages, settings: settingsOf() },
+      site: { baseUrl, languages: testLanguages, settings: toSettings() },
     });
     const app = new Koa();
     app.silent = true;

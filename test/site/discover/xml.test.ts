@@ -1,6 +1,11 @@
 import { strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { element, textElement, xmlDocument, xmlText } from '../../../src/site/discover/xml.ts';
+import {
+  formatElement,
+  formatTextElement,
+  formatXmlDocument,
+  escapeXml,
+} from '../../../src/site/discover/xml.ts';
 import { parseXml, textsOf } from '../../support/xml.ts';
 
 const special = [
@@ -36,7 +41,9 @@ describe('XML', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...special) }));
     fc.assert(
       fc.property(text, (text) => {
-        const root = parseXml(xmlDocument(element('a', { b: text }, textElement('c', text))).toString());
+        const root = parseXml(
+          formatXmlDocument(formatElement('a', { b: text }, formatTextElement('c', text))).toString(),
+        );
         strictEqual(root.attributes['b'], writable(text));
         strictEqual(textsOf(root, 'c')[0], writable(text));
       }),
@@ -44,6 +51,6 @@ describe('XML', () => {
   });
 
   it('has no character in a text that would end it', () => {
-    strictEqual(xmlText(']]>&"<a>\u0000\uD800\u{1F600}'), ']]&#62;&#38;&#34;&#60;a&#62;\u{1F600}');
+    strictEqual(escapeXml(']]>&"<a>\u0000\uD800\u{1F600}'), ']]&#62;&#38;&#34;&#60;a&#62;\u{1F600}');
   });
 });

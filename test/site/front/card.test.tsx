@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
 import type { FilledMainPage } from '../../../src/bot/record.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
-import { elementOf } from '../../../src/catalogue/store/bot-index.ts';
+import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
 import { Card } from '../../../src/site/front/card.tsx';
 import { inEnglish } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
@@ -12,7 +12,7 @@ const invite = 'https://discord.com/oauth2/authorize?client_id=42&scope=bot';
 /** Returns the texts of the tags on the card of a bot. */
 function tagsOf(keys: Partial<FilledMainPage>): string[] {
   const props = {
-    bot: elementOf(sampleBot('42', undefined, keys)),
+    bot: parseListElement(sampleBot('42', undefined, keys)),
     locale: 'en' as Locale,
     namesLanguage: false,
     count: undefined,

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { frontPath, isFront, readFrontQuery, sortOf } from '../../../src/site/front/front-query.ts';
+import { formatFrontPath, isFront, readFrontQuery, sortOf } from '../../../src/site/front/front-query.ts';
 
 describe('the query of a list page', () => {
   const read = (text: string): ReturnType<typeof readFrontQuery> =>
@@ -57,11 +57,11 @@ describe('the query of a list page', () => {
         '/?language=pt-BR&source=open&verified=true&active=true&nsfw=true',
       ],
     ] as const) {
-      strictEqual(frontPath(read(text)), path);
-      strictEqual(frontPath(read(path.replace(/^.*\?|^\/$/, ''))), path);
+      strictEqual(formatFrontPath(read(text)), path);
+      strictEqual(formatFrontPath(read(path.replace(/^.*\?|^\/$/, ''))), path);
     }
     strictEqual(
-      frontPath(readFrontQuery(new URLSearchParams('page=2'), 'music')),
+      formatFrontPath(readFrontQuery(new URLSearchParams('page=2'), 'music')),
       '/categories/music?page=2',
     );
   });

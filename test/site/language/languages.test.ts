@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual, throws } from 'node:assert/strict';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { Languages } from '../../../src/site/language/languages.ts';
 import type { Locale } from '../../../src/bot/locale.ts';
 import { type RecordedLog, recordedLog } from '../../support/recorded-log.ts';
@@ -16,7 +16,7 @@ const files = {
 
 function open(
   texts: Readonly<Record<string, string>> = files,
-  settings = settingsOf(),
+  settings = toSettings(),
 ): { languages: Languages; log: RecordedLog } {
   const folder = tempFolder();
   writeFiles(folder, texts);
@@ -52,7 +52,7 @@ describe('the languages of the interface', () => {
       ['de', 'de'],
       ['eo', 'en'],
     ] as const) {
-      const { languages } = open(files, settingsOf({ language }));
+      const { languages } = open(files, toSettings({ language }));
       strictEqual(languages.choose(undefined, 'xx').locale, locale);
       strictEqual(languages.choose(undefined, 'ar').locale, 'ar');
     }

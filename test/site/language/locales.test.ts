@@ -4,14 +4,14 @@ import {
   chooseLocale,
   directionOf,
   findLanguages,
-  languageRanges,
-  nameOfLocale,
-  wantedRanges,
+  parseLanguageRanges,
+  formatLocaleName,
+  listWantedRanges,
 } from '../../../src/site/language/locales.ts';
 
 const available = ['en', 'fr', 'pt-BR', 'zh-Hant-TW'] as Locale[];
 const choose = (requested: string | undefined, accepted = ''): string | undefined =>
-  chooseLocale(available, wantedRanges(requested, accepted));
+  chooseLocale(available, listWantedRanges(requested, accepted));
 
 describe('the language of a page', () => {
   it('is the one that the address asks for', () => strictEqual(choose('fr', 'en'), 'fr'));
@@ -30,11 +30,11 @@ describe('the language of a page', () => {
       strictEqual(choose(junk, junk), 'en'));
   }
   it('keeps the order of ranges of one weight', () =>
-    deepStrictEqual(languageRanges('de, fr ;q=0.5, en'), ['de', 'en', 'fr']));
+    deepStrictEqual(parseLanguageRanges('de, fr ;q=0.5, en'), ['de', 'en', 'fr']));
   it('is one of the catalogue, however many ways there are to ask for it', () => {
     const known = ['en', 'en-GB', 'fr', 'de', 'ja', 'ko', 'pt-BR'] as Locale[];
     const find = (accepted: string): string =>
-      findLanguages(wantedRanges(undefined, accepted), known).join(' ');
+      findLanguages(listWantedRanges(undefined, accepted), known).join(' ');
     for (const accepted of ['en', 'en-US,en;q=0.9', 'EN-ca, sv, *', 'sw,en-US;q=0.7,en;q=0.3'])
       strictEqual(find(accepted), 'en', accepted);
     strictEqual(find('pt-PT,en-GB;q=0.8'), 'pt-BR en-GB');
@@ -54,7 +54,7 @@ describe('the language of a page', () => {
     ]);
   });
   it('has a name of its own', () => {
-    strictEqual(nameOfLocale('fr'), 'français');
-    strictEqual(nameOfLocale('xq'), 'xq');
+    strictEqual(formatLocaleName('fr'), 'français');
+    strictEqual(formatLocaleName('xq'), 'xq');
   });
 });

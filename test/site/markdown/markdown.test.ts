@@ -11,14 +11,14 @@ describe('markdown of strangers', () => {
       await markdown.render({
         text,
         name,
-        pictures: { [picture]: { path: '/appdata/a.webp', width: 200, height: 100 } },
+        images: { [picture]: { path: '/appdata/a.webp', width: 200, height: 100 } },
       })
     ).html ?? 'too long';
 
   describe('of 20,000 characters comes to an end and to a page of bounded size, be it', () => {
     for (const [name, text] of Object.entries(hostilePages)) {
       it(name, async () => {
-        const { html } = await markdown.render({ text, name: 'Homer', pictures: {} });
+        const { html } = await markdown.render({ text, name: 'Homer', images: {} });
         ok(html === null || html.length < 400_000);
       });
     }
@@ -34,7 +34,7 @@ describe('markdown of strangers', () => {
       const thread = new Markdown(60_000);
       try {
         const text = hostilePages[name] ?? '';
-        strictEqual((await thread.render({ text, name: 'Homer', pictures: {} })).html, null);
+        strictEqual((await thread.render({ text, name: 'Homer', images: {} })).html, null);
       } finally {
         await thread.close();
       }
@@ -43,7 +43,7 @@ describe('markdown of strangers', () => {
 
   it('that takes too long is given up, its thread ended, and the next text rendered', async () => {
     const hasty = new Markdown(1);
-    const slow = { text: hostilePages['code with tags'] ?? '', name: '', pictures: {} };
+    const slow = { text: hostilePages['code with tags'] ?? '', name: '', images: {} };
     try {
       strictEqual((await hasty.render(slow)).html, null);
       strictEqual((await hasty.render({ ...slow, name: 'again' })).html, null);
@@ -114,7 +114,7 @@ describe('markdown of strangers', () => {
   it('has headings that links lead to, each by an id of its own', async () => {
     const text =
       '# Homer\n\n## Commands\n\n### [Ping](https://example.org) & :tada: *pong*\n\n## Commands\n\n## 使い方\n\n## ***\n\n## 🎉';
-    const { html, headings } = await markdown.render({ text, name: 'Homer', pictures: {} });
+    const { html, headings } = await markdown.render({ text, name: 'Homer', images: {} });
     deepStrictEqual(
       headings.map(({ id, text: words, level }) => [level, id, words]),
       [
@@ -177,7 +177,7 @@ describe('markdown of strangers', () => {
   });
 
   it('that is still being written is given up while another one of its address waits, or two of others', async () => {
-    const source = { name: '', pictures: {} };
+    const source = { name: '', images: {} };
     const preview = async (i: number, address: string): Promise<boolean> =>
       (await markdown.preview({ ...source, text: `text ${i}` }, address)) !== null;
     deepStrictEqual(await Promise.all(['a', 'a', 'b'].map(async (address, i) => await preview(i, address))), [
@@ -195,7 +195,7 @@ describe('markdown of strangers', () => {
 
   it('of a listed bot does not wait for those that are still being written', async () => {
     const done: string[] = [];
-    const source = { text: hostilePages['brackets'] ?? '', name: '', pictures: {} };
+    const source = { text: hostilePages['brackets'] ?? '', name: '', images: {} };
     const previews = ['a', 'b', 'c', 'd'].map(async (address) => {
       await markdown.preview(source, address);
       done.push(address);

@@ -11,7 +11,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 const picture = 'https://example.org/a.png';
 const copy = '/appdata/a.webp';
 const render = (text: string): string | null =>
-  renderMarkdown({ text, name: 'Homer', pictures: { [picture]: { path: copy, width: 640, height: 320 } } })
+  renderMarkdown({ text, name: 'Homer', images: { [picture]: { path: copy, width: 640, height: 320 } } })
     ?.html ?? null;
 
 /** Every attribute that a page of a stranger's may have in the end, with all values that are possible. */

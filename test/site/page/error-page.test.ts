@@ -4,14 +4,14 @@ import { createReportError } from '../../../src/http/problem-response.ts';
 import { showErrorPages } from '../../../src/site/page/error-page.tsx';
 import type { Site } from '../../../src/site/page/layout.tsx';
 import { serveHandler } from '../../support/handler.ts';
-import { settingsOf } from '../../../src/catalogue/settings/settings.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { testLanguages } from '../../support/languages.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 
 describe('the page of an error', () => {
   const site: Site = {
     baseUrl: 'https://bots.example.org',
-    settings: settingsOf(),
+    settings: toSettings(),
     languages: testLanguages,
     login: true,
     contact: null,

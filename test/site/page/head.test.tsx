@@ -5,9 +5,14 @@ import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../../../src/bot/locale.ts';
 import type { CachedImages } from '../../../src/bot/record.ts';
 import type { BotListElement } from '../../../src/bot/schema-types.ts';
-import { elementOf } from '../../../src/catalogue/store/bot-index.ts';
+import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
 import { Head } from '../../../src/site/page/head.tsx';
-import { botMeta, type BotMetaOptions, listMeta, type PageMeta } from '../../../src/site/page/page-meta.ts';
+import {
+  createBotMeta,
+  type BotMetaOptions,
+  listMeta,
+  type PageMeta,
+} from '../../../src/site/page/page-meta.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const baseUrl = 'https://bots.example.org';
@@ -19,12 +24,12 @@ const pictures: CachedImages = {
 
 function botOf(keys: Parameters<typeof sampleBot>[2] = {}, cachedImages = pictures): BotListElement {
   const texts = { en: ['Homer', 'Answers.'], fr: ['Homère', 'Répond.'], 'zh-CN': ['荷马', '回答'] } as const;
-  const bot = elementOf(sampleBot('42', texts, keys));
+  const bot = parseListElement(sampleBot('42', texts, keys));
   return { ...bot, cachedImages };
 }
 
 const metaOf = (more: Partial<BotMetaOptions> = {}): PageMeta =>
-  botMeta({
+  createBotMeta({
     bot: botOf(),
     locale: 'en' as Locale,
     name: 'Homer',

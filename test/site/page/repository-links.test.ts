@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { namedLinks, repositoryLinks } from '../../../src/site/page/repository-links.ts';
+import { createNamedLinks, createRepositoryLinks } from '../../../src/site/page/repository-links.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
-const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof repositoryLinks> =>
-  repositoryLinks({ remote, branch, prefix });
+const linksOf = (remote: string, branch = 'main', prefix = ''): ReturnType<typeof createRepositoryLinks> =>
+  createRepositoryLinks({ remote, branch, prefix });
 
 describe('links to the Git host', () => {
   for (const remote of [
@@ -100,7 +100,7 @@ describe('links to the Git host', () => {
 describe('the links that settings name', () => {
   it('have the path of the file, encoded', () => {
     const host = 'https://code.example.org/bots';
-    const links = namedLinks({
+    const links = createNamedLinks({
       home: host,
       edit: `${host}/edit/{path}`,
       new: `${host}/new?file={path}`,
