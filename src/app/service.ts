@@ -234,7 +234,7 @@ async function start(
     () => progress.show(`reading the catalogue: ${formatCount(catalogue.bots.size, 'bot')} so far`),
     100,
   );
-  // Git reads the state meanwhile: each waits for the disk half of the time.
+  // Git reads the state at the same time: each waits for the disk half of the time.
   const loading = catalogue.load().catch((error: unknown) => {
     throw toCatalogueError(error, config);
   });

@@ -47,7 +47,7 @@ async function listUncommittedPages(repository: Repository, signal: AbortSignal)
 }
 
 /**
- * Looks for pages with uncommitted edits in the background, all 5 s in a small catalogue and at most a twentieth of the
+ * Looks for pages with uncommitted edits in the background, every 5 s in a small catalogue and at most a twentieth of the
  * time in a large one.
  */
 export class UncommittedPages {
