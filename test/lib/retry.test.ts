@@ -1,0 +1,42 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { retry } from '../../src/lib/retry.ts';
+
+describe('retries', () => {
+  it('returns what the first attempt that succeeds returns, and waits after each that failed', async () => {
+    const waits: number[] = [];
+    const delay = (attempt: number): number => {
+      waits.push(attempt);
+      return 1;
+    };
+    strictEqual(await retry(failUntil(3), { maxAttempts: 5, delay }), 3);
+    deepStrictEqual(waits, [1, 2]);
+  });
+
+  it('throws the error of the last attempt, and does not ask whether that is retriable', async () => {
+    const asked: unknown[] = [];
+    const isRetriable = async (error: unknown): Promise<boolean> => asked.push(error) > 0;
+    await rejects(retry(failUntil(4), { maxAttempts: 3, isRetriable }), { message: 'attempt 3' });
+    strictEqual(asked.length, 2);
+  });
+
+  it('throws the first error that is not retriable', async () => {
+    const isRetriable = (error: unknown): boolean => String(error) !== 'Error: attempt 2';
+    await rejects(retry(failUntil(9), { maxAttempts: 5, isRetriable }), { message: 'attempt 2' });
+  });
+
+  it('no longer waits once its signal aborts', async () => {
+    const closing = new AbortController();
+    const retrying = retry(failUntil(9), { maxAttempts: 5, delay: () => 60_000, signal: closing.signal });
+    setImmediate(() => closing.abort());
+    await rejects(retrying, { name: 'AbortError' });
+  });
+});
+
+function failUntil(success: number): () => Promise<number> {
+  let attempt = 0;
+  return async () => {
+    attempt++;
+    if (attempt < success) throw new Error(`attempt ${attempt}`);
+    return attempt;
+  };
+}
