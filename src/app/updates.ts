@@ -119,6 +119,6 @@ export function withValues(
 function createFaultyError(path: string, why: string): WritesUnavailableError {
   return new WritesUnavailableError(
     `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
-    { retryAfter: 3600 },
+    'faulty-page',
   );
 }

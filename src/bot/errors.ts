@@ -1,36 +1,57 @@
-import { ExplainedError } from '../lib/errors.ts';
+import { codeOf, ExplainedError, messageOf } from '../lib/errors.ts';
 import type { BotId } from './id.ts';
 
-export interface WritesUnavailableErrorOptions extends ErrorOptions {
-  /** When to try again, in seconds. */
-  readonly retryAfter?: number;
-  /** The message for owners, where it differs. */
-  readonly forOwners?: string;
-}
+/** Why nothing can be written. Callers are told the message of the error for the first four, which never names a folder. */
+export type UnavailableReason =
+  | 'stated'
+  | 'locked'
+  | 'overloaded'
+  | 'faulty-page'
+  | 'unusable-page'
+  | 'disk-full'
+  | 'no-repository'
+  | 'internal';
 
 /**
  * Nothing can be written now, and nothing of the request is saved; reads go on. The message says why and what the
  * operator can do. The request can be retried later.
  */
 export class WritesUnavailableError extends ExplainedError {
-  /** When to try again, in seconds. */
-  readonly retryAfter: number;
-  /** The message for owners. It never names the server's folders: with a cause, whose message may, it is a general one. */
-  readonly forOwners: string;
+  readonly reason: UnavailableReason;
 
-  constructor(message: string, options: WritesUnavailableErrorOptions = {}) {
-    const { retryAfter = 30, forOwners = 'cause' in options ? generalMessage : message, ...rest } = options;
-    super(message, rest);
+  constructor(message: string, reason: UnavailableReason = 'stated', cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
     this.name = 'WritesUnavailableError';
-    this.retryAfter = retryAfter;
-    this.forOwners = forOwners;
+    this.reason = reason;
   }
 }
 
-const generalMessage =
-  'changes cannot be saved now: try again later. The reason is in the log of the service';
+/** The catalogue is in no Git repository that commits can be made in. */
+export class NoRepositoryError extends WritesUnavailableError {
+  /** @param fix what the operator can do, besides to serve another folder */
+  constructor(problem: string, cause?: unknown, fix?: string) {
+    const other = 'set BOTSHELF_CATALOGUE to a clone';
+    super(`${problem}: ${fix === undefined ? other : `${fix}, or ${other}`}`, 'no-repository', cause);
+  }
+}
 
-export const diskFullForOwners = 'the disk is full: try again later, changes can be saved once there is room';
+/** There is no room on the disk. */
+export class DiskFullError extends WritesUnavailableError {
+  constructor(cause: unknown, place = repository) {
+    super(`the disk is full: free space in ${place}, writes resume by themselves`, 'disk-full', cause);
+  }
+}
+
+/**
+ * Returns the error for a write that failed with a system error: why, a colon, and what the operator can do.
+ * @param folder one in `var/`; left out for the repository
+ */
+export function toWriteError(error: unknown, folder?: string): WritesUnavailableError {
+  const code = codeOf(error);
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? new DiskFullError(error, folder)
+    : new WritesUnavailableError(describeDiskError(error, folder), 'internal', error);
+}
 
 /** There is no such bot, or it was removed. */
 export class UnknownBotError extends Error {
@@ -59,9 +80,6 @@ export class PreconditionFailedError extends Error {
 
 /** A person is editing the bot's file in the clone of the service. Their uncommitted edits are never touched. */
 export class EditConflictError extends Error {
-  /** When to try again, in seconds. */
-  readonly retryAfter = 60;
-
   /** @param path relative to the top of the repository @param state a clause such as "has uncommitted edits" */
   constructor(path: string, state: string) {
     super(
@@ -70,3 +88,29 @@ export class EditConflictError extends Error {
     this.name = 'EditConflictError';
   }
 }
+
+function describeDiskError(error: unknown, folder: string | undefined): string {
+  const place = folder ?? repository;
+  const elsewhere = folder === undefined ? '' : ', or set BOTSHELF_VAR to another folder';
+  const said = messageOf(error);
+  switch (codeOf(error)) {
+    case 'EFBIG':
+      return `files may not grow any more in ${place}: raise the file size limit (ulimit -f)`;
+    case 'EROFS':
+      return `${place} is on a read-only file system (${said}): mount it writable${elsewhere}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `${place} cannot be written to (${said}): give the service write permission${elsewhere}`;
+    case 'ENOTDIR':
+      return `${place} is not a folder: move away what is there`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'too many files are open: raise the limit (ulimit -n)';
+    case 'EIO':
+      return `the disk of ${place} reports errors: check it, and restore from a replica if it is broken`;
+    default:
+      return `${place} cannot be written to (${said}): check the disk`;
+  }
+}
+
+const repository = 'the repository';

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WritesUnavailableError } from '../bot/errors.ts';
+import { toWriteError, type WritesUnavailableError } from '../bot/errors.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { makeFolder } from '../lib/fsync.ts';
-import { writeError } from '../bot/write-error.ts';
 import { type JournalEntry, formatJournalLine } from './journal-line.ts';
 import { replaySegment, formatSegmentName, listSegmentNumbers } from './journal-replay.ts';
 import { Segment } from './journal-segment.ts';
@@ -143,7 +142,7 @@ export class Journal {
       try {
         await ignoreMissing(this.#damaged.has(path) ? rename(path, findUnusedName(path)) : unlink(path));
       } catch (error) {
-        throw writeError(error, this.#options.folder, 'BOTSHELF_VAR');
+        throw toWriteError(error, this.#options.folder);
       }
       this.#damaged.delete(path);
       this.#sealed = this.#sealed.filter((sealed) => sealed !== path);
@@ -193,7 +192,7 @@ export class Journal {
   }
 
   #writeFailed(error: unknown): WritesUnavailableError {
-    const failure = writeError(error, this.#options.folder, 'BOTSHELF_VAR');
+    const failure = toWriteError(error, this.#options.folder);
     this.#failures.add(error, failure.message);
     return failure;
   }

@@ -248,5 +248,5 @@ const noStateRef: StateRef = {
 function createUnavailableError(message: string, error: unknown): WritesUnavailableError {
   return error instanceof WritesUnavailableError
     ? error
-    : new WritesUnavailableError(message, { cause: error });
+    : new WritesUnavailableError(message, 'internal', error);
 }

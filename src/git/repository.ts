@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WritesUnavailableError } from '../bot/errors.ts';
-import { createDiskFullError, writeError } from '../bot/write-error.ts';
+import { DiskFullError, NoRepositoryError, toWriteError, WritesUnavailableError } from '../bot/errors.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
@@ -56,11 +55,7 @@ export async function openRepository(
   client: GitClient = directClient,
 ): Promise<Repository> {
   const place = await findRepository(catalogue, client);
-  if (place.bare)
-    throw new WritesUnavailableError(
-      `${catalogue} is a bare repository, which has no files: set BOTSHELF_CATALOGUE to a clone of it`,
-      { forOwners: noRepositoryForOwners },
-    );
+  if (place.bare) throw new NoRepositoryError(`${catalogue} is a bare repository, which has no files`);
   const { folder, gitDir } = place;
   const objects = new ObjectReader(folder);
   return {
@@ -145,14 +140,13 @@ export class RepositoryOpener {
 export function toUnavailableError(error: unknown): WritesUnavailableError {
   if (error instanceof WritesUnavailableError) return error;
   if (error instanceof GitError) {
-    if (noRoom.test(error.stderr)) return createDiskFullError(error, 'the repository');
+    if (noRoom.test(error.stderr)) return new DiskFullError(error);
     const failed = `git could not write (${findLastLine(error.stderr) || error.message}): look at the disk and the repository`;
-    return new WritesUnavailableError(error.notStarted ? noGit : failed, { cause: error });
+    return new WritesUnavailableError(error.notStarted ? noGit : failed, 'internal', error);
   }
-  const isKnown = !(error instanceof UnknownOutcomeError);
-  if (isKnown && !(error instanceof RefConflictError)) return writeError(error, 'the repository');
-  const forOwners = isKnown ? tooFast : unknown;
-  return new WritesUnavailableError(forOwners, { cause: error, forOwners });
+  if (error instanceof UnknownOutcomeError) return new WritesUnavailableError(unknown, 'stated', error);
+  if (error instanceof RefConflictError) return new WritesUnavailableError(tooFast, 'stated', error);
+  return toWriteError(error);
 }
 
 const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
@@ -160,9 +154,6 @@ const noRoom = /no space left|out of diskspace|quota exceeded|file too large/i;
 const unknown = 'git failed, and it is not known whether the change was saved: send it again';
 
 const tooFast = 'the branch moves faster than a change can be committed: send it again';
-
-const noRepositoryForOwners =
-  'changes cannot be saved: the catalogue is in no Git repository that the service can write to';
 
 function findLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
@@ -192,20 +183,23 @@ async function findRepository(catalogue: string, client: GitClient): Promise<Rep
     const [folder = '', prefix = ''] = await revParse('--show-toplevel', '--show-prefix');
     return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
   } catch (error) {
-    throw new WritesUnavailableError(describeNoRepository(catalogue, error), {
-      cause: error,
-      forOwners: noRepositoryForOwners,
-    });
+    throw toNoRepositoryError(catalogue, error);
   }
 }
 
-function describeNoRepository(catalogue: string, error: unknown): string {
-  if (error instanceof GitError && error.notStarted) return noGit;
-  if (!existsSync(`${catalogue}/.`)) return `${catalogue} is not a folder: set BOTSHELF_CATALOGUE to a clone`;
-  const problem = error instanceof GitError ? findOwnershipProblem(error.stderr) : undefined;
-  if (problem !== undefined) return problem;
-  const output = error instanceof GitError ? findLastLine(error.stderr) : messageOf(error);
-  return `${catalogue} is in no Git repository that can be written to (${output}): run "git init" there, or set BOTSHELF_CATALOGUE to a clone`;
+function toNoRepositoryError(catalogue: string, error: unknown): WritesUnavailableError {
+  const stderr = error instanceof GitError ? error.stderr : messageOf(error);
+  const notStarted = error instanceof GitError && error.notStarted ? noGit : undefined;
+  if (notStarted === undefined && !existsSync(`${catalogue}/.`))
+    return new NoRepositoryError(`${catalogue} is not a folder`, error);
+  const problem = notStarted ?? findOwnershipProblem(stderr);
+  return problem === undefined
+    ? new NoRepositoryError(
+        `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`,
+        error,
+        'run "git init" there',
+      )
+    : new WritesUnavailableError(problem, 'no-repository', error);
 }
 
 /**

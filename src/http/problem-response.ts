@@ -3,6 +3,7 @@ import type { Context, Next } from 'koa';
 import {
   EditConflictError,
   PreconditionFailedError,
+  type UnavailableReason,
   UnknownBotError,
   WritesUnavailableError,
 } from '../bot/errors.ts';
@@ -35,7 +36,7 @@ export function createReportError(log: Log, basePath = ''): ReportError {
   return (ctx, error) => {
     const problem = toProblem(error, basePath);
     const request = { method: ctx.method, path: ctx.path };
-    if (error instanceof WritesUnavailableError && reasons.shouldLog(error.forOwners))
+    if (error instanceof WritesUnavailableError && reasons.shouldLog(problem.message))
       log.warn({ err: error, ...request }, `requests are refused: ${error.message}`);
     if (problem.kind !== 'unexpected') return problem;
     const id = readRequestId(ctx.req);
@@ -47,12 +48,12 @@ export function createReportError(log: Log, basePath = ''): ReportError {
 /** Maps an error to a problem; an unexpected error becomes a plain 500. @param basePath as that of createReportError */
 export function toProblem(error: unknown, basePath = ''): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof WritesUnavailableError || error instanceof EditConflictError) {
-    const headers = { 'Retry-After': String(error.retryAfter) };
-    return error instanceof EditConflictError
-      ? new ProblemError('edit-conflict', error.message, { headers })
-      : new ProblemError('writes-unavailable', error.forOwners, { headers });
+  if (error instanceof WritesUnavailableError) {
+    const { retryAfter, detail = error.message } = unavailable[error.reason];
+    return new ProblemError('writes-unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
   }
+  if (error instanceof EditConflictError)
+    return new ProblemError('edit-conflict', error.message, { headers: { 'Retry-After': '60' } });
   if (error instanceof UnknownBotError) {
     const detail = `${error.message}: GET ${basePath}/api/v2/bots lists all bots`;
     return new ProblemError('unknown-bot', detail);
@@ -67,6 +68,36 @@ export function toProblem(error: unknown, basePath = ''): ProblemError {
     'this is an error of the service: try again later, and tell the operator if it persists',
   );
 }
+
+/**
+ * When the caller tries again, in seconds, and what it is told. Without a detail that is the message of the error, which
+ * never names the server's folders.
+ */
+const unavailable: Readonly<
+  Record<UnavailableReason, { readonly retryAfter: number; readonly detail?: string }>
+> = {
+  stated: { retryAfter: 30 },
+  locked: { retryAfter: 5 },
+  overloaded: { retryAfter: 10 },
+  'faulty-page': { retryAfter: 3600 },
+  'unusable-page': {
+    retryAfter: 30,
+    detail:
+      "the bot's page cannot be changed now: a maintainer has to fix it, the log of the service says why",
+  },
+  'disk-full': {
+    retryAfter: 30,
+    detail: 'the disk is full: try again later, changes can be saved once there is room',
+  },
+  'no-repository': {
+    retryAfter: 30,
+    detail: 'changes cannot be saved: the catalogue is in no Git repository that the service can write to',
+  },
+  internal: {
+    retryAfter: 30,
+    detail: 'changes cannot be saved now: try again later. The reason is in the log of the service',
+  },
+};
 
 /** Responds with a problem where the application does not. */
 export function sendProblem(response: ServerResponse, problem: ProblemError): void {

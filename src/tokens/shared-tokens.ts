@@ -79,9 +79,7 @@ export class SharedTokens implements Tokens {
   /** Resolves when a fetch that began after the call has ended, or takes too long. All that wait share one fetch. */
   async #waitForFetch(remote: RemoteState): Promise<void> {
     if (this.#waiting >= maxWaitingChecks)
-      throw new WritesUnavailableError('too many unknown tokens are being checked: try again', {
-        retryAfter: 10,
-      });
+      throw new WritesUnavailableError('too many unknown tokens are being checked: try again', 'overloaded');
     this.#waiting++;
     try {
       this.#nextFetch ??= this.#fetchInTime(remote);
@@ -138,7 +136,7 @@ async function describeFailure(work: Promise<void>): Promise<string | undefined>
 function createNotFetchedError(): WritesUnavailableError {
   return new WritesUnavailableError(
     'the tokens of the bots have not been fetched from the shared Git server yet: try again',
-    { retryAfter: 10 },
+    'overloaded',
   );
 }
 

@@ -144,7 +144,7 @@ describe('a committer among people', () => {
     writeFileSync(lock, '');
     await rejects(committer.commit(setKey(path, 'category', 'games')), (error) => {
       match(String(error), /another Git command holds index\.lock/);
-      return error instanceof WritesUnavailableError && error.retryAfter > 0;
+      return error instanceof WritesUnavailableError && error.reason === 'locked';
     });
     strictEqual(existsSync(lock), true);
     rmSync(lock);

@@ -176,7 +176,7 @@ export class BranchWriter {
   #unconfirmed(error: unknown): WritesUnavailableError {
     const message = 'the change is saved in Git, but the disk did not confirm it: send it again';
     this.#options.log.error({ err: error }, `${message} (${messageOf(error)})`);
-    return new WritesUnavailableError(message, { cause: error, forOwners: message });
+    return new WritesUnavailableError(message, 'stated', error);
   }
 }
 

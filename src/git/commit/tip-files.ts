@@ -53,8 +53,7 @@ export function readCurrentFile(
   failure: string | undefined,
 ): CurrentFile {
   const refuse = (why: string): CurrentFile => {
-    const forOwners = `${path} cannot be changed now: a maintainer has to fix it, the log of the service says why`;
-    return { file, text: null, refusal: new WritesUnavailableError(why, { forOwners }) };
+    return { file, text: null, refusal: new WritesUnavailableError(why, 'unusable-page') };
   };
   const seen = files.get(path);
   if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);

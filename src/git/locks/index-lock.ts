@@ -25,7 +25,7 @@ export async function withIndexLock<T>(
   const lock = join(folders.gitDir, 'index.lock');
   const deadline = performance.now() + patience;
   while (!(await take(lock, folders.staging))) {
-    if (performance.now() >= deadline) throw new WritesUnavailableError(held, { retryAfter: 5 });
+    if (performance.now() >= deadline) throw new WritesUnavailableError(held, 'locked');
     await sleep(5);
   }
   failpoint('index.locked');
