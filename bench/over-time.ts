@@ -2,10 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { RepositoryOpener } from '../src/git/repository.ts';
 import { readRef, stateRef } from '../src/git/refs.ts';
-import { CountReader } from '../src/counts/count-reader.ts';
-import { IncrementalSeries } from '../src/counts/followed-series.ts';
-import { planReading } from '../src/counts/history-plan.ts';
-import { writeSeries } from '../src/counts/series-cache.ts';
+import { CountSeries, writeSeries } from '../src/counts/count-series.ts';
+import { HistoryReader, planReading } from '../src/counts/state-history.ts';
 import { cpuOf } from './cost.ts';
 import { Random } from './random.ts';
 import { send } from './request.ts';
@@ -65,21 +63,21 @@ async function writeTwoYears(stage: Stage, folder: string): Promise<{ values: nu
   commitEmpty(stage.catalogue, now);
   const repositoryOpener = new RepositoryOpener(stage.catalogue);
   const repository = await repositoryOpener.open();
-  const reader = new CountReader(repository);
+  const reader = new HistoryReader(repository);
   const plan = await planReading(repository, reader, await readRef(repository, stateRef), now);
   reader.close();
   repositoryOpener.close();
-  const all = [new IncrementalSeries(), new IncrementalSeries()];
+  const all: CountSeries[] = [];
   const random = new Random(5);
   let values = 0;
   const before = memory();
-  for (const [i, spans] of [plan.days, plan.hours].entries()) {
-    const moments = spans.flatMap((span) => span.moments);
-    all[i]?.restore(moments);
+  for (const moments of [plan.days, plan.hours]) {
+    const series = new CountSeries(moments);
+    all.push(series);
     values += moments.length * stage.bots.length;
     for (const { id } of stage.bots) {
       let count = random.integer(10, 100_000);
-      for (const { period } of moments) all[i]?.counts.add(id, period, (count += random.integer(1, 40)));
+      for (const { period } of moments) series.add(id, period, (count += random.integer(1, 40)));
     }
   }
   const bytes = memory() - before;

@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { basePathOf } from '../lib/base-url.ts';
-import type { CountTimeline } from '../bot/count-timeline.ts';
+import type { ReadonlyCountHistory } from '../counts/count-history.ts';
 import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
@@ -51,7 +51,7 @@ export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly search: BotSearch;
   readonly counts: ReadonlyCounts;
-  readonly timeline: CountTimeline;
+  readonly countHistory: ReadonlyCountHistory;
   readonly updates: Updates;
   readonly tokens: Tokens;
   /** Null where nobody can log in. */
@@ -105,7 +105,7 @@ export function createApp(options: AppOptions): Application {
   const programs = new Router();
   const settings = (): CatalogueSettings => catalogue.settings;
   addReadRoutes(programs, bots, lists, baseUrl, settings);
-  addCountsRoute(programs, bots, options.timeline);
+  addCountsRoute(programs, bots, options.countHistory);
   const tokenAdvice = (id: BotId): string => {
     if (options.login?.disabledReason === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
     const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
@@ -152,7 +152,7 @@ export function createApp(options: AppOptions): Application {
     bots,
     lists,
     counts,
-    timeline: options.timeline,
+    countHistory: options.countHistory,
     markdown,
     viewerOf,
     faultsOf,

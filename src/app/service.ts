@@ -137,14 +137,14 @@ async function start(
     log,
   });
   closers.add(async () => await state.close());
-  const timeline = new CountHistory({
+  const countHistory = new CountHistory({
     repositoryOpener,
     latest: (id) => state.latest(id),
     folder: config.var,
     syncSeconds: remote?.syncSeconds,
     log,
   });
-  closers.add(async () => await timeline.close());
+  closers.add(async () => await countHistory.close());
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const maintenance = new Maintenance({
     repositoryOpener,
@@ -196,13 +196,13 @@ async function start(
     search,
     counts: {
       get version() {
-        return state.version + timeline.version;
+        return state.version + countHistory.version;
       },
       count: (id) => state.count(id),
       reportedAt: (id) => state.reportedAt(id),
-      growth: (id) => timeline.growth(id),
+      growth: (id) => countHistory.growth(id),
     },
-    timeline,
+    countHistory,
     updates: new Updates(catalogue, committer, state),
     tokens: new SharedTokens(state, sync, log),
     login: await openLogin(config, log),
@@ -241,8 +241,8 @@ async function start(
   await Promise.all([loading, state.load()]).finally(() => clearInterval(showing));
   if (sync) progress.show('reading from the remote');
   await sync?.start();
-  timeline.start();
-  const prepared = warmPageCache(catalogue, timeline, application.prepareSite, log);
+  countHistory.start();
+  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log);
   closers.add(() => prepared.close());
   // Who evaluates it sees all of the front page at once.
   if (config.demo) await prepared.first;

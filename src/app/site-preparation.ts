@@ -1,4 +1,4 @@
-import type { CountTimeline } from '../bot/count-timeline.ts';
+import type { ReadonlyCountHistory } from '../counts/count-history.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Log } from '../lib/log.ts';
 import type { SitePreparation } from './site-routes.tsx';
@@ -17,7 +17,7 @@ export interface PreparedSite {
  */
 export function warmPageCache(
   catalogue: Pick<Catalogue, 'unpacked'>,
-  timeline: Pick<CountTimeline, 'isRead'>,
+  countHistory: Pick<ReadonlyCountHistory, 'isRead'>,
   prepare: SitePreparation,
   log: Log,
 ): PreparedSite {
@@ -34,7 +34,7 @@ export function warmPageCache(
   const begin = async (): Promise<void> => {
     // Its error is logged where the search index is built.
     if (!(await catalogue.unpacked().catch(() => false))) return;
-    await timeline.isRead();
+    await countHistory.isRead();
     await round();
     if (!isClosed) timer = setInterval(() => void round(), warmIntervalMs).unref();
   };

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CountAt, CountStep, CountTimeline } from '../bot/count-timeline.ts';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
 import type { Log } from '../lib/log.ts';
@@ -8,11 +7,24 @@ import { readRef, stateRef } from '../git/refs.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Count } from './bot-state.ts';
-import { CountReader } from './count-reader.ts';
-import { secondsPerDay, secondsPerHour } from './timeline.ts';
-import { IncrementalSeries } from './followed-series.ts';
-import { computeFirstHour, planReading } from './history-plan.ts';
-import { readSeries, writeSeries } from './series-cache.ts';
+import { CountSeries, readSeries, writeSeries } from './count-series.ts';
+import {
+  computeFirstHour,
+  HistoryReader,
+  planReading,
+  secondsPerDay,
+  secondsPerHour,
+} from './state-history.ts';
+
+/** The length of the periods that counts are read by. */
+export type CountStep = 'hour' | 'day';
+
+/** The last count that was known at the end of a period, or is known now where that is not over. */
+export interface CountAt {
+  /** Hours or days (UTC) since the epoch. */
+  readonly period: number;
+  readonly count: number;
+}
 
 export interface CountHistoryOptions {
   readonly repositoryOpener: RepositoryOpener;
@@ -32,14 +44,14 @@ export interface CountHistoryOptions {
  * from the history of the state ref, at the start and after each hour, in the background; a cache spares most of that.
  * A period that is not over, or not read yet, has the latest count.
  */
-export class CountHistory implements CountTimeline {
+export class CountHistory {
   readonly #options: CountHistoryOptions;
   readonly #now: () => number;
-  readonly #days = new IncrementalSeries();
-  readonly #hours = new IncrementalSeries();
-  readonly #all = [this.#days, this.#hours];
+  #days = new CountSeries();
+  #hours = new CountSeries();
   readonly #cache: string;
   readonly #stop = new AbortController();
+  #isCacheRead = false;
   #isSaved = true;
   /** The hour since the epoch that was read last; undefined until all were. */
   #readHour: number | undefined;
@@ -61,12 +73,14 @@ export class CountHistory implements CountTimeline {
     return this.#version;
   }
 
+  /** Whether the history is read: until then nothing else here can tell. Waits for that a moment at most. */
   async isRead(): Promise<boolean> {
     if (this.#readHour === undefined && this.#running)
       await Promise.race([this.#running, sleep(readTimeoutMs, undefined, { ref: false })]);
     return this.#readHour !== undefined;
   }
 
+  /** Differs from what it was once the counts of a bot may be others. */
   stamp(id: BotId, step: CountStep): string {
     return `${this.#version} ${this.present(step)} ${this.#options.latest(id)?.value}`;
   }
@@ -94,13 +108,15 @@ export class CountHistory implements CountTimeline {
    */
   async update(): Promise<void> {
     const isFirst = this.#readHour === undefined;
-    if (isFirst && this.#days.read.length === 0) await readSeries(this.#cache, this.#all);
+    if (!this.#isCacheRead)
+      [this.#days, this.#hours] = (await readSeries(this.#cache)) ?? [this.#days, this.#hours];
+    this.#isCacheRead = true;
     const repository = await this.#options.repositoryOpener.open();
     const now = this.#now() / 1000;
     const lastHour = Math.floor(now / secondsPerHour) - 1;
     const tip = await readRef(repository, stateRef);
     if (tip === this.#readTip && lastHour === this.#readHour) return;
-    const reader = new CountReader(repository, this.#stop.signal);
+    const reader = new HistoryReader(repository, this.#stop.signal);
     try {
       const { days, hours } = await planReading(repository, reader, tip, now);
       const isNewDay = await this.#days.update(days, reader);
@@ -115,17 +131,19 @@ export class CountHistory implements CountTimeline {
     }
   }
 
+  /** The last period of a step, which is not over. */
   present(step: CountStep): number {
     return Math.floor(this.#now() / 1000 / secondsOf[step]);
   }
 
+  /** The first period that a bot has a count of; undefined where it has none. */
   first(id: BotId, step: CountStep): number | undefined {
-    const { counts } = step === 'day' ? this.#days : this.#hours;
-    return counts.first(id)?.period ?? (this.#options.latest(id) && this.present(step));
+    return this.#series(step).first(id)?.period ?? (this.#options.latest(id) && this.present(step));
   }
 
+  /** The bot's counts from one period to another, both included; periods before its first, and those to come, are left out. */
   counts(id: BotId, step: CountStep, from: number, to: number): CountAt[] {
-    const changes = (step === 'day' ? this.#days : this.#hours).counts.changes(id);
+    const changes = this.#series(step).changes(id);
     const latest = this.#options.latest(id);
     const present = this.present(step);
     const readUntil = Math.floor((((this.#readHour ?? -1) + 1) * secondsPerHour) / secondsOf[step]) - 1;
@@ -144,10 +162,14 @@ export class CountHistory implements CountTimeline {
 
   /** The growth of a bot's count, as `Counts` has it. */
   growth(id: BotId): number | undefined {
-    const before = this.#hours.counts.first(id);
+    const before = this.#hours.first(id);
     const latest = this.#options.latest(id);
     if (before === undefined || latest === undefined || before.count === 0) return undefined;
     return before.period < computeFirstHour(this.#now() / 1000) ? latest.value / before.count - 1 : undefined;
+  }
+
+  #series(step: CountStep): CountSeries {
+    return step === 'day' ? this.#days : this.#hours;
   }
 
   async #round(): Promise<void> {
@@ -177,7 +199,7 @@ export class CountHistory implements CountTimeline {
   async #save(): Promise<void> {
     if (this.#isSaved) return;
     try {
-      await writeSeries(this.#cache, this.#all);
+      await writeSeries(this.#cache, [this.#days, this.#hours]);
       this.#isSaved = true;
     } catch (error) {
       this.#options.log.warn(
@@ -187,6 +209,9 @@ export class CountHistory implements CountTimeline {
     }
   }
 }
+
+/** The counts over time, as pages and routes need them. */
+export type ReadonlyCountHistory = Pick<CountHistory, 'isRead' | 'stamp' | 'present' | 'first' | 'counts'>;
 
 /** Milliseconds that a read waits for the history at the start. */
 const readTimeoutMs = 2000;

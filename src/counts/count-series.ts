@@ -1,6 +1,10 @@
-import type { BotId } from '../bot/id.ts';
+import { type FileHandle, readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { type BotId, parseBotId } from '../bot/id.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
-import { VarintReader, VarintWriter } from './varint.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
+import type { HistoryReader, Moment } from './state-history.ts';
 
 /** From the end of a period on, a bot had this count. */
 export interface CountChange {
@@ -9,8 +13,158 @@ export interface CountChange {
   readonly count: number;
 }
 
-/** The series of a bot: its changes as bytes, and the last of them. */
-export interface Series {
+/** A moment whose counts have been read. */
+type ReadMoment = Pick<Moment, 'period' | 'tree'>;
+
+/**
+ * The count at the end of each period, of every bot, in memory, and the moments of the history that they were read from.
+ * Only changes are kept, in one to three bytes as a rule.
+ */
+export class CountSeries {
+  readonly #bots = new Map<BotId, BotSeries>();
+  #moments: readonly ReadMoment[];
+
+  /** @param moments those whose counts are added next, ascending */
+  constructor(moments: readonly ReadMoment[] = []) {
+    this.#moments = moments;
+  }
+
+  /** Adds the count of a period; one that is not after the bot's last is left out. */
+  add(id: BotId, period: number, count: number): void {
+    let series = this.#bots.get(id);
+    if (series !== undefined && (series.count === count || series.period >= period)) return;
+    if (series === undefined) this.#bots.set(id, (series = createBotSeries()));
+    appendChange(series, { period, count });
+  }
+
+  /** The bot's changes, ascending. */
+  changes(id: BotId): CountChange[] {
+    const series = this.#bots.get(id);
+    return series === undefined ? [] : listChanges(series);
+  }
+
+  /** The bot's first change; undefined where it has none. */
+  first(id: BotId): CountChange | undefined {
+    const series = this.#bots.get(id);
+    return series && readFirst(series);
+  }
+
+  /**
+   * Updates the counts to those of these moments, from the first one on that differs from what was read. Returns whether
+   * any did. Counts before the first moment are forgotten, except the last.
+   * @throws what the reader does; the next call goes on from the moment that was not read
+   */
+  async update(moments: readonly Moment[], reader: HistoryReader): Promise<boolean> {
+    const first = moments[0]?.period ?? 0;
+    const known = this.#moments.findLast(({ period }) => period <= first);
+    const later = this.#moments.filter(({ period }) => period > first);
+    const read = known === undefined ? later : [{ ...known, period: first }, ...later];
+    let same = 0;
+    while (same < read.length && isSame(read[same], moments[same])) same++;
+    this.#moments = read.slice(0, same);
+    // This also forgets what an update that failed has read of a moment.
+    await this.#cut(first, read[same - 1]?.period ?? -1);
+    for (let next = same; next < moments.length; next = this.#moments.length) {
+      const count = await reader.read(moments, next, (period, id, value) => this.add(id, period, value));
+      this.#moments = moments.slice(0, next + count);
+    }
+    return same < read.length || same < moments.length;
+  }
+
+  /** Yields its bytes, the same for the same counts however they were added. */
+  async *serialize(): AsyncGenerator<Uint8Array> {
+    const slice = new TimeSlice();
+    yield Buffer.concat([
+      toVarint(this.#moments.length),
+      ...this.#moments.flatMap(({ period, tree }) => [toVarint(period), ...withLength(Buffer.from(tree))]),
+      toVarint(this.#bots.size),
+    ]);
+    const bots = [...this.#bots].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    for (let start = 0; start < bots.length; start += botsAtOnce) {
+      if (slice.isOver) await slice.next();
+      const parts = bots
+        .slice(start, start + botsAtOnce)
+        .flatMap(([id, { bytes, length, period, count }]) => [
+          ...withLength(Buffer.from(id)),
+          toVarint(period),
+          toVarint(count),
+          ...withLength(bytes.subarray(0, length)),
+        ]);
+      yield Buffer.concat(parts);
+    }
+  }
+
+  /** Reads what `serialize` yielded. */
+  static async parse(reader: ByteReader): Promise<CountSeries> {
+    const slice = new TimeSlice();
+    const moments: ReadMoment[] = [];
+    for (let left = reader.readNumber(); left > 0; left--)
+      moments.push({ period: reader.readNumber(), tree: reader.readBytes().toString() });
+    const parsed = new CountSeries(moments);
+    for (let left = reader.readNumber(); left > 0; left--) {
+      if (slice.isOver) await slice.next();
+      const id = parseBotId(reader.readBytes().toString());
+      const [period, count, bytes] = [reader.readNumber(), reader.readNumber(), reader.readBytes()];
+      if (id !== undefined) parsed.#bots.set(id, { bytes, length: bytes.length, period, count });
+    }
+    return parsed;
+  }
+
+  /** Forgets the counts after a period, and those before another except the one that was known then. */
+  async #cut(first: number, last: number): Promise<void> {
+    await forEachInSlices(this.#bots, ([id, series]) => {
+      if (series.period <= last && readFirst(series).period >= first) return;
+      const changes = listChanges(series).filter(({ period }) => period <= last);
+      const known = changes.findLast(({ period }) => period <= first);
+      const kept = createBotSeries();
+      if (known !== undefined) appendChange(kept, { ...known, period: first });
+      for (const change of changes) if (change.period > first) appendChange(kept, change);
+      if (kept.length === 0) this.#bots.delete(id);
+      else this.#bots.set(id, kept);
+    });
+  }
+}
+
+const botsAtOnce = 1000;
+
+/**
+ * Writes series to `path`, replacing the file there at once or not at all. It is a cache: nothing is fsynced, the file
+ * ends in a checksum instead.
+ * @throws a system error
+ */
+export async function writeSeries(path: string, all: readonly CountSeries[]): Promise<void> {
+  const write = async (file: FileHandle): Promise<void> => {
+    let sum = crc32(magic);
+    await file.writeFile(magic);
+    for (const series of all) {
+      for await (const piece of series.serialize()) {
+        sum = crc32(piece, sum);
+        await file.writeFile(piece);
+      }
+    }
+    const end = Buffer.alloc(4);
+    end.writeUInt32LE(sum);
+    await file.writeFile(end);
+  };
+  await writeAtomically(path, write, { fsync: 'none' });
+}
+
+/** Reads two series from the file at `path`; undefined where it is missing, damaged or of another format. */
+export async function readSeries(path: string): Promise<[CountSeries, CountSeries] | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  if (bytes === undefined || bytes.length < magic.length + 4) return undefined;
+  const content = bytes.subarray(0, -4);
+  if (!content.subarray(0, magic.length).equals(magic)) return undefined;
+  if (crc32(content) !== bytes.readUInt32LE(content.length)) return undefined;
+  const reader = new ByteReader(content, magic.length);
+  return [await CountSeries.parse(reader), await CountSeries.parse(reader)];
+}
+
+/** Names the format. */
+const magic = Buffer.from('botshelf counts 1\n');
+
+/** The changes of a bot's count as bytes, and the last of them. */
+interface BotSeries {
   /** May have room for more behind `length`. */
   bytes: Uint8Array;
   length: number;
@@ -18,116 +172,101 @@ export interface Series {
   count: number;
 }
 
-/**
- * The count at the end of each period, of every bot, in memory. Only changes are kept, each in one to three bytes as a
- * rule: the difference to the count before, and to the period before where that is not the one just before.
- */
-export class CountSeries {
-  readonly #series = new Map<BotId, Series>();
+/** What a bot's first change is the difference to. */
+const beforeAll: CountChange = { period: -1, count: 0 };
 
-  /** How many bots have a count. */
-  get size(): number {
-    return this.#series.size;
-  }
-
-  /** Adds the count of a period; one that is not after the bot's last is left out. */
-  add(id: BotId, period: number, count: number): void {
-    let series = this.#series.get(id);
-    if (series !== undefined && (series.count === count || series.period >= period)) return;
-    if (series === undefined)
-      this.#series.set(id, (series = { bytes: noBytes, length: 0, period: -1, count: 0 }));
-    append(series, period, count);
-  }
-
-  /** The bot's changes, ascending. */
-  changes(id: BotId): CountChange[] {
-    const series = this.#series.get(id);
-    return series === undefined ? [] : [...readChanges(series)];
-  }
-
-  /** The bot's first change; undefined where it has none. */
-  first(id: BotId): CountChange | undefined {
-    const series = this.#series.get(id);
-    return series === undefined ? undefined : readFirst(series);
-  }
-
-  /** Forgets what came after a period. */
-  async cutAfter(period: number): Promise<void> {
-    await this.#rewrite(
-      ({ period: last }) => last > period,
-      (changes) => changes.filter((change) => change.period <= period),
-    );
-  }
-
-  /** Forgets what came before a period, except the count that was known then. */
-  async cutBefore(period: number): Promise<void> {
-    await this.#rewrite(
-      (series) => (readFirst(series)?.period ?? period) < period,
-      (changes) => {
-        const known = changes.findLast((change) => change.period <= period);
-        const later = changes.filter((change) => change.period > period);
-        return known === undefined ? later : [{ ...known, period }, ...later];
-      },
-    );
-  }
-
-  /** The series of all bots, by the text of their ids: the same for the same counts, however they were added. */
-  inOrder(): (readonly [BotId, Series])[] {
-    return [...this.#series].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  }
-
-  /** Sets a series as `inOrder` returned it. */
-  restore(id: BotId, series: Series): void {
-    this.#series.set(id, series);
-  }
-
-  async #rewrite(
-    needsIt: (series: Series) => boolean,
-    rewrite: (changes: CountChange[]) => CountChange[],
-  ): Promise<void> {
-    await forEachInSlices([...this.#series], ([id, series]) => {
-      if (!needsIt(series)) return;
-      const changes = rewrite([...readChanges(series)]);
-      this.#series.delete(id);
-      for (const { period, count } of changes) this.add(id, period, count);
-    });
-  }
+function createBotSeries(): BotSeries {
+  return { bytes: new Uint8Array(0), length: 0, ...beforeAll };
 }
 
-const noBytes = new Uint8Array(0);
-
-/** The difference of the counts as a number from 0 with its sign in the lowest bit but one; in the lowest, whether periods were left out. */
-function append(series: Series, period: number, count: number): void {
-  const writer = new VarintWriter(series.bytes, series.length);
+/**
+ * Appends the difference to the count before as a number from 0, with its sign in the lowest bit but one. The lowest bit says
+ * whether periods were left out; then their number follows.
+ */
+function appendChange(series: BotSeries, { period, count }: CountChange): void {
   const difference = count - series.count;
   const gap = period - series.period - 1;
-  writer.write(Math.abs(difference) * 4 + (difference < 0 ? 2 : 0) + (gap > 0 ? 1 : 0));
-  if (gap > 0) writer.write(gap);
-  series.bytes = writer.bytes;
-  series.length = writer.length;
+  const code = Math.abs(difference) * 4 + (difference < 0 ? 2 : 0) + (gap > 0 ? 1 : 0);
+  if (series.length + maxChangeBytes > series.bytes.length) {
+    const larger = new Uint8Array(Math.ceil((series.length + maxChangeBytes) * 1.2));
+    larger.set(series.bytes);
+    series.bytes = larger;
+  }
+  series.length = writeVarint(series.bytes, series.length, code);
+  if (gap > 0) series.length = writeVarint(series.bytes, series.length, gap);
   series.period = period;
   series.count = count;
 }
 
-function* readChanges({ bytes, length }: Series): Generator<CountChange, undefined> {
-  const reader = new VarintReader(bytes);
-  let change = beforeAll;
-  while (reader.position < length) yield (change = readAfter(change, reader));
-  return undefined;
+function listChanges({ bytes, length }: BotSeries): CountChange[] {
+  const reader = new ByteReader(bytes);
+  const changes: CountChange[] = [];
+  while (reader.position < length) changes.push(readChange(reader, changes.at(-1) ?? beforeAll));
+  return changes;
 }
 
-/** Without a generator: growth is read for all bots at once. */
-function readFirst({ bytes, length }: Series): CountChange | undefined {
-  return length === 0 ? undefined : readAfter(beforeAll, new VarintReader(bytes));
+function readFirst({ bytes }: BotSeries): CountChange {
+  return readChange(new ByteReader(bytes), beforeAll);
 }
 
-const beforeAll: CountChange = { period: -1, count: 0 };
-
-function readAfter({ period, count }: CountChange, reader: VarintReader): CountChange {
-  const code = reader.read();
+function readChange(reader: ByteReader, { period, count }: CountChange): CountChange {
+  const code = reader.readNumber();
   const difference = Math.floor(code / 4);
   return {
-    period: period + (code % 2 === 1 ? reader.read() + 1 : 1),
+    period: period + (code % 2 === 1 ? reader.readNumber() + 1 : 1),
     count: count + (code % 4 >= 2 ? -difference : difference),
   };
+}
+
+/** Two numbers. */
+const maxChangeBytes = 16;
+
+/**
+ * Writes a whole number from 0 to 2^53 in at most eight bytes: seven bits in each, the lowest first. Returns the position after
+ * it.
+ */
+function writeVarint(bytes: Uint8Array, start: number, value: number): number {
+  let [position, rest] = [start, value];
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[position++] = (rest % 128) + 128;
+  bytes[position++] = rest;
+  return position;
+}
+
+function toVarint(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  return bytes.subarray(0, writeVarint(bytes, 0, value));
+}
+
+function withLength(bytes: Uint8Array): [Uint8Array, Uint8Array] {
+  return [toVarint(bytes.length), bytes];
+}
+
+/** Reads such numbers, and bytes that follow their length. */
+class ByteReader {
+  readonly #bytes: Uint8Array;
+  position: number;
+
+  constructor(bytes: Uint8Array, position = 0) {
+    this.#bytes = bytes;
+    this.position = position;
+  }
+
+  readNumber(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.#bytes[this.position++] ?? 0;
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+  }
+
+  readBytes(): Buffer {
+    const length = this.readNumber();
+    this.position += length;
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + this.position - length, length);
+  }
+}
+
+function isSame(a: ReadMoment | undefined, b: ReadMoment | undefined): boolean {
+  return a?.period === b?.period && a?.tree === b?.tree;
 }

@@ -2,17 +2,18 @@ import type { BotId } from '../bot/id.ts';
 import { fastImport } from '../git/commit/fast-import.ts';
 import { readRef, RefConflictError, stateRef, updateRefs } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
-import { CountReader } from './count-reader.ts';
 import { hoursFolder, writeHours } from './hour-files.ts';
-import { listHourSpans, findOwnTree } from './spans.ts';
 import {
-  hourlyDays,
   findLastOfPeriods,
+  findOwnTree,
+  HistoryReader,
+  hourlyDays,
+  listHours,
+  type PastState,
   readHistory,
   secondsPerDay,
   secondsPerHour,
-  type PastState,
-} from './timeline.ts';
+} from './state-history.ts';
 
 /**
  * Returns the commits of a history, newest first, that pruning keeps: all since `since`, in seconds since the epoch, and
@@ -76,8 +77,23 @@ export async function writePrunedHistory(
   const firstDay = Math.floor(now / secondsPerDay) - hourlyDays;
   const keep = selectCommits(history, since, firstDay);
   if (keep.length === history.length) return undefined;
-  const commits = await withHours(repository, { history, keep, since, firstDay });
-  const input = formatHistoryStream(commits.toReversed());
+  const tipDay = dayOf(history[0]);
+  const reader = new HistoryReader(repository);
+  const prune = async (commit: PastState): Promise<KeptCommit> => {
+    const day = dayOf(commit);
+    if (commit.time >= since) return commit;
+    if (day < firstDay) return { ...commit, hours: noFiles };
+    if (day === tipDay) return commit;
+    const ofDay = history.filter((other) => other.time < since && dayOf(other) === day);
+    return ofDay.length === 1 ? commit : { ...commit, hours: await collectHours(reader, commit, ofDay) };
+  };
+  const kept: KeptCommit[] = [];
+  try {
+    for (const commit of keep) kept.push(await prune(commit));
+  } finally {
+    reader.close();
+  }
+  const input = formatHistoryStream(kept.toReversed());
   const commit = (await repository.run(['-c', 'fastimport.unpackLimit=1', ...fastImport], { input })).trim();
   return { commit, removed: history.length - keep.length };
 }
@@ -87,62 +103,29 @@ interface KeptCommit extends PastState {
   readonly hours?: ReadonlyMap<string, string>;
 }
 
-interface Pruning {
-  readonly history: readonly PastState[];
-  readonly keep: readonly PastState[];
-  readonly since: number;
-  readonly firstDay: number;
-}
-
-async function withHours(
-  repository: Repository,
-  { history, keep, since, firstDay }: Pruning,
-): Promise<KeptCommit[]> {
-  const tipDay = dayOf(history[0]);
-  const reader = new CountReader(repository);
-  const kept: KeptCommit[] = [];
-  try {
-    for (const commit of keep) {
-      const day = dayOf(commit);
-      if (commit.time >= since) kept.push(commit);
-      else if (day < firstDay) kept.push({ ...commit, hours: noFiles });
-      else if (day === tipDay) kept.push(commit);
-      else {
-        const ofDay = history.filter((other) => other.time < since && dayOf(other) === day);
-        kept.push(
-          ofDay.length === 1 ? commit : { ...commit, hours: await collectHours(reader, commit, ofDay) },
-        );
-      }
-    }
-  } finally {
-    reader.close();
-  }
-  return kept;
-}
-
 const noFiles: ReadonlyMap<string, string> = new Map();
 
 /** The files for the hours of a day before that of its last commit, and for that hour its tree alone. */
 async function collectHours(
-  reader: CountReader,
+  reader: HistoryReader,
   last: PastState,
   ofDay: readonly PastState[],
 ): Promise<ReadonlyMap<string, string>> {
-  const indexes = await reader.readHourIndexes(ofDay.map(({ tree }) => tree));
+  const indexes = await reader.readHourIndexes(ofDay);
   const lastHour = Math.floor(last.time / secondsPerHour);
-  const spans = listHourSpans(ofDay, indexes).filter(({ moments }) =>
-    moments.every(({ period }) => period < lastHour),
-  );
-  const hours = spans.flatMap(({ moments }) => moments.map(({ period, tree }) => ({ hour: period, tree })));
+  const moments = listHours(ofDay, indexes).filter(({ period }) => period < lastHour);
+  const hours = moments.map(({ period, tree }) => ({ hour: period, tree }));
   const places = new Map(hours.map(({ hour }, place) => [hour, place]));
   const counts = new Map<BotId, (number | undefined)[]>();
-  await reader.read(spans, null, (period, id, count) => {
-    const ofBot = counts.get(id) ?? Array<number | undefined>(hours.length).fill(undefined);
-    counts.set(id, ofBot);
-    ofBot[places.get(period) ?? 0] = count;
-  });
+  for (let next = 0; next < moments.length;) {
+    next += await reader.read(moments, next, (period, id, count) => {
+      const ofBot = counts.get(id) ?? Array<number | undefined>(hours.length).fill(undefined);
+      counts.set(id, ofBot);
+      ofBot[places.get(period) ?? 0] = count;
+    });
+  }
   if (counts.size === 0) return noFiles;
-  return writeHours([...hours, { hour: lastHour, tree: findOwnTree(last, indexes) }], counts);
+  return writeHours([...hours, { hour: lastHour, tree: findOwnTree(last.tree, indexes) }], counts);
 }
 
 /** Returns the fast-import stream of commits, oldest first. Its ref is reset at the end, so that only objects are written. */

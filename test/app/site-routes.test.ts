@@ -19,9 +19,9 @@ import { eventually } from '../support/eventually.ts';
 import { testLanguages } from '../support/languages.ts';
 import { botId } from '../support/sample.ts';
 import { sampleBot } from '../support/sample-bot.ts';
-import type { CountTimeline } from '../../src/bot/count-timeline.ts';
+import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
-import { noCounts, noTimeline } from '../support/counts.ts';
+import { noCounts, noCountHistory } from '../support/counts.ts';
 
 const seven = { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] } as const;
 
@@ -30,7 +30,7 @@ describe('the pages of the site', () => {
   let server: ListeningServer;
   let bots: MutableBotIndex;
   let settings: CatalogueSettings;
-  let timeline: { -readonly [K in keyof CountTimeline]: CountTimeline[K] };
+  let countHistory: { -readonly [K in keyof ReadonlyCountHistory]: ReadonlyCountHistory[K] };
   let counts: { -readonly [K in keyof ReadonlyCounts]: ReadonlyCounts[K] };
   let options: { site: Site; faultsOf: () => readonly Fault[]; viewerOf: () => Promise<Viewer | null> };
   /** How many pages were rendered: the footer of each has this link once. */
@@ -41,7 +41,7 @@ describe('the pages of the site', () => {
     const edited = Date.now();
     bots.set(sampleBot('7', seven, { nsfw: true, category: 'fun', edited }));
     counts = { ...noCounts };
-    timeline = { ...noTimeline };
+    countHistory = { ...noCountHistory };
     rendered = 0;
     const links = createRepositoryLinks({ remote: 'https://github.com/o/r', branch: 'main', prefix: '' });
     const repository = {
@@ -78,7 +78,7 @@ describe('the pages of the site', () => {
       bots,
       lists,
       counts,
-      timeline,
+      countHistory,
       markdown,
     };
     const router = new Router();
@@ -168,8 +168,8 @@ describe('the pages of the site', () => {
       'when the count was reported': () => (counts.reportedAt = () => Date.now() - 20 * 60_000),
       'a count of a day': () => {
         counts.reportedAt = () => 0;
-        timeline.stamp = () => 'other';
-        timeline.counts = () => [
+        countHistory.stamp = () => 'other';
+        countHistory.counts = () => [
           { period: 19_999, count: 1 },
           { period: 20_000, count: 2 },
         ];

@@ -1,13 +1,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CountAt, CountStep } from '../../src/bot/count-timeline.ts';
 import type { BotId } from '../../src/bot/id.ts';
 import { openRepository, RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { CountHistory } from '../../src/counts/count-history.ts';
-import { IncrementalSeries } from '../../src/counts/followed-series.ts';
-import { readSeries } from '../../src/counts/series-cache.ts';
+import { type CountAt, CountHistory, type CountStep } from '../../src/counts/count-history.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { repositoryIn, testRepository } from '../support/repository.ts';
 import { botId } from '../support/sample.ts';
@@ -160,21 +157,6 @@ describe('the counts over time', () => {
     commitCounts(place, [{ time: today + 5, counts: { [homer]: 2 } }]);
     await live.update();
     await assertSameAsGit(live, place, today + 10);
-  });
-
-  it('take at most four bytes a value for counts that change every hour', async () => {
-    const place = newPlace();
-    const commits = Array.from({ length: 700 }, (_, i): CountCommit => ({
-      time: today - (700 - i) * hour,
-      counts: { [homer]: 1000 + ((i * 7919) % 200) },
-    }));
-    commitCounts(place, commits);
-    const history = await read(place, today);
-    await history.close();
-    const all = [new IncrementalSeries(), new IncrementalSeries()];
-    ok(await readSeries(caches.get(history) ?? '', all));
-    const [[, series] = []] = all[1]?.counts.inOrder() ?? [];
-    ok((series?.length ?? Infinity) / 700 < 4, `${series?.length} bytes for 700 values`);
   });
 
   it('have the growth since the day 30 days ago began, of bots that had a count then', async () => {

@@ -1,4 +1,4 @@
-import type { CountTimeline } from '../../src/bot/count-timeline.ts';
+import type { ReadonlyCountHistory } from '../../src/counts/count-history.ts';
 import type { ReadonlyCounts } from '../../src/bot/counts.ts';
 
 /** The counts of bots that have none. */
@@ -10,7 +10,7 @@ export const noCounts: ReadonlyCounts = {
 };
 
 /** The counts over time of bots that have none. */
-export const noTimeline: CountTimeline = {
+export const noCountHistory: ReadonlyCountHistory = {
   isRead: async () => true,
   stamp: () => '',
   present: () => 20_000,

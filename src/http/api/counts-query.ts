@@ -1,4 +1,4 @@
-import type { CountStep } from '../../bot/count-timeline.ts';
+import type { CountStep } from '../../counts/count-history.ts';
 import { quoteValue } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
 

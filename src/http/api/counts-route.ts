@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import { LRUCache } from 'lru-cache';
-import type { CountAt, CountStep, CountTimeline } from '../../bot/count-timeline.ts';
+import type { CountAt, CountStep, ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery } from '../query.ts';
@@ -9,10 +9,10 @@ import { lengthOf, maxPeriods, parseCountsQuery } from './counts-query.ts';
 import { findKnownBot } from './read-routes.ts';
 
 /** Adds a bot's counts over time, as JSON or CSV. */
-export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTimeline): void {
+export function addCountsRoute(router: Router, bots: BotIndex, countHistory: ReadonlyCountHistory): void {
   router.get('/api/v2/bots/:id/counts', async (ctx) => {
     const bot = findKnownBot(bots, ctx.params['id'] ?? '');
-    const { step, from, to } = parseCountsQuery(parseQuery(ctx), (of) => timeline.present(of));
+    const { step, from, to } = parseCountsQuery(parseQuery(ctx), (of) => countHistory.present(of));
     const kind = ctx.accepts('application/json', 'text/csv');
     if (kind !== 'application/json' && kind !== 'text/csv') {
       throw new ProblemError(
@@ -20,19 +20,19 @@ export function addCountsRoute(router: Router, bots: BotIndex, timeline: CountTi
         'this resource is available as application/json and text/csv: accept one of them, or */*',
       );
     }
-    if (!(await timeline.isRead())) {
+    if (!(await countHistory.isRead())) {
       throw new ProblemError('starting', 'the counts over time are still being read: try again in a moment', {
         headers: { 'Retry-After': '10' },
       });
     }
-    const stamp = timeline.stamp(bot.id, step);
-    const last = Math.min(to ?? Number.POSITIVE_INFINITY, timeline.present(step));
-    const first = from ?? Math.max(timeline.first(bot.id, step) ?? last, last - maxPeriods + 1);
-    const body = Buffer.from(writers[kind](timeline.counts(bot.id, step, first, last), step));
+    const stamp = countHistory.stamp(bot.id, step);
+    const last = Math.min(to ?? Number.POSITIVE_INFINITY, countHistory.present(step));
+    const first = from ?? Math.max(countHistory.first(bot.id, step) ?? last, last - maxPeriods + 1);
+    const body = Buffer.from(writers[kind](countHistory.counts(bot.id, step, first, last), step));
     await send(ctx, {
       ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
       common: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
-      current: () => bots.get(bot.id) === bot && timeline.stamp(bot.id, step) === stamp,
+      current: () => bots.get(bot.id) === bot && countHistory.stamp(bot.id, step) === stamp,
     });
   });
 }

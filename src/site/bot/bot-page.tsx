@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { CountAt } from '../../bot/count-timeline.ts';
+import type { CountAt } from '../../counts/count-history.ts';
 import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { findDefaultLocale } from '../../bot/record.ts';

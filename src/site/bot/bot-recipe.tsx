@@ -10,7 +10,7 @@ import {
   parseRecord,
 } from '../../catalogue/store/bot-index.ts';
 import { listPageImages } from '../../catalogue/store/page-pictures.ts';
-import type { CountTimeline } from '../../bot/count-timeline.ts';
+import type { ReadonlyCountHistory } from '../../counts/count-history.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Current } from '../../lib/current-cache.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
@@ -27,7 +27,7 @@ export interface BotRecipeOptions {
   readonly site: Site;
   readonly bots: BotIndex;
   readonly counts: ReadonlyCounts;
-  readonly timeline: CountTimeline;
+  readonly countHistory: ReadonlyCountHistory;
   readonly markdown: Markdown;
   /** Finds the copy of an image in a page. */
   readonly copyOf: FindCopy;
@@ -43,7 +43,7 @@ interface BotRequest {
   readonly blurImages: boolean;
 }
 
-interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'timeline' | 'markdown'> {
+interface BotInputs extends Pick<BotRecipeOptions, 'counts' | 'countHistory' | 'markdown'> {
   /** Undefined once the bot is removed. */
   readonly indexed: IndexedBot | undefined;
   readonly count: number | undefined;
@@ -67,7 +67,7 @@ export async function createBotRecipe(
   related: RelatedBots,
   { id, facts }: IndexedBot,
 ): Promise<PageRecipe<BotRequest, BotInputs>> {
-  const { bots, counts, timeline, markdown } = options;
+  const { bots, counts, countHistory, markdown } = options;
   markdown.start();
   const groups = await related.groups();
   const params = parseQuery(ctx);
@@ -83,8 +83,8 @@ export async function createBotRecipe(
       count: counts.count(id),
       growth: counts.growth(id),
       counts,
-      timeline,
-      countsStamp: timeline.stamp(id, 'day'),
+      countHistory,
+      countsStamp: countHistory.stamp(id, 'day'),
       reportedAge: computeAge(counts.reportedAt(id)),
       editedAge: computeAge(bots.get(id)?.facts.edited) ?? 0,
       today: startOfDay(),
@@ -112,15 +112,15 @@ const noFaults: readonly Fault[] = [];
 
 /** @throws {UnknownBotError} */
 async function renderBot(inputs: BotRequest & BotInputs & PageInputs): Promise<VNode> {
-  const { id, locale, isForeign, indexed, images: json, markdown, counts, timeline, groups } = inputs;
+  const { id, locale, isForeign, indexed, images: json, markdown, counts, countHistory, groups } = inputs;
   if (indexed === undefined) throw new UnknownBotError(id);
   const bot = parseRecord(indexed);
   const { name = '', page = '' } = bot.contents[locale] ?? {};
   const images = JSON.parse(json) as MarkdownImages;
   const { html, headings } = await markdown.render({ text: page, name, images });
-  const present = timeline.present('day');
-  const isRead = await timeline.isRead();
-  const series = isRead ? timeline.counts(id, 'day', present - chartDays + 1, present) : [];
+  const present = countHistory.present('day');
+  const isRead = await countHistory.isRead();
+  const series = isRead ? countHistory.counts(id, 'day', present - chartDays + 1, present) : [];
   const sameAuthor = listBotsOfSameAuthor(groups, bot);
   const similar = findSimilarBots(groups, bot, locale).map(({ bot: other, count }) => {
     const growth = counts.growth(other.id);

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { CountAt } from '../../bot/count-timeline.ts';
+import type { CountAt } from '../../counts/count-history.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
 /**

@@ -1,6 +1,6 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { renderToString } from 'preact-render-to-string';
-import type { CountAt } from '../../../src/bot/count-timeline.ts';
+import type { CountAt } from '../../../src/counts/count-history.ts';
 import { CountChart, formatLinePath } from '../../../src/site/bot/count-chart.tsx';
 import { inEnglish } from '../../support/languages.ts';
 
