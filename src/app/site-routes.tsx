@@ -15,8 +15,9 @@ import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
 import { addBadgeRoute } from '../site/bot/badge.ts';
 import { createBotRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
 import { RelatedBots } from '../site/bot/related-bots.ts';
+import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
-import { PageCache, type PageInputs } from '../site/page/page-cache.ts';
+import { PageCache } from '../site/page/page-cache.ts';
 
 export interface SiteOptions extends BotRecipeOptions, AddOptions {
   readonly lists: BotLists;
@@ -44,7 +45,10 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
     const query = readFrontQuery(parseQuery(ctx), parseCategory(ctx.params['category'] ?? '', site.settings));
     await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
   });
-  const docs = { request: { page: 'docs' }, read: () => ({}), render: renderDocs };
+  const renderDocs = async (props: PageProps): Promise<VNode> => (
+    <DocsPage {...props} document={openApi(site.baseUrl, site.settings) as ApiDocument} />
+  );
+  const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
   router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
   const related = new RelatedBots(bots, counts);
   router.get('/bots/:id', async (ctx) => {
@@ -57,11 +61,6 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
     await lists.front();
     await related.groups();
   };
-}
-
-async function renderDocs(inputs: PageInputs): Promise<VNode> {
-  const document = openApi(inputs.site.baseUrl, inputs.settings) as ApiDocument;
-  return <DocsPage {...inputs} document={document} />;
 }
 
 /**

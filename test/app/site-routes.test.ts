@@ -153,6 +153,7 @@ describe('the pages of the site', () => {
   const setCount = (): void => {
     counts.count = () => 156;
     counts.version++;
+    countHistory.stamp = () => 'other';
   };
 
   const ofPages: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
@@ -162,7 +163,7 @@ describe('the pages of the site', () => {
       'the bot': () => bots.set(sampleBot('7', { en: ['Eight', 'Answers.'] })),
       'the count': setCount,
       'how the count has grown': () => {
-        counts.count = () => 156;
+        setCount();
         counts.growth = () => 0.25;
       },
       'when the count was reported': () => (counts.reportedAt = () => Date.now() - 20 * 60_000),

@@ -20,7 +20,7 @@ import {
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
 
 /** What a list selects, and which keys of each element it includes. */
 export interface ListQuery extends Selection {
@@ -79,12 +79,12 @@ export class BotLists {
    */
   async elements(query: ListQuery): Promise<List & Current> {
     const { key } = query.sort ?? (query.q === undefined ? byId : byCount);
-    const read = (): object => ({
-      order: this.#sortedIndexes.version(key),
-      ...(query.q !== undefined && { index: this.#search.version }),
-      ...(query.activeDays !== undefined && { reports: this.#sortedIndexes.version('count') }),
-    });
-    return await this.#list(JSON.stringify(['v2', query]), read, query.q, async () => {
+    const inputs = [
+      () => this.#sortedIndexes.version(key),
+      () => query.q === undefined || this.#search.version,
+      () => query.activeDays === undefined || this.#sortedIndexes.version('count'),
+    ];
+    return await this.#list(JSON.stringify(['v2', query]), inputs, query.q, async () => {
       const slice = new TimeSlice();
       return await buildList(await this.#select(query, slice), createElementForm(query.fields), slice);
     });
@@ -179,8 +179,7 @@ export class BotLists {
    * @throws {QueueFullError}
    */
   async files(): Promise<List & Current> {
-    const read = (): object => ({ bots: this.#bots.version });
-    return await this.#list('v1', read, undefined, async () => {
+    return await this.#list('v1', [() => this.#bots.version], undefined, async () => {
       const bots = await sortByPath(await this.#bots.sorted());
       const total = bots.reduce((sum, { files }) => sum + files.length, 0);
       return await buildList({ bots, total, next: undefined }, fileForm);
@@ -201,11 +200,11 @@ export class BotLists {
 
   async #list(
     key: string,
-    read: () => object,
+    inputs: readonly Input[],
     q: string | undefined,
     make: () => Promise<List>,
   ): Promise<List & Current> {
-    return await this.#lists.get(key, read, async () => await this.#run(q, make));
+    return await this.#lists.get(key, inputs, async () => await this.#run(q, make));
   }
 
   /** Runs work when it is its turn. While the search is not ready, only searches wait for it. */

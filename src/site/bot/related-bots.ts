@@ -40,7 +40,7 @@ export class RelatedBots {
   async groups(): Promise<BotGroups & Current> {
     return await this.#kept.get(
       '',
-      () => ({ bots: this.#bots.version }),
+      [() => this.#bots.version],
       async () => await groupBots(await this.#bots.sorted(), this.#counts),
     );
   }

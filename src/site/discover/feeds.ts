@@ -1,7 +1,6 @@
 import type { BotIndex } from '../../catalogue/store/bot-index.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseCategory } from '../front/front-query.ts';
@@ -15,13 +14,6 @@ export interface FeedsOptions {
   readonly bots: BotIndex;
   readonly lists: BotLists;
   readonly site: Pick<Site, 'baseUrl' | 'languages' | 'settings'>;
-}
-
-/** What a feed depends on. */
-interface FeedInputs {
-  /** The version of the index. */
-  readonly bots: number;
-  readonly settings: CatalogueSettings;
 }
 
 interface FeedRecipe {
@@ -91,8 +83,9 @@ export class Feeds {
   async #get({ selection, title, messages, path, page }: FeedRecipe): Promise<WholeDocument & Current> {
     const { bots, lists, site } = this.#options;
     const { locale } = messages;
-    const read = (): FeedInputs => ({ bots: bots.version, settings: site.settings });
-    return await this.#kept.get(`${path} ${locale}`, read, async ({ settings }) => {
+    const inputs = [() => bots.version, () => site.settings];
+    return await this.#kept.get(`${path} ${locale}`, inputs, async () => {
+      const { settings } = site;
       const newest: Selection = {
         ...selection,
         sort: { key: 'created', descending: true },

@@ -61,7 +61,7 @@ export class SitemapCache {
     const { bots } = this.#options;
     return await this.#kept.get(
       '',
-      () => ({ bots: bots.version }),
+      [() => bots.version],
       async () => await makeSitemap(await bots.sorted(), this.#options),
     );
   }

@@ -7,7 +7,7 @@ import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/found.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
-import { type Current, CurrentCache } from '../../lib/current-cache.ts';
+import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
 import { formatFrontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';
 
 /** One page of a list of bots. */
@@ -61,33 +61,28 @@ export interface Shelf {
   readonly entries: readonly FrontEntry[];
 }
 
-/** What lists depend on: the versions of the index and of the counts, and the settings. */
-interface ListVersions {
-  readonly bots: number;
-  readonly counts: number;
-  readonly settings: CatalogueSettings;
-}
-
 /** The front page and lists of bots by query, in all languages, kept while they are current. */
 export class FrontLists {
   readonly #lists: BotLists;
-  readonly #versions: () => ListVersions;
+  readonly #bots: BotIndex;
   readonly #settings: () => CatalogueSettings;
   readonly #counts: ReadonlyCounts;
+  readonly #inputs: readonly Input[];
   readonly #kept = new CurrentCache<FrontList>(
     16 * 1024 * 1024,
     ({ entries, suggestions }) => countRecordBytes(entries) + countRecordBytes(suggestions),
     minRebuildRatio,
   );
   readonly #front = new CurrentCache<Front>(1024, () => 0, minRebuildRatio);
-  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, shareOfExamples);
+  readonly #examples = new CurrentCache<Examples>(64 * 1024, () => 0, minExamplesRatio);
 
   /** @param settings returns those in force */
   constructor(lists: BotLists, bots: BotIndex, counts: ReadonlyCounts, settings: () => CatalogueSettings) {
     this.#lists = lists;
+    this.#bots = bots;
     this.#counts = counts;
     this.#settings = settings;
-    this.#versions = () => ({ bots: bots.version, counts: counts.version, settings: settings() });
+    this.#inputs = [() => bots.version, () => counts.version, settings];
   }
 
   /**
@@ -96,7 +91,7 @@ export class FrontLists {
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, this.#versions, async () => {
+    return await this.#kept.get(key, this.#inputs, async () => {
       const list = await this.#select(query);
       const { q } = query;
       if (list.total > 0 || !isNarrowed(query)) return { ...list, withoutFilters: 0 };
@@ -109,26 +104,22 @@ export class FrontLists {
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
   async front(): Promise<Front & Current> {
-    return await this.#front.get('', this.#versions, async () => {
+    return await this.#front.get('', this.#inputs, async () => {
       const sizes = await this.#lists.sizes(false);
       return { sizes, shelves: sizes.total < fewBots ? await this.#allBots() : await this.#shelves() };
     });
   }
 
   /**
-   * Returns the first few of some searches that find bots as they are spelled. None until they are chosen, for which the
-   * search has to be ready: a page hardly waits for them, and is rendered again when they are there.
+   * Returns the first few of some searches that find bots as they are spelled. Choosing them waits for the search index; a
+   * page hardly waits for that, and is rendered without them for a second.
    */
   async examples(candidates: readonly string[]): Promise<Examples & Current> {
-    const key = candidates.join('\n');
-    const read = (): object => ({ bots: this.#versions().bots });
+    const end = performance.now() + retryExamplesMs;
+    const none = { queries: [], current: () => performance.now() < end };
     const choose = async (): Promise<Examples> => await this.#choose(candidates);
-    const kept = (): (Examples & Current) | undefined => this.#examples.kept(key, read, choose);
-    if (kept() === undefined) {
-      const chosen = this.#examples.get(key, read, choose).catch(() => {});
-      await Promise.race([chosen, wait(maxWaitMs, undefined, { ref: false })]);
-    }
-    return kept() ?? { queries: [], current: () => kept() === undefined };
+    const chosen = this.#examples.get(candidates.join('\n'), [() => this.#bots.version], choose);
+    return await Promise.race([chosen.catch(() => none), wait(maxWaitMs, none, { ref: false })]);
   }
 
   async #choose(candidates: readonly string[]): Promise<Examples> {
@@ -235,11 +226,12 @@ export const maxOnShelf = 6;
 
 /** The time between rebuilds is at least this many times the build time. */
 const minRebuildRatio = 20;
+const minExamplesRatio = 200;
 
 const maxExamples = 5;
-/** Milliseconds that a page waits for its examples. */
+/** How long a page waits for its examples, and how long it is shown without them. */
 const maxWaitMs = 20;
-const shareOfExamples = 200;
+const retryExamplesMs = 1000;
 
 function countRecordBytes(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);

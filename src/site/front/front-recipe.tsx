@@ -1,47 +1,19 @@
 import type { Context } from 'koa';
-import type { VNode } from 'preact';
-import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { parseListElement } from '../../catalogue/store/bot-index.ts';
 import { ProblemError } from '../../http/problem.ts';
+import { formatCount } from '../../lib/counted.ts';
+import { whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, isIn, listWantedRanges } from '../language/locales.ts';
-import { type PageInputs, type PageRecipe, startOfDay } from '../page/page-cache.ts';
+import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import type { ListedBot } from './cards.tsx';
 import { chooseShelves } from './choose-shelves.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
-import type { Examples, Front, FrontEntry, FrontList, FrontLists, ShelfName } from './front-list.ts';
+import type { FrontEntry, FrontLists } from './front-list.ts';
 import { FrontPage } from './front-page.tsx';
 import type { FrontQuery } from './front-query.ts';
 import { ListPage } from './list-page.tsx';
-import { formatCount } from '../../lib/counted.ts';
-
-interface FrontRequest {
-  readonly query: FrontQuery;
-  readonly shelves: readonly { readonly sort: ShelfName; readonly shown: readonly ShownBot[] }[];
-}
-
-interface ListRequest {
-  readonly query: FrontQuery;
-  /** The bots of the list, then the suggestions. */
-  readonly shown: readonly ShownBot[];
-}
-
-/** A bot as a reader sees it. A page depends on this, not on the many ways to ask for languages. */
-interface ShownBot extends Pick<ListedBot, 'locale' | 'namesLanguage'> {
-  readonly id: BotId;
-}
-
-interface FrontInputs {
-  readonly front: Front;
-  readonly examples: Examples;
-  /** When the day began, in milliseconds since the epoch: cards say how long ago something was. */
-  readonly today: number;
-}
-
-interface ListInputs extends Pick<FrontInputs, 'today'> {
-  readonly list: FrontList;
-}
 
 /** Returns how the front page is made for a reader of a language. */
 export async function createFrontRecipe(
@@ -49,7 +21,7 @@ export async function createFrontRecipe(
   lists: FrontLists,
   query: FrontQuery,
   language: PageLanguage,
-): Promise<PageRecipe<FrontRequest, FrontInputs>> {
+): Promise<PageRecipe> {
   const front = await lists.front();
   const examples = await lists.examples(exampleKeys.map((key) => language.text(key)));
   const languages = findReaderLanguages(ctx, language, [...front.sizes.locales.keys()]);
@@ -57,9 +29,14 @@ export async function createFrontRecipe(
     return { sort, shown: showIn(languages, entries) };
   });
   return {
-    request: { query, shelves },
-    read: () => ({ front, examples, today: startOfDay() }),
-    render: renderFront,
+    key: { query, shelves: shelves.map(({ sort, shown }) => ({ sort, shown: shown.map(toKey) })) },
+    inputs: [front, examples].map(({ current }) => whileTrue(current)),
+    render: async (props) => (
+      <FrontPage
+        {...{ ...props, ...front.sizes, query, examples: examples.queries, today: startOfDay() }}
+        shelves={shelves.map(({ sort, shown }) => ({ sort, bots: shown.map(toListed) }))}
+      />
+    ),
   };
 }
 
@@ -73,19 +50,25 @@ export async function listRecipe(
   lists: FrontLists,
   query: FrontQuery,
   language: PageLanguage,
-): Promise<PageRecipe<ListRequest, ListInputs>> {
-  const list = await lists.get(query);
-  const { entries, suggestions, pages } = list;
+): Promise<PageRecipe> {
+  const { current, entries, suggestions, ...numbers } = await lists.get(query);
+  const { pages } = numbers;
   if (query.page > Math.max(1, pages))
     throw new ProblemError(
       'not-found',
       `the list has ${formatCount(pages, 'page')}, there is no page ${query.page}`,
     );
-  const languages = findReaderLanguages(ctx, language, list.languages);
+  const languages = findReaderLanguages(ctx, language, numbers.languages);
+  const [shown, suggested] = [showIn(languages, entries), showIn(languages, suggestions)];
   return {
-    request: { query, shown: showIn(languages, [...entries, ...suggestions]) },
-    read: () => ({ list, today: startOfDay() }),
-    render: renderList,
+    key: { query, shown: [...shown, ...suggested].map(toKey) },
+    inputs: [whileTrue(current)],
+    render: async (props) => (
+      <ListPage
+        {...{ ...props, ...numbers, query, bots: shown.map(toListed), today: startOfDay() }}
+        suggestions={suggested.map(toListed)}
+      />
+    ),
   };
 }
 
@@ -102,30 +85,6 @@ const exampleKeys = [
   'example.9',
   'example.10',
 ] as const satisfies readonly MessageKey[];
-
-async function renderFront(inputs: FrontRequest & PageInputs & FrontInputs): Promise<VNode> {
-  const { front, examples, shelves, ...others } = inputs;
-  const entries = front.shelves.flatMap((shelf) => shelf.entries);
-  const listed = shelves.map(({ sort, shown }) => ({ sort, bots: toListed(shown, entries) }));
-  return <FrontPage {...others} {...front.sizes} shelves={listed} examples={examples.queries} />;
-}
-
-async function renderList(inputs: ListRequest & PageInputs & ListInputs): Promise<VNode> {
-  const { list, shown, ...others } = inputs;
-  const { entries, suggestions, ...numbers } = list;
-  const bots = toListed(shown, entries);
-  return <ListPage {...others} {...numbers} bots={bots} suggestions={toListed(shown, suggestions)} />;
-}
-
-function toListed(shown: readonly ShownBot[], entries: readonly FrontEntry[]): ListedBot[] {
-  const byId = new Map(entries.map((entry) => [entry.bot.id, entry]));
-  return shown.flatMap(({ id, locale, namesLanguage }) => {
-    const entry = byId.get(id);
-    if (entry === undefined) return [];
-    const { bot, count, growth } = entry;
-    return [{ bot: parseListElement(bot), locale, namesLanguage, count, growth }];
-  });
-}
 
 /** The languages of a reader, as those of the catalogue. */
 interface ReaderLanguages {
@@ -148,11 +107,24 @@ function findReaderLanguages(
   };
 }
 
+/** A bot as a reader sees it. */
+interface ShownEntry extends FrontEntry, Pick<ListedBot, 'locale' | 'namesLanguage'> {}
+
 /** Shows each bot in the reader's language, unless a search matches it in another one. */
-function showIn({ wanted, known }: ReaderLanguages, entries: readonly FrontEntry[]): ShownBot[] {
-  return entries.map(({ bot, matched }) => {
+function showIn({ wanted, known }: ReaderLanguages, entries: readonly FrontEntry[]): ShownEntry[] {
+  return entries.map((entry) => {
+    const { bot, matched } = entry;
     const chosen = chooseLocale(bot.facts.locales, wanted) as Locale;
     const locale = matched.includes(chosen) ? chosen : (matched[0] ?? chosen);
-    return { id: bot.id, locale, namesLanguage: !isIn(known, [locale]) };
+    return { ...entry, locale, namesLanguage: !isIn(known, [locale]) };
   });
+}
+
+/** Returns what a page depends on, instead of the many ways to request languages. */
+function toKey({ bot, locale, namesLanguage }: ShownEntry): object {
+  return { id: bot.id, locale, namesLanguage };
+}
+
+function toListed({ bot, ...shown }: ShownEntry): ListedBot {
+  return { ...shown, bot: parseListElement(bot) };
 }

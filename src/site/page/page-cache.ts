@@ -1,26 +1,18 @@
 import type { Context } from 'koa';
 import type { VNode } from 'preact';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
-import { CurrentCache } from '../../lib/current-cache.ts';
 import type { WholeDocument } from '../../http/representation.ts';
+import { CurrentCache, type Input } from '../../lib/current-cache.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
 import type { PageOptions, PageProps } from './layout.tsx';
 import { renderPage, sendOnce, sendPage } from './html-response.ts';
 
-/** A page as a function of its inputs. All that it depends on is in `request` or in what `read` returns. */
-export interface PageRecipe<Request extends object, Inputs extends object> {
+/** How a page is made. */
+export interface PageRecipe {
   /** What the request selects: as JSON, with the language of the interface, it is the key of the stored page. */
-  readonly request: Request;
-  /** Reads what can change, as it is now. Compared value by value with what a stored page was rendered from. */
-  readonly read: () => Inputs;
-  /** A function at the top of its module, so that it sees nothing but its arguments. */
-  readonly render: (inputs: Request & Inputs & PageInputs) => Promise<VNode>;
-}
-
-/** What every page depends on. */
-export interface PageInputs extends PageProps {
-  /** Those of the site: it stays the same object when they change. */
-  readonly settings: CatalogueSettings;
+  readonly key: object;
+  /** What the page is made from, besides the settings, the day and what never changes. */
+  readonly inputs: readonly Input[];
+  readonly render: (props: PageProps) => Promise<VNode>;
 }
 
 /**
@@ -29,34 +21,28 @@ export interface PageInputs extends PageProps {
  */
 export class PageCache {
   readonly #options: PageOptions;
+  readonly #inputs: readonly Input[];
   readonly #pages = new CurrentCache<WholeDocument>(64 * 1024 * 1024, ({ body }) => body.length);
 
   constructor(options: PageOptions) {
     this.#options = options;
+    this.#inputs = [() => options.site, () => options.site.settings, startOfDay];
   }
 
-  async respond<Request extends object, Inputs extends object>(
-    ctx: Context,
-    { request, read, render }: PageRecipe<Request, Inputs>,
-  ): Promise<void> {
-    const language = this.#options.site.languages.of(ctx);
-    const viewer = ctx.get('Cookie') === '' ? null : await this.#options.viewerOf(ctx);
-    const inputs = (): Inputs & PageInputs => {
-      const { site } = this.#options;
-      return { ...read(), site, viewer, settings: site.settings };
-    };
-    const page = async (now: Inputs & PageInputs): Promise<VNode> => {
-      const tree = await render({ ...request, ...now });
+  async respond(ctx: Context, { key, inputs, render }: PageRecipe): Promise<void> {
+    const { site, viewerOf } = this.#options;
+    const language = site.languages.of(ctx);
+    const viewer = ctx.get('Cookie') === '' ? null : await viewerOf(ctx);
+    const renderTree = async (): Promise<VNode> => {
+      const tree = await render({ site, viewer });
       await new TimeSlice().next();
       return tree;
     };
-    if (viewer !== null || this.#options.site.live) sendOnce(ctx, await page(inputs()), language);
-    else {
-      const make = async (now: Inputs & PageInputs): Promise<WholeDocument> =>
-        renderPage(await page(now), language);
-      const key = JSON.stringify([request, language.locale, language.requested, language.datesTag]);
-      await sendPage(ctx, await this.#pages.get(key, inputs, make));
-    }
+    if (viewer !== null || site.live) return sendOnce(ctx, await renderTree(), language);
+    const make = async (): Promise<WholeDocument> => renderPage(await renderTree(), language);
+    const { locale, requested, datesTag } = language;
+    const fullKey = JSON.stringify([key, locale, requested, datesTag]);
+    await sendPage(ctx, await this.#pages.get(fullKey, [...this.#inputs, ...inputs], make));
   }
 }
 
