@@ -1,47 +1,47 @@
 import type { VNode } from 'preact';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { BotRecord } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { assets } from '../page/assets.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Layout, type PageProps } from '../page/layout.tsx';
-import { fieldGroups, listFields, type FieldTexts } from './add-fields.ts';
 import { Field } from './field.tsx';
-import type { Form } from './forms.ts';
+import type { FieldTexts } from './fields.ts';
 import { NextStep, Outcome, type OutcomeProps } from './outcome.tsx';
 
-export interface AddPageProps extends PageProps, OutcomeProps, Form {
+export interface AddPageProps extends PageProps, OutcomeProps {
   readonly texts: FieldTexts;
   /** Whether the form was sent, so that its errors are shown. */
-  readonly sent: boolean;
+  readonly isSent: boolean;
 }
 
 /** A form that makes a file of the catalogue: for a new bot, a change or a translation. */
 export function AddPage(props: AddPageProps): VNode {
-  const { kind, site, viewer, texts, languages, entry, sent, action, base, listed } = props;
+  const { site, viewer, form, texts, file, isSent } = props;
+  const { kind, groups, languages, action, base, listed } = form;
   const { t, text, href } = useLanguage();
-  const faults = sent ? entry.faults : {};
+  const faults = isSent ? file.faults : {};
   const failed = Object.keys(faults).length > 0;
-  const name = listed === undefined ? '' : withoutBidiControls(findMainName(listed));
-  const title = text(titles[kind], { name });
+  const { name = '' } = listed?.contents[findDefaultLocale(listed)] ?? {};
+  const title = kind === 'add' ? 'layout.add' : (`${kind}.title` as const);
+  const named = { name: withoutBidiControls(name) };
   return (
     <Layout
       current={kind === 'add' ? '/add' : undefined}
       site={site}
       viewer={viewer}
-      title={failed ? text('add.errorTitle', { title }) : title}
+      title={failed ? text('add.errorTitle', { title: text(title, named) }) : text(title, named)}
       script={assets.addScript.path}
     >
       <div class="narrow stack">
-        <h1>{t(titles[kind], { name })}</h1>
-        <p class="muted">{t(introductions[kind])}</p>
+        <h1>{t(title, named)}</h1>
+        <p class="muted">{t(`${kind}.introduction`)}</p>
         {failed && <Summary {...props} />}
       </div>
       <form class="add" method="post" action={href(action)} noValidate>
         <input type="hidden" name="base" value={base} />
         <div class="columns">
           <div class="fields">
-            {fieldGroups[kind].map((group) => (
+            {groups.map((group) => (
               <div key={group[0]?.name} class={group.length === 2 ? 'pair' : 'switches'}>
                 {group.map((field) => (
                   <Field
@@ -59,7 +59,7 @@ export function AddPage(props: AddPageProps): VNode {
             class="outcome panel"
             aria-labelledby="outcome-title"
             tabIndex={-1}
-            autofocus={sent && !failed}
+            autofocus={isSent && !failed}
           >
             <Outcome {...props} />
           </section>
@@ -78,38 +78,19 @@ export function AddPage(props: AddPageProps): VNode {
   );
 }
 
-const titles = {
-  add: 'layout.add',
-  edit: 'edit.title',
-  'edit-translation': 'edit.title',
-  translate: 'translate.title',
-} as const;
-
-const introductions = {
-  add: 'add.introduction',
-  edit: 'edit.introduction',
-  'edit-translation': 'edit.introduction',
-  translate: 'translate.introduction',
-} as const;
-
-function findMainName(bot: BotRecord): string {
-  return bot.contents[findDefaultLocale(bot)]?.name ?? '';
-}
-
 /** What is left to do, in one line. */
-function Progress({ before, entry }: AddPageProps): VNode {
-  const { missing, faults, text } = entry;
+function Progress({ form, file }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const count = Object.keys(faults).length;
-  if (missing > 0) return <>{t('add.toGo', { count: missing })}</>;
-  if (count === 0 && text === before) return <>{t('edit.unchanged')}</>;
+  const count = Object.keys(file.faults).length;
+  if (file.missing > 0) return <>{t('add.toGo', { count: file.missing })}</>;
+  if (count === 0 && file.text === form.source) return <>{t('edit.unchanged')}</>;
   return <>{count > 0 ? t('add.faults', { count }) : t('add.ready')}</>;
 }
 
 /** Every error with a link to its field. It has the focus when the page opens. */
-function Summary({ kind, entry: { faults } }: AddPageProps): VNode {
+function Summary({ form, file: { faults } }: AddPageProps): VNode {
   const { t } = useLanguage();
-  const wrong = listFields(kind).flatMap(({ name }) => {
+  const wrong = form.groups.flat().flatMap(({ name }) => {
     const fault = faults[name];
     return fault === undefined ? [] : [{ name, ...fault }];
   });

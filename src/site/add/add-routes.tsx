@@ -4,7 +4,9 @@ import type { Locale } from '../../bot/locale.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { findImages } from '../../catalogue/store/page-pictures.ts';
 import { findKnownBot } from '../../http/api/read-routes.ts';
-import { parseQuery } from '../../http/query.ts';
+import { ProblemError } from '../../http/problem.ts';
+import { parseFields, parseQuery } from '../../http/query.ts';
+import { type BodyRules, readText } from '../../http/request-body.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { listWantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
@@ -12,12 +14,18 @@ import { findCopies, type FindCopy } from '../markdown/markdown-pictures.ts';
 import { sendOnce } from '../page/html-response.ts';
 import type { PageOptions } from '../page/layout.tsx';
 import { AddPage } from './add-page.tsx';
-import { limitEntry } from './form-limits.ts';
-import type { FormEntry } from './form-entry.ts';
-import { editForm, type Form, createBotForm, type PageReader, createTranslationForm } from './forms.ts';
-import { type OfferedLanguages, offerLanguages } from './offered-languages.ts';
+import { type FieldGroups, type FieldTexts, withSchemes } from './fields.ts';
+import { makeFile } from './form-file.ts';
+import {
+  createBotForm,
+  createEditForm,
+  createTranslationForm,
+  type Form,
+  type OfferedLanguages,
+  offerLanguages,
+  type PageReader,
+} from './forms.ts';
 import { createPreview } from './preview.tsx';
-import { readForm, type SentForm } from './sent-form.ts';
 
 export interface AddOptions extends PageOptions {
   readonly bots: BotIndex;
@@ -35,37 +43,68 @@ export interface AddOptions extends PageOptions {
 export function addAddRoutes(router: Router, options: AddOptions): void {
   const { bots, viewerOf, readPage } = options;
   const botOf = (ctx: Context): IndexedBot => findKnownBot(bots, String(ctx['params'].id));
-  const offer = (ctx: Context, existing?: readonly Locale[]): OfferedLanguages => {
+  const offer = (ctx: Context, existing: readonly Locale[]): OfferedLanguages => {
     const { languages, settings } = options.site;
     const wanted = listWantedRanges(parseQuery(ctx).get('locale') ?? undefined, ctx.get('Accept-Language'));
     return offerLanguages(settings, languages.of(ctx), wanted, existing);
   };
   const forms: Readonly<Record<string, (ctx: Context) => Form | Promise<Form>>> = {
-    '/add': async (ctx) => createBotForm(bots, await viewerOf(ctx), offer(ctx)),
-    '/bots/:id/edit': (ctx) => editForm(botOf(ctx), parseQuery(ctx).get('language'), readPage),
+    '/add': async (ctx) => createBotForm(bots, await viewerOf(ctx), offer(ctx, [])),
+    '/bots/:id/edit': (ctx) => createEditForm(botOf(ctx), parseQuery(ctx).get('language'), readPage),
     '/bots/:id/translate': (ctx) => {
       const bot = botOf(ctx);
       return createTranslationForm(bot, parseQuery(ctx).get('from'), readPage, offer(ctx, bot.facts.locales));
     },
   };
   for (const [path, formOf] of Object.entries(forms)) {
-    router.get(path, async (ctx) => {
+    router.get(path, async (ctx) => await show(ctx, options, await formOf(ctx), null));
+    router.post([path, `${path}/file`], async (ctx) => {
       const form = await formOf(ctx);
-      await show(ctx, options, form, null);
-    });
-    router.post(path, async (ctx) => {
-      const form = await formOf(ctx);
-      await show(ctx, options, form, await readForm(ctx, form.kind));
-    });
-    router.post(`${path}/file`, async (ctx) => {
-      const form = await formOf(ctx);
-      const sent = await readForm(ctx, form.kind);
-      const entry = limitEntry(options.site.settings, form, sent.texts);
-      if (Object.keys(entry.faults).length > 0) await show(ctx, options, form, sent);
-      else sendFile(ctx, entry);
+      const sent = await readForm(ctx, form.groups);
+      const file = makeFile(form, sent.texts, options.site.settings);
+      if (!ctx.path.endsWith('/file') || Object.keys(file.faults).length > 0)
+        await show(ctx, options, form, sent);
+      else sendFile(ctx, file.path, file.text);
     });
   }
 }
+
+/** A form as it was sent. */
+interface SentForm {
+  readonly texts: FieldTexts;
+  /** The digest of the file that the form was filled in with; empty for a new file. */
+  readonly base: string;
+}
+
+/**
+ * Reads a form from a request. One that a page of another site has its visitors send is refused: it changes nothing, but
+ * previews take time.
+ * @throws {ProblemError} cross-site, unsupported-type, too-large, bad-request
+ */
+async function readForm(ctx: Context, groups: FieldGroups): Promise<SentForm> {
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site')
+    throw new ProblemError('cross-site', 'a page of another site has sent this form: open the form here');
+  const params = parseFields(await readText(ctx, formRules));
+  const texts: Partial<Record<keyof FieldTexts, string>> = {};
+  for (const { name } of groups.flat()) {
+    const text = params.get(name);
+    if (text === null) continue;
+    if (text.length > maxFieldLength)
+      throw new ProblemError('too-large', `${name} is longer than ${maxFieldLength} characters: shorten it`);
+    texts[name] = text;
+  }
+  return { texts: withSchemes(groups, texts), base: params.get('base') ?? '' };
+}
+
+/** A page has up to 20,000 characters, and a character takes up to nine bytes in a form. */
+const formRules: BodyRules = {
+  type: ['application/x-www-form-urlencoded', 'a form'],
+  limit: 256 * 1024,
+  whenTooLarge: 'shorten the page',
+};
+
+/** Characters. More than a page or twenty addresses have. */
+const maxFieldLength = 45_000;
 
 /** @param sent the form as it was sent; null where it is only opened */
 async function show(
@@ -77,20 +116,17 @@ async function show(
   const viewer = await viewerOf(ctx);
   const language = site.languages.of(ctx);
   const { texts, base } = sent ?? form;
-  const entry = limitEntry(site.settings, form, texts);
-  const { listed } = form;
-  const names = { name: language.text('field.name'), description: language.text('field.description') };
-  const bot = createPreview(entry, { ...form.texts, ...texts }, listed, names, site.settings.categories);
-  const { name = '' } = bot.bot.contents[bot.locale] ?? {};
-  const text = entry.faults.page === undefined ? entry.page : '';
-  const source = { text, name, images: findCopies(findImages(text), copyOf) };
+  const file = makeFile(form, texts, site.settings);
+  const preview = createPreview(form, texts, file, language);
+  const text = file.faults.page === undefined ? file.page : '';
+  const source = { text, name: preview.name, images: findCopies(findImages(text), copyOf) };
   const html = await markdown.preview(source, toAddressGroup(ctx.ip));
   const isStale = base !== form.base;
-  const props = { ...form, site, viewer, texts, entry, sent: sent !== null, isStale, bot, html };
+  const props = { site, viewer, form, texts, file, isSent: sent !== null, isStale, preview, html };
   sendOnce(ctx, <AddPage {...props} />, language);
 }
 
-function sendFile(ctx: Context, { path = '', text }: FormEntry): void {
+function sendFile(ctx: Context, path = '', text: string): void {
   ctx.set({
     'Cache-Control': 'no-store',
     'Content-Disposition': `attachment; filename="${path.replace(/.*\//, '')}"`,

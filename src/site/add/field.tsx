@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import type { AddField } from './add-fields.ts';
-import type { FieldFault } from './field-faults.ts';
+import type { FormField } from './fields.ts';
+import type { FieldFault } from './form-file.ts';
 
 export interface FieldProps {
-  readonly field: AddField;
+  readonly field: FormField;
   readonly text: string | undefined;
   readonly fault: FieldFault | undefined;
   /** The languages to choose from. */
@@ -13,17 +13,11 @@ export interface FieldProps {
 }
 
 /** A field of the form with its label, its hint and what is wrong with it. */
-export function Field({ field, text, fault, languages }: FieldProps): VNode {
+export function Field(props: FieldProps): VNode {
   const { t } = useLanguage();
+  const { field, text, fault } = props;
   const { name, hint, kind, required } = field;
   const label = t(`field.${name}`);
-  const describedBy = [hint !== undefined && `hint-${name}`, `fault-${name}`].filter(Boolean).join(' ');
-  const common = {
-    id: name,
-    name,
-    'aria-describedby': describedBy,
-    'aria-invalid': fault === undefined ? undefined : ('true' as const),
-  };
   if (kind === 'switch') {
     return (
       <label class="check field">
@@ -37,7 +31,7 @@ export function Field({ field, text, fault, languages }: FieldProps): VNode {
       <label for={name}>
         {label} {required && <span class="muted">({t('add.required')})</span>}
       </label>
-      <Control {...{ field, languages, common }} text={text ?? ''} />
+      <Control {...props} />
       {hint !== undefined && (
         <p class="hint" id={`hint-${name}`}>
           {t(hint)}
@@ -62,21 +56,32 @@ function FaultText({ fault: { key, values = {}, path } }: { readonly fault: Fiel
   return <>{t(key, Object.fromEntries(links))}</>;
 }
 
-interface ControlProps extends Pick<FieldProps, 'field' | 'languages'> {
-  readonly text: string;
-  readonly common: { readonly id: string; readonly name: string };
-}
-
-function Control({ field, text, languages, common }: ControlProps): VNode {
-  const { categories, categoryName, languageName } = useLanguage();
-  const { kind, placeholder } = field;
+function Control({ field, text = '', fault, languages }: FieldProps): VNode {
+  const { text: inLanguage, categories, categoryName, languageName } = useLanguage();
+  const { name, hint, kind, placeholder } = field;
+  const common = {
+    id: name,
+    name,
+    'aria-describedby': `${hint === undefined ? '' : `hint-${name} `}fault-${name}`,
+    'aria-invalid': fault === undefined ? undefined : ('true' as const),
+  };
+  const createSelect = (options: ReadonlyMap<string, string>, chosen: string): VNode => (
+    <select {...common}>
+      <option value="">{inLanguage('add.choose')}</option>
+      {[...options].map(([value, label]) => (
+        <option key={value} value={value} selected={value === chosen}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
   switch (kind) {
     case 'category':
-      return <Select {...{ text, common }} values={categories} nameOf={categoryName} />;
+      return createSelect(new Map(categories.map((category) => [category, categoryName(category)])), text);
     case 'language': {
       const sent = toCanonicalLocale(text.trim());
-      const values = [...new Set([...languages, ...(sent === undefined ? [] : [sent])])];
-      return <Select {...{ common, values }} text={sent ?? ''} nameOf={languageName} />;
+      const all = sent === undefined ? languages : [...languages, sent];
+      return createSelect(new Map(all.map((locale) => [locale, languageName(locale)])), sent ?? '');
     }
     case 'page':
       // The first line end in a textarea is not part of its text.
@@ -91,23 +96,4 @@ function Control({ field, text, languages, common }: ControlProps): VNode {
         <input {...common} type="text" dir="auto" value={text} placeholder={placeholder} autocomplete="off" />
       );
   }
-}
-
-interface SelectProps<Value extends string> extends Pick<ControlProps, 'text' | 'common'> {
-  readonly values: readonly Value[];
-  readonly nameOf: (value: Value) => string;
-}
-
-function Select<Value extends string>({ text, common, values, nameOf }: SelectProps<Value>): VNode {
-  const { text: inLanguage } = useLanguage();
-  return (
-    <select {...common}>
-      <option value="">{inLanguage('add.choose')}</option>
-      {values.map((value) => (
-        <option key={value} value={value} selected={value === text}>
-          {nameOf(value)}
-        </option>
-      ))}
-    </select>
-  );
 }

@@ -3,59 +3,77 @@ import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { type BotIndex, type IndexedBot, parseRecord } from '../../catalogue/store/bot-index.ts';
 import type { PagePlace } from '../../catalogue/page/layout.ts';
+import { type PageData, parsePage } from '../../catalogue/page/page.ts';
+import { type CatalogueSettings, chooseNewPageLanguage } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
+import { findLanguages } from '../language/locales.ts';
+import type { Messages } from '../language/messages.tsx';
+import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/edit-paths.ts';
 import type { Viewer } from '../page/layout.tsx';
-import type { FieldTexts, FormKind } from './add-fields.ts';
-import type { OfferedLanguages } from './offered-languages.ts';
 import {
-  type EditedFile,
-  editEntry,
-  type FormEntry,
-  chooseForm,
-  createBotEntry,
-  createTranslationEntry,
-  readFieldTexts,
-} from './form-entry.ts';
+  type FieldGroups,
+  type FieldTexts,
+  findPlace,
+  formatValue,
+  languageFields,
+  mainFields,
+  placeFields,
+  translationFields,
+} from './fields.ts';
+import type { FieldFaults, SentPlace } from './form-file.ts';
 
-/** A form, and how the file is made from what it is filled in with. */
+/** A form that makes a file of the catalogue. */
 export interface Form {
-  readonly kind: FormKind;
+  readonly kind: 'add' | 'edit' | 'translate';
   /** The path that it is sent to, and the one that responds with the file. */
   readonly action: string;
   readonly download: string;
+  readonly groups: FieldGroups;
+  /** What the front matter of the file has to be. */
+  readonly schema: 'main-page' | 'translation';
   /** The bot as it is listed; undefined for a new one. */
   readonly listed: BotRecord | undefined;
   /** The texts that it is filled in with at first. */
   readonly texts: FieldTexts;
   /** The languages that a new page may be in; none where the form does not ask for it. */
   readonly languages: readonly Locale[];
-  /** The digest of the file that it is filled in with; empty for a new file. */
+  readonly isNew: boolean;
+  /** The text of the file that it changes; of a new one what is there without the fields. */
+  readonly source: string;
+  /** The digest of the file that it changes; empty for a new one. */
   readonly base: string;
-  /** The text of the file before; null for a new one. */
-  readonly before: string | null;
-  readonly entryOf: (texts: FieldTexts) => FormEntry;
+  /** Finds what is wrong with a new file beside what its front matter has. */
+  readonly findFaults: (place: SentPlace, texts: FieldTexts) => FieldFaults;
 }
 
 /** Returns the text of a page file as it is on disk; undefined where it cannot be read. */
 export type PageReader = (place: PagePlace) => string | undefined;
 
-/** Returns the form for a new bot. */
+/** Returns the form for a new bot, which is listed from now on. */
 export function createBotForm(
-  bots: BotIndex,
+  bots: Pick<BotIndex, 'get'>,
   viewer: Viewer | null,
   { languages, proposed }: OfferedLanguages,
 ): Form {
   return {
+    ...newFile,
     kind: 'add',
     action: '/add',
     download: '/add/file',
+    groups: [...placeFields, ...mainFields],
+    schema: 'main-page',
     listed: undefined,
-    base: '',
+    source: `---\n{"created": ${Date.now()}}\n---\n`,
     texts: { locale: proposed, ...(viewer && { authors: viewer.id }) },
     languages,
-    before: null,
-    entryOf: (texts) => createBotEntry(texts, Date.now(), (id) => bots.get(id)?.facts.name),
+    findFaults({ id }) {
+      if (id === undefined) return { id: { key: 'fault.id' } };
+      const listed = bots.get(id);
+      if (listed === undefined) return {};
+      const values = { bot: withoutBidiControls(listed.facts.name) };
+      return { id: { key: 'fault.listed', values, path: `/bots/${id}` } };
+    },
   };
 }
 
@@ -63,19 +81,22 @@ export function createBotForm(
  * Returns the form that edits a bot's page in a language; null for its main page.
  * @throws {ProblemError} not-found
  */
-export function editForm(bot: IndexedBot, language: string | null, read: PageReader): Form {
-  const { file, texts } = readFile(bot, language, read);
-  const action = editPath(bot.id, file.isMain ? undefined : file.locale);
+export function createEditForm(bot: IndexedBot, language: string | null, read: PageReader): Form {
+  const { locale, isMain, source, texts } = readFile(bot, language, read);
+  const action = editPath(bot.id, isMain ? undefined : locale);
   return {
-    kind: chooseForm(file),
+    kind: 'edit',
     action,
     download: action.replace('/edit', '/edit/file'),
+    groups: isMain ? mainFields : translationFields,
+    schema: isMain ? 'main-page' : 'translation',
     listed: parseRecord(bot),
-    base: hash('sha1', file.text, 'base64url'),
-    texts: { ...texts, locale: file.locale },
+    texts: { ...texts, locale },
     languages: [],
-    before: file.text,
-    entryOf: (changed) => editEntry(file, texts, changed),
+    isNew: false,
+    source,
+    base: hash('sha1', source, 'base64url'),
+    findFaults: () => ({}),
   };
 }
 
@@ -90,36 +111,93 @@ export function createTranslationForm(
   read: PageReader,
   { languages, proposed }: OfferedLanguages,
 ): Form {
-  const { file, texts: source } = readFile(bot, from, read);
-  const { name = '', description = '', page = '' } = source;
-  const { locales } = bot.facts;
-  const action = translatePath(bot.id, file.isMain ? undefined : file.locale);
+  const { locale, isMain, texts } = readFile(bot, from, read);
+  const { name = '', description = '', page = '' } = texts;
+  const action = translatePath(bot.id, isMain ? undefined : locale);
   return {
+    ...newFile,
     kind: 'translate',
     action,
     download: action.replace('/translate', '/translate/file'),
+    groups: [...languageFields, ...translationFields],
+    schema: 'translation',
     listed: parseRecord(bot),
-    base: '',
+    source: '---\n{}\n---\n',
     texts: { name, description, page, locale: proposed },
     languages,
-    before: null,
-    entryOf: (texts) => createTranslationEntry(texts, { id: bot.id, locales, source }),
+    findFaults: (place, { description: translated = '' }) => ({
+      ...(place.locale &&
+        bot.facts.locales.includes(place.locale) && { locale: { key: 'fault.hasLanguage' } }),
+      ...(translated.trim() !== '' &&
+        translated.trim() === texts.description && { description: { key: 'fault.untranslated' } }),
+    }),
   };
 }
 
-function readFile(
-  { id, files }: IndexedBot,
-  language: string | null,
-  read: PageReader,
-): { readonly file: EditedFile; readonly texts: FieldTexts } {
+const newFile = { isNew: true, base: '' } as const;
+
+interface PageFile extends PagePlace {
+  readonly isMain: boolean;
+  readonly source: string;
+  readonly texts: FieldTexts;
+}
+
+function readFile({ id, files }: IndexedBot, language: string | null, read: PageReader): PageFile {
   const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)
     throw new ProblemError('not-found', `this bot has no page in ${JSON.stringify(language?.slice(0, 60))}`);
   const { locale, main: isMain } = indexed;
-  const text = read({ id, locale });
-  const file = { id, locale, isMain, text: text ?? '' };
-  const texts = readFieldTexts(file);
-  if (texts !== undefined) return { file, texts };
+  const source = read({ id, locale }) ?? '';
+  const texts = readFieldTexts(source, isMain ? mainFields : translationFields);
+  if (texts !== undefined) return { id, locale, isMain, source, texts };
   throw new ProblemError('not-found', 'the file of this bot cannot be read: edit it in the repository');
 }
+
+/** Returns the texts of the fields in a page file; undefined where it cannot be parsed. */
+function readFieldTexts(text: string, groups: FieldGroups): FieldTexts | undefined {
+  const { page } = parsePage('', Buffer.from(text));
+  if (page === undefined) return undefined;
+  const texts = groups.flat().map((field) => {
+    const place = findPlace(field);
+    const value = place.reduce<unknown>((inner, key) => (inner as PageData | undefined)?.[key], page.data);
+    return [field.name, place.length === 0 ? page.page : formatValue(value)] as const;
+  });
+  return Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+}
+
+/** The languages that a form offers for a new page. */
+export interface OfferedLanguages {
+  /** Those of the reader first, the others by name. */
+  readonly languages: readonly Locale[];
+  /** The one that is chosen at first; empty where the reader has none of them. */
+  readonly proposed: Locale | '';
+}
+
+/**
+ * Returns the languages that a new page may be in.
+ * @param wanted the language ranges that the reader prefers, best first
+ * @param existing the languages that the bot has; none for a new bot
+ */
+export function offerLanguages(
+  settings: Pick<CatalogueSettings, 'language' | 'languages'>,
+  { locale, languageName }: Pick<Messages, 'locale' | 'languageName'>,
+  wanted: readonly string[],
+  existing: readonly Locale[],
+): OfferedLanguages {
+  const free = (settings.languages ?? commonLanguages).filter((language) => !existing.includes(language));
+  const others = wanted.filter((range) => findLanguages([range], existing).length === 0);
+  const own = findLanguages(others, free);
+  const proposed = own[0] ?? (existing.length === 0 ? chooseNewPageLanguage(settings) : '');
+  const { compare } = new Intl.Collator(locale);
+  const byName = free.toSorted((a, b) => compare(languageName(a), languageName(b)));
+  const first = proposed === '' ? [] : [proposed];
+  return { languages: [...new Set([...first, ...own, ...byName])], proposed };
+}
+
+/** The languages that the form offers where the settings name none. A file can have any other. */
+const commonLanguages = (
+  'af am ar az be bg bn bs ca cs cy da de el en en-GB eo es es-419 et eu fa fi fil fr ga gl gu he hi hr hu hy id is ' +
+  'it ja ka kk km kn ko lo lt lv mk ml mn mr ms my nb ne nl nn pa pl pt-BR pt-PT ro ru si sk sl sq sr sv sw ta te th ' +
+  'tr uk ur uz vi zh-CN zh-TW'
+).split(' ') as Locale[];

@@ -1,48 +1,44 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Html } from '../markdown/markdown.ts';
 import type { Site } from '../page/layout.tsx';
-import type { FormEntry } from './form-entry.ts';
+import { FileDiff } from './file-diff.tsx';
 import type { Form } from './forms.ts';
-import { Diff } from './diff.tsx';
-import { type PreviewedBot, Preview } from './preview.tsx';
+import { Preview, type PreviewProps } from './preview.tsx';
 
-export interface OutcomeProps extends Pick<Form, 'before' | 'download'> {
+export interface OutcomeProps extends PreviewProps {
   readonly site: Site;
-  readonly entry: FormEntry;
+  readonly form: Form;
   /** Whether the file has changed since the form was opened. */
   readonly isStale: boolean;
-  readonly bot: PreviewedBot;
-  readonly html: Html;
 }
 
 /** What a form makes: a preview, then what changes in the file, and the file folded away. */
 export function Outcome(props: OutcomeProps): VNode {
   const { t, text } = useLanguage();
-  const { entry, before, bot, html } = props;
+  const { file, form } = props;
   return (
     <>
       <h2 id="outcome-title">{t('add.preview')}</h2>
-      <Preview bot={bot} page={entry.page} html={html} />
-      {before !== null && <h2>{t('edit.change')}</h2>}
+      <Preview {...props} />
+      {!form.isNew && <h2>{t('edit.change')}</h2>}
       {props.isStale && <p class="notice">{t('edit.stale')}</p>}
-      {before !== null && <Change before={before} after={entry.text} />}
+      {!form.isNew && <FileDiff before={form.source} after={file.text} />}
       <details>
         <summary>
-          {t(before === null ? 'add.file' : 'edit.whole')}{' '}
-          {entry.path !== undefined && (
+          {t(form.isNew ? 'add.file' : 'edit.whole')}{' '}
+          {file.path !== undefined && (
             <code id="path" class="muted">
-              {entry.path}
+              {file.path}
             </code>
           )}
         </summary>
         <pre class="whole" id="file" tabIndex={0} aria-label={text('add.file')}>
-          {entry.text}
+          {file.text}
         </pre>
         {isReadyToSend(props) && (
           <ul class="actions">
             <Copy />
-            <Download {...props} />
+            <Download {...form} />
           </ul>
         )}
       </details>
@@ -50,32 +46,26 @@ export function Outcome(props: OutcomeProps): VNode {
   );
 }
 
-function Change({ before, after }: { readonly before: string; readonly after: string }): VNode {
-  const { t } = useLanguage();
-  return before === after ? <p>{t('edit.unchanged')}</p> : <Diff before={before} after={after} />;
-}
-
 /** Whether the file is right and has changed. */
-function isReadyToSend({ entry, before }: OutcomeProps): boolean {
-  return Object.keys(entry.faults).length === 0 && entry.text !== before;
+function isReadyToSend({ file, form }: OutcomeProps): boolean {
+  return Object.keys(file.faults).length === 0 && file.text !== form.source;
 }
 
 /** What to do with a file that is right and has changed. */
 export function NextStep(props: OutcomeProps): VNode | null {
   const { t } = useLanguage();
   if (!isReadyToSend(props)) return null;
-  const { site, entry, before } = props;
+  const { site, file, form } = props;
   const { repository } = site;
-  const { path = '' } = entry;
-  const editor =
-    before === null
-      ? repository?.create(path, entry.text)
-      : repository && { href: repository.edit(path), filled: false };
+  const { path = '' } = file;
+  const editor = form.isNew
+    ? repository?.create(path, file.text)
+    : repository && { href: repository.edit(path), filled: false };
   const isFilled = editor?.filled === true;
   return (
     <>
       {!isFilled && (
-        <p class="muted">{t(editor ? (before === null ? 'add.paste' : 'edit.paste') : 'add.elsewhere')}</p>
+        <p class="muted">{t(editor ? (form.isNew ? 'add.paste' : 'edit.paste') : 'add.elsewhere')}</p>
       )}
       <ul class="actions">
         {editor ? (
@@ -85,7 +75,7 @@ export function NextStep(props: OutcomeProps): VNode | null {
             </a>
           </li>
         ) : (
-          <Download {...props} />
+          <Download {...form} />
         )}
         {!isFilled && <Copy />}
       </ul>
@@ -104,7 +94,7 @@ function Copy(): VNode {
   );
 }
 
-function Download({ download }: Pick<OutcomeProps, 'download'>): VNode {
+function Download({ download }: Form): VNode {
   const { t, href } = useLanguage();
   return (
     <li>

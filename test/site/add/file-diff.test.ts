@@ -1,19 +1,12 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { diffLines } from '../../../src/site/add/file-diff.ts';
+import { diffLines } from '../../../src/site/add/file-diff.tsx';
 
 describe('the changes of a file', () => {
   it('are the lines that go and come, with three lines around them', () =>
     deepStrictEqual(diffLines('1\n2\n3\n4\n5\n6\n', '1\n2\n3\n4\nfive\n6\n'), [
       {
-        start: 2,
-        lines: [
-          { kind: 'same', text: '2' },
-          { kind: 'same', text: '3' },
-          { kind: 'same', text: '4' },
-          { kind: 'removed', text: '5' },
-          { kind: 'added', text: 'five' },
-          { kind: 'same', text: '6' },
-        ],
+        oldStart: 2,
+        lines: [' 2', ' 3', ' 4', '-5', '+five', ' 6'],
       },
     ]));
 

@@ -1,6 +1,5 @@
 import { strictEqual } from 'node:assert/strict';
-import { listFields } from '../../../src/site/add/add-fields.ts';
-import { withSchemes } from '../../../src/site/add/field-values.ts';
+import { mainFields, withSchemes } from '../../../src/site/add/fields.ts';
 
 describe('a link in the form', () => {
   for (const [text, link] of [
@@ -15,12 +14,12 @@ describe('a link in the form', () => {
     ['homer', 'homer'],
   ] as const) {
     it(`${JSON.stringify(text)} becomes ${JSON.stringify(link)}`, () =>
-      strictEqual(withSchemes(listFields('add'), { invite: text }).invite, link));
+      strictEqual(withSchemes(mainFields, { invite: text }).invite, link));
   }
 
   it('is one of several, one per line', () =>
     strictEqual(
-      withSchemes(listFields('add'), { preview: 'a.org/1.png\r\nhttps://a.org/2.png' }).preview,
+      withSchemes(mainFields, { preview: 'a.org/1.png\r\nhttps://a.org/2.png' }).preview,
       'https://a.org/1.png\nhttps://a.org/2.png',
     ));
 });

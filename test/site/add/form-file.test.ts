@@ -3,16 +3,12 @@ import type { Locale } from '../../../src/bot/locale.ts';
 import { toCanonicalForm } from '../../../src/catalogue/page/canonical-form.ts';
 import { parsePage } from '../../../src/catalogue/page/page.ts';
 import { validate } from '../../../src/catalogue/page/schema.ts';
-import type { FieldTexts } from '../../../src/site/add/add-fields.ts';
-import {
-  type EditedFile,
-  editEntry,
-  type FormEntry,
-  createBotEntry,
-  createTranslationEntry,
-  readFieldTexts,
-} from '../../../src/site/add/form-entry.ts';
-import { botId, mainPage, translation } from '../../support/sample.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { type FieldTexts } from '../../../src/site/add/fields.ts';
+import { type FormFile, makeFile } from '../../../src/site/add/form-file.ts';
+import { createBotForm, createEditForm, createTranslationForm } from '../../../src/site/add/forms.ts';
+import { sampleBot } from '../../support/sample-bot.ts';
+import { mainPage, translation } from '../../support/sample.ts';
 
 const whole: FieldTexts = {
   id: ' 123456789012345678 ',
@@ -28,8 +24,14 @@ const whole: FieldTexts = {
   page: '\r\n# Bookworm\r\n\r\nText.\r\n',
 };
 
-const entryOf = (texts: FieldTexts): FormEntry =>
-  createBotEntry(texts, 1_700_000_000_000, (id) => (id === '7' ? 'Seven' : undefined));
+const settings = toSettings();
+const offered = { languages: [], proposed: '' } as const;
+const seven = sampleBot('7', { en: ['Seven', 'Answers.'], fr: ['Sept', 'Répond.'] });
+const place = { locale: 'en' as Locale, size: 0, sha: '', tail: 0 };
+const bots = { get: (id: string) => (id === '7' ? seven : undefined) };
+
+const entryOf = (texts: FieldTexts): FormFile =>
+  makeFile(createBotForm(bots, null, offered), texts, settings);
 
 describe('the form for a new bot', () => {
   it('makes a file that keeps every rule, at its path, as the formatter writes it', () => {
@@ -126,15 +128,10 @@ describe('the form that edits a bot', () => {
     codehost: { owner: 'o', repo: 'r' },
     website: 'https://example.org/',
   };
-  const file = (text: string, isMain = true): EditedFile => ({
-    id: botId('7'),
-    locale: 'en' as Locale,
-    text,
-    isMain,
-  });
-  const edited = (text: string, changes: FieldTexts, isMain = true): FormEntry => {
-    const before = readFieldTexts(file(text, isMain)) ?? {};
-    return editEntry(file(text, isMain), before, { ...before, ...changes });
+  const edited = (text: string, changes: FieldTexts, isMain = true): FormFile => {
+    const files = [{ ...place, main: isMain }];
+    const form = createEditForm({ ...seven, files }, isMain ? null : 'en', () => text);
+    return makeFile(form, { ...form.texts, ...changes }, settings);
   };
 
   it('keeps every byte of a file without a change, also of one that is not formatted', () => {
@@ -190,12 +187,15 @@ describe('the form that edits a bot', () => {
 
 describe('the form that adds a language', () => {
   const main = { name: 'Homer', description: 'Answers.', page: '# Homer' };
-  const bot = { id: botId('7'), locales: ['en', 'fr'] as Locale[], source: main };
+  const text = toCanonicalForm(translation(main.name, main.description, main.page));
+  const bot = { ...seven, files: [{ ...place, main: true }] };
+  const form = createTranslationForm(bot, null, () => text, offered);
 
   it('makes a translation as the formatter writes it', () => {
-    const { path, text, faults } = createTranslationEntry(
+    const { path, text, faults } = makeFile(
+      form,
       { ...main, locale: 'de', description: 'Antwortet.' },
-      bot,
+      settings,
     );
     deepStrictEqual(faults, {});
     strictEqual(path, 'bots/007/7.de.md');
@@ -204,7 +204,7 @@ describe('the form that adds a language', () => {
   });
 
   it('refuses a language that the bot has, and a description that is not translated', () =>
-    deepStrictEqual(createTranslationEntry({ ...main, locale: 'fr' }, bot).faults, {
+    deepStrictEqual(makeFile(form, { ...main, locale: 'fr' }, settings).faults, {
       locale: { key: 'fault.hasLanguage' },
       description: { key: 'fault.untranslated' },
     }));

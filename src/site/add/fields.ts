@@ -1,0 +1,149 @@
+import { trimMarkdown } from '../../catalogue/page/page.ts';
+import type { MessageKey } from '../language/message-file.ts';
+
+/** A field of a form. Its label is the message `field.<name>`. */
+export interface FormField {
+  readonly name: FieldName;
+  readonly kind:
+    | 'id'
+    | 'language'
+    | 'text'
+    | 'link'
+    | 'ids'
+    | 'links'
+    | 'lines'
+    | 'page'
+    | 'switch'
+    | 'category';
+  /** The message for a value that breaks a rule. */
+  readonly fault: Extract<MessageKey, `fault.${string}`>;
+  readonly hint?: Extract<MessageKey, `hint.${string}`>;
+  readonly required?: boolean;
+  readonly placeholder?: string;
+  /** The key of the front matter that holds the field; without one the field is a key of its own. */
+  readonly parent?: string;
+}
+
+export type FieldName = MessageKey extends infer Key
+  ? Key extends `field.${infer Name}`
+    ? Name
+    : never
+  : never;
+
+/** The text of each field as it was sent. A checkbox that is off is missing. */
+export type FieldTexts = Readonly<Partial<Record<FieldName, string>>>;
+
+const link = { kind: 'link', fault: 'fault.link', placeholder: 'https://' } as const;
+const repository = { kind: 'text', fault: 'fault.repository', parent: 'codehost' } as const;
+const toggle = { kind: 'switch', fault: 'fault.file' } as const;
+
+const fields: Readonly<Record<FieldName, Omit<FormField, 'name'>>> = {
+  id: { kind: 'id', required: true, fault: 'fault.id', placeholder: '123456789012345678' },
+  locale: { kind: 'language', required: true, fault: 'fault.locale' },
+  name: { kind: 'text', required: true, fault: 'fault.name' },
+  description: { kind: 'text', required: true, fault: 'fault.description', hint: 'hint.description' },
+  category: { kind: 'category', required: true, fault: 'fault.category' },
+  authors: { kind: 'ids', required: true, fault: 'fault.authors', hint: 'hint.authors' },
+  invite: { ...link, required: true, hint: 'hint.invite' },
+  website: link,
+  support: link,
+  owner: repository,
+  repo: repository,
+  avatar: { ...link, parent: 'images', hint: 'hint.avatar' },
+  cover: { ...link, parent: 'images', hint: 'hint.cover' },
+  preview: { kind: 'links', fault: 'fault.preview', parent: 'images', hint: 'hint.preview' },
+  prefix: { kind: 'lines', fault: 'fault.prefix', parent: 'trigger', hint: 'hint.prefix' },
+  customisable: { ...toggle, parent: 'trigger' },
+  mentionable: { ...toggle, parent: 'trigger' },
+  nsfw: toggle,
+  page: { kind: 'page', fault: 'fault.tooLong', hint: 'hint.page' },
+};
+
+/** The fields of a form in their order, in groups. */
+export type FieldGroups = readonly (readonly FormField[])[];
+
+export const placeFields = listGroups('id locale');
+export const languageFields = listGroups('locale');
+export const translationFields = listGroups('name', 'description', 'page');
+export const mainFields = listGroups(
+  'name',
+  'description',
+  'category authors',
+  'invite',
+  'website support',
+  'owner repo',
+  'avatar cover',
+  'preview',
+  'prefix',
+  'customisable mentionable nsfw',
+  'page',
+);
+
+function listGroups(...groups: readonly string[]): FieldGroups {
+  return groups.map((names) => (names.split(' ') as FieldName[]).map((name) => ({ name, ...fields[name] })));
+}
+
+/** Returns the keys that lead to the value of a field in the front matter; none for the id, the language and the page. */
+export function findPlace({ name, kind, parent }: FormField): readonly string[] {
+  if (kind === 'id' || kind === 'language' || kind === 'page') return [];
+  return parent === undefined ? [name] : [parent, name];
+}
+
+/** A value of the front matter that a field can have. */
+export type FieldValue = string | null | boolean | readonly string[];
+
+/** Returns the value of a field by its text. An optional field that is empty is null. */
+export function parseValue({ name, kind, required = false }: FormField, texts: FieldTexts): FieldValue {
+  const text = texts[name] ?? '';
+  switch (kind) {
+    case 'switch':
+      return texts[name] !== undefined;
+    case 'ids':
+      return splitWords(text);
+    case 'links':
+      return splitWords(text).map(toLink);
+    case 'lines':
+      return splitLines(text);
+    case 'page':
+      return trimMarkdown(text);
+    case 'link':
+      return toLink(text.trim()) || (required ? '' : null);
+    default:
+      return text.trim() || (required ? '' : null);
+  }
+}
+
+/** Returns the text of a field for a value of the front matter; undefined where it has none. */
+export function formatValue(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').join('\n');
+  if (value === true) return 'true';
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns the texts with `https://` where only that is missing from a link. */
+export function withSchemes(groups: FieldGroups, texts: FieldTexts): FieldTexts {
+  const links = groups.flat().flatMap((field) => {
+    const value = field.kind === 'link' || field.kind === 'links' ? parseValue(field, texts) : null;
+    return value === null ? [] : [[field.name, formatValue(value)] as const];
+  });
+  return { ...texts, ...Object.fromEntries(links) };
+}
+
+/** Adds `https://` to what begins with the name of a host, such as example.org/invite. */
+function toLink(text: string): string {
+  return /^[^\s/:@.]+(?:\.[^\s/:@.]+)+(?::\d+)?(?:[/?#]|$)/.test(text) ? `https://${text}` : text;
+}
+
+/** Splits a text into lines. A space at the end of a line is kept: a prefix may end in one. */
+function splitLines(text: string): string[] {
+  const lines = text.split(/\r\n|\n|\r/).map((line) => line.trimStart());
+  return lines.filter((line) => line !== '').slice(0, maxEntries);
+}
+
+function splitWords(text: string): string[] {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  return words.slice(0, maxEntries);
+}
+
+/** More than any list may have, so the schema still reports that the list is too long. */
+const maxEntries = 100;
