@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CheckFlags } from './check.ts';
-import type { GitHost, InitOptions } from './init.ts';
+import { gitHosts } from '../git/hosts.ts';
+import type { InitOptions } from './init.ts';
 
 /** Adds every command to the program. What a command needs is loaded when it runs: loading all takes a quarter of a second. */
 export function addCommands(program: Command): void {
@@ -65,7 +66,7 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .option('--branch <name>', 'the name of the branch', 'main')
     .addOption(
       new Option('--host <host>', 'the Git host, for its check of pull requests; forgejo is Gitea too')
-        .choices(['github', 'gitlab', 'forgejo'] satisfies GitHost[])
+        .choices(Object.keys(gitHosts))
         .default('github'),
     )
     .option(

@@ -5,18 +5,16 @@ import type { SettingsFile } from '../bot/schema-types.ts';
 import { botsFolder, gitkeep } from '../catalogue/page/layout.ts';
 import { validate } from '../catalogue/page/schema.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
+import { type GitHostId, gitHosts } from '../git/hosts.ts';
 import { runCommandLineGit } from '../git/process/command-line-git.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { UserError, codeOf } from '../lib/errors.ts';
 import { readCommitId, readVersion } from '../app/version.ts';
 
-/** The Git hosts that there is a check of pull requests for. The one of forgejo is for Gitea too. */
-export type GitHost = 'github' | 'gitlab' | 'forgejo';
-
 export interface InitOptions {
   readonly samples?: boolean;
   readonly branch: string;
-  readonly host: GitHost;
+  readonly host: GitHostId;
   readonly checker?: string;
 }
 
@@ -90,26 +88,19 @@ function makeRoom(folder: string, name: string): void {
 export function copyTemplate(
   folder: string,
   samples: boolean,
-  host: GitHost,
+  host: GitHostId,
   checker = `botshelf@${readVersion().version}`,
 ): void {
   for (const part of ['common', host])
     cpSync(join(home, 'catalogue-template', part), folder, { recursive: true });
   // Under their own names they would apply to the template, and npm leaves a .gitignore out of a package.
   for (const file of ['gitattributes', 'gitignore']) renameSync(join(folder, file), join(folder, `.${file}`));
-  const workflow = join(folder, workflows[host]);
-  writeFileSync(workflow, readFileSync(workflow, 'utf8').replace('botshelf@VERSION', checker));
+  const pipeline = join(folder, gitHosts[host].pipeline);
+  writeFileSync(pipeline, readFileSync(pipeline, 'utf8').replace('botshelf@VERSION', checker));
   mkdirSync(join(folder, botsFolder));
   if (samples) cpSync(join(home, botsFolder), join(folder, botsFolder), { recursive: true });
   else writeFileSync(join(folder, botsFolder, gitkeep), '');
 }
-
-/** The file that has the check; it names the checker. */
-const workflows: Readonly<Record<GitHost, string>> = {
-  github: '.github/workflows/catalogue.yml',
-  gitlab: '.gitlab-ci.yml',
-  forgejo: '.forgejo/workflows/catalogue.yml',
-};
 
 /** Returns the text of settings for a new catalogue: only a name, that of its folder. */
 function formatSettings(folder: string): string {

@@ -3,18 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { copyTemplate, type GitHost } from '../../src/commands/init.ts';
+import { copyTemplate } from '../../src/commands/init.ts';
+import { type GitHostId, gitHosts } from '../../src/git/hosts.ts';
 import { readVersion } from '../../src/app/version.ts';
 import { mainFile } from './command-line.ts';
 import { repositoryIn, type TestRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
-
-/** Each Git host's file with the check, in a catalogue that `botshelf init` made. */
-const pipelineFiles: Readonly<Record<GitHost, string>> = {
-  github: '.github/workflows/catalogue.yml',
-  gitlab: '.gitlab-ci.yml',
-  forgejo: '.forgejo/workflows/catalogue.yml',
-};
 
 export interface PipelineRun {
   readonly code: number | null;
@@ -37,7 +31,7 @@ interface Job {
  * @param head the last commit of the pull request
  */
 export function runPipeline(
-  host: GitHost,
+  host: GitHostId,
   origin: Pick<TestRepository, 'folder' | 'git'>,
   head: string,
 ): PipelineRun {
@@ -64,10 +58,10 @@ export function runPipeline(
 }
 
 /** Reads the pipeline of a new catalogue, with the host's values in its environment. */
-function jobOf(host: GitHost, values: Readonly<Record<string, string>>): Job {
+function jobOf(host: GitHostId, values: Readonly<Record<string, string>>): Job {
   const folder = tempFolder();
   copyTemplate(folder, false, host);
-  const file = parse(readFileSync(join(folder, pipelineFiles[host]), 'utf8')) as PipelineFile;
+  const file = parse(readFileSync(join(folder, gitHosts[host].pipeline), 'utf8')) as PipelineFile;
   const pattern = host === 'gitlab' ? /\$(CI_[A-Z_]+)/g : /\$\{\{ (.*?) \}\}/g;
   const withValues = (text: string): string =>
     text.replace(pattern, (_, name: string) => {

@@ -2,6 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { type GitHost, gitHosts, type WebhookProof } from '../../git/hosts.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimit } from '../rate-limits.ts';
@@ -30,9 +31,9 @@ export function addHookRoute(router: Router, { secret, pushed, refused }: HookRo
       'check the secret of the webhook at the Git server',
     ] as const;
     refused.check(...refusal);
-    const isSigned = proofHeaders.some((name) => ctx.get(name) !== '');
-    const proof = isSigned
-      ? findProof(ctx, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
+    const sent = proofs.find(([header]) => ctx.get(header) !== '');
+    const proof = sent
+      ? findProof(ctx, sent, secret, await readBytes(ctx, maxBody, 'the next regular fetch finds the push'))
       : null;
     if (proof === null || (proof !== 'secret' && taken.has(proof))) {
       refused.count(...refusal);
@@ -54,27 +55,23 @@ const maxBody = 2 * 1024 * 1024;
 const advice =
   'the call is not signed with the secret, or is a repetition: set the secret of the webhook to that of BOTSHELF_WEBHOOK_SECRET';
 
-/** A call with none of them is refused before its body is read. */
-const proofHeaders = [
-  'webhook-signature',
-  'X-Gitlab-Token',
-  'X-Hub-Signature-256',
-  'X-Forgejo-Signature',
-  'X-Gitea-Signature',
-];
+/** What proves that a call is genuine, by header. A call with none of them is refused before its body is read. */
+const proofs = Object.values<GitHost>(gitHosts).flatMap((host) => Object.entries(host.proofs));
 
 /** Returns the signature of a genuine call, `secret` for a call with the secret itself, null for any other. */
-function findProof(ctx: Context, secret: string, body: Buffer): string | null {
-  const id = ctx.get('webhook-id');
-  const signatures = ctx.get('webhook-signature');
-  if (signatures !== '')
-    return findStandardProof({ id, time: ctx.get('webhook-timestamp'), signatures }, secret, body);
-  const token = ctx.get('X-Gitlab-Token');
-  if (token !== '') return timingSafeEqual(computeSha256(token), computeSha256(secret)) ? 'secret' : null;
-  const given =
-    ctx.get('X-Hub-Signature-256').replace(/^sha256=/, '') ||
-    ctx.get('X-Forgejo-Signature') ||
-    ctx.get('X-Gitea-Signature');
+function findProof(
+  ctx: Context,
+  [header, kind]: readonly [string, WebhookProof],
+  secret: string,
+  body: Buffer,
+): string | null {
+  const sent = ctx.get(header);
+  if (kind === 'secret') return timingSafeEqual(computeSha256(sent), computeSha256(secret)) ? 'secret' : null;
+  if (kind === 'standard') {
+    const headers = { id: ctx.get('webhook-id'), time: ctx.get('webhook-timestamp'), signatures: sent };
+    return findStandardProof(headers, secret, body);
+  }
+  const given = sent.replace(/^sha256=/, '');
   if (!/^[0-9a-f]{64}$/i.test(given)) return null;
   const signature = createHmac('sha256', secret).update(body).digest();
   return timingSafeEqual(Buffer.from(given, 'hex'), signature) ? signature.toString('hex') : null;

@@ -136,13 +136,13 @@ export function createTranslationForm(
 
 const newFile = { isNew: true, base: '' } as const;
 
-interface PageFile extends PagePlace {
+interface EditedPage extends PagePlace {
   readonly isMain: boolean;
   readonly source: string;
   readonly texts: FieldTexts;
 }
 
-function readFile({ id, files }: IndexedBot, language: string | null, read: PageReader): PageFile {
+function readFile({ id, files }: IndexedBot, language: string | null, read: PageReader): EditedPage {
   const wanted = language === null ? undefined : toCanonicalLocale(language);
   const indexed = files.find(({ locale, main }) => (language === null ? main : locale === wanted));
   if (indexed === undefined)

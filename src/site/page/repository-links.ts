@@ -1,4 +1,5 @@
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { findHostName, guessGitHost } from '../../git/hosts.ts';
 import type { Origin } from '../../git/origin.ts';
 
 /** Links to a Git host's pages about files of the catalogue, by path. */
@@ -24,21 +25,21 @@ export interface NewFileLink {
 export function createRepositoryLinks({ remote, branch, prefix }: Origin): RepositoryLinks | null {
   const place = parseRemote(remote);
   if (place === undefined) return null;
-  const pages = guessHostPages(place.host);
-  if (pages === undefined) return null;
+  const host = guessGitHost(place.host);
+  if (host === undefined) return null;
   const home = `https://${place.host}/${place.path}`;
   const at = (path: string): string => encode(prefix + path);
   return {
     host: findHostName(place.host),
     home,
-    edit: (path) => `${home}/${pages.edit(encode(branch))}/${at(path)}`,
-    history: (path) => `${home}/${pages.history(encode(branch))}/${at(path)}`,
+    edit: (path) => `${home}/${host.edit}/${encode(branch)}/${at(path)}`,
+    history: (path) => `${home}/${host.history}/${encode(branch)}/${at(path)}`,
     create: (path, text) => {
       const page = (query: Record<string, string>): string =>
-        `${home}/${pages.create(encode(branch))}?${new URLSearchParams(query).toString()}`;
-      const name = { [pages.fileName]: prefix + path };
+        `${home}/${host.create}/${encode(branch)}?${new URLSearchParams(query).toString()}`;
+      const name = { [host.fileName]: prefix + path };
       const filled = page({ ...name, value: text });
-      const fits = pages.takesText && filled.length <= maxLinkLength;
+      const fits = host.takesText && filled.length <= maxLinkLength;
       return { href: fits ? filled : page(name), filled: fits };
     },
   };
@@ -66,56 +67,6 @@ function withPath(address: string, path: string): string {
 
 /** Characters. Git hosts refuse longer addresses. */
 const maxLinkLength = 8000;
-
-/** The paths of a host's pages, below the repository's. */
-interface HostPages {
-  edit(branch: string): string;
-  history(branch: string): string;
-  create(branch: string): string;
-  /** The parameter of the page that creates a file for its path. */
-  readonly fileName: string;
-  /** Whether that page takes the text of the file as `value`. */
-  readonly takesText: boolean;
-}
-
-const github: HostPages = {
-  edit: (branch) => `edit/${branch}`,
-  history: (branch) => `commits/${branch}`,
-  create: (branch) => `new/${branch}`,
-  fileName: 'filename',
-  takesText: true,
-};
-
-const gitlab: HostPages = {
-  edit: (branch) => `-/edit/${branch}`,
-  history: (branch) => `-/commits/${branch}`,
-  create: (branch) => `-/new/${branch}`,
-  fileName: 'file_name',
-  takesText: false,
-};
-
-const forgejo: HostPages = {
-  edit: (branch) => `_edit/${branch}`,
-  history: (branch) => `commits/branch/${branch}`,
-  create: (branch) => `_new/${branch}`,
-  fileName: 'filename',
-  takesText: true,
-};
-
-function findHostName(host: string): string | null {
-  const word = hostNames.find((name) => host.split('.').includes(name.toLowerCase()));
-  return word ?? null;
-}
-
-const hostNames = ['GitHub', 'GitLab', 'Codeberg', 'Forgejo', 'Gitea'];
-
-/** Guesses a host's software from its name. */
-function guessHostPages(host: string): HostPages | undefined {
-  if (/(^|\.)github\./.test(host)) return github;
-  if (/(^|\.)gitlab\./.test(host)) return gitlab;
-  if (/(^|\.)(forgejo|gitea|codeberg|git)\./.test(host)) return forgejo;
-  return undefined;
-}
 
 /** Parses a remote into host and repository path, without user name, password, SSH port and `.git`. */
 function parseRemote(remote: string): { readonly host: string; readonly path: string } | undefined {
