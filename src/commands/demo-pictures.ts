@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { ImageKind } from '../images/decode.ts';
-import { ImageEntries } from '../images/image-entries.ts';
-import { IndexFile } from '../images/index-file.ts';
+import { ImageIndex } from '../images/image-index.ts';
 import { ImageStore } from '../images/store.ts';
 import { type DemoBot, listDemoImages } from './demo-bots.ts';
 import { drawAvatar, drawCover, drawScreenshot } from './demo-drawings.ts';
@@ -10,16 +9,15 @@ import { drawAvatar, drawCover, drawScreenshot } from './demo-drawings.ts';
 /** Draws the images of the bots and stores them in an image cache, as if fetched. @param folder of the cache */
 export async function fillImageCache(folder: string, bots: readonly DemoBot[]): Promise<void> {
   const store = new ImageStore(folder);
-  const entries = new ImageEntries();
-  const index = await IndexFile.open(join(folder, 'index'), entries);
+  const index = await ImageIndex.open(join(folder, 'index'));
   const add = async ({ kind, url, svg }: Drawing): Promise<void> => {
     const { data, info } = await sharp(Buffer.from(svg))
       .webp({ effort: 0 })
       .toBuffer({ resolveWithObject: true });
-    const entry = entries.getOrCreate(kind, url);
+    const entry = index.getOrCreate(kind, url);
     const { width, height } = info;
     entry.copy = { name: await store.put(data), width, height, fetchedAt: Date.now() };
-    index.changed(entry);
+    index.noteChange(entry);
   };
   await Promise.all(bots.flatMap(listDrawings).map(add));
   await index.close();

@@ -3,20 +3,16 @@ import type { BotId } from '../bot/id.ts';
 import type { CachedImages } from '../bot/record.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Log } from '../lib/log.ts';
+import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
+import type { ImageKind } from './decode.ts';
 import { Decoder } from './decoder.ts';
-import { IndexFile } from './index-file.ts';
-import { defaultIntervals, type Intervals } from './intervals.ts';
-import { type CopyListener, ImageCopies, type ImagePlace } from './image-copies.ts';
-import { ImageEntries, type ImageEntry } from './image-entries.ts';
-import { type FetchImage, ImageQueue } from './image-queue.ts';
+import { type ImageCopy, type ImageEntry, ImageIndex } from './image-index.ts';
+import { defaultIntervals, type FetchImage, ImageQueue, type Intervals } from './image-queue.ts';
 import { type ImageName, ImageStore } from './store.ts';
 import { parseImageName } from './variant-name.ts';
-import { ImageVariants } from './variants.ts';
-import { formatCount } from '../lib/counted.ts';
-import { WantedImages } from './wanted-images.ts';
 
 /** How far the cache is. */
 export interface ImageCacheStatus {
@@ -42,11 +38,19 @@ export interface ImageCacheOptions {
   readonly intervals?: Partial<Intervals>;
 }
 
+/** A copy of an image: its public path, and its size in pixels. */
+export interface ImagePlace {
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Receives the bots that refer to an image whose copy appeared, changed or disappeared. */
+export type CopyListener = (bots: readonly BotId[]) => void;
+
 /** Opens the cache in `folder`, as the last run left it. It fetches nothing until images are wanted. */
 export async function openImageCache(options: ImageCacheOptions): Promise<ImageCache> {
-  const entries = new ImageEntries();
-  const index = await IndexFile.open(join(options.folder, 'index'), entries);
-  return new ImageCache(options, entries, index);
+  return new ImageCache(options, await ImageIndex.open(join(options.folder, 'index')));
 }
 
 /**
@@ -56,58 +60,63 @@ export async function openImageCache(options: ImageCacheOptions): Promise<ImageC
 export class ImageCache {
   readonly #log: Log;
   readonly #intervals: Intervals;
-  readonly #entries: ImageEntries;
-  readonly #index: IndexFile;
+  readonly #basePath: string;
+  readonly #index: ImageIndex;
   readonly #store: ImageStore;
-  readonly #variants: ImageVariants;
-  readonly #copies: ImageCopies;
-  readonly #wanted: WantedImages;
+  readonly #decoder = new Decoder();
   readonly #queue: ImageQueue;
+  readonly #listeners: CopyListener[] = [];
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[];
   /** Scans and clean-ups run one after the other. */
   readonly #scans = new SerialQueue();
+  /** The number of the last scan, and of the last one that is complete. */
+  #scan = 0;
+  #completeScan = 0;
   #indexError: string | undefined;
 
   /** For `openImageCache`. */
-  constructor(options: ImageCacheOptions, entries: ImageEntries, index: IndexFile) {
+  constructor(options: ImageCacheOptions, index: ImageIndex) {
     const { folder, fetch, log, basePath = '', refreshDays = 90 } = options;
     this.#log = log;
     this.#intervals = { ...defaultIntervals, ...options.intervals };
-    this.#entries = entries;
+    this.#basePath = basePath;
     this.#index = index;
     this.#store = new ImageStore(folder);
-    this.#copies = new ImageCopies(entries, index, this.#store, basePath);
-    this.#wanted = new WantedImages(entries, this.#intervals.grace);
-    const decoder = new Decoder();
-    this.#variants = new ImageVariants(this.#store, decoder);
     this.#queue = new ImageQueue({
       fetch,
-      decoder,
+      decoder: this.#decoder,
       store: this.#store,
       log,
       refreshAfter: refreshDays * 86_400_000,
       intervals: this.#intervals,
-      isWanted: (entry) => this.#wanted.has(entry),
-      onCopy: async (entry, copy) => await this.#copies.replace(entry, copy),
-      onFailure: (entry) => this.#index.changed(entry),
+      isWanted: (entry) => this.#isWanted(entry),
+      onCopy: async (entry, copy) => await this.#replaceCopy(entry, copy),
+      onFailure: (entry) => index.noteChange(entry),
     });
-    for (const entry of entries) if (entry.failure) this.#queue.retryLater(entry);
     void this.#scans.run(async () => await this.#dropLost());
+    const { save, round, tick } = this.#intervals;
     this.#timers = [
-      setInterval(() => void this.#save(), this.#intervals.save).unref(),
-      setInterval(() => void this.cleanUp(), this.#intervals.round).unref(),
+      setInterval(() => void this.#save(), save).unref(),
+      setInterval(() => void this.cleanUp(), round).unref(),
+      setInterval(() => void this.#retry(), tick).unref(),
     ];
   }
 
   /** Returns the paths of the copies of a bot's images; null, or left out of `preview`, where there is none. */
-  cachedImages(images: FullImages): CachedImages {
-    return this.#copies.cachedImages(images);
+  cachedImages({ avatar, cover, preview }: FullImages): CachedImages {
+    const pathOf = (kind: ImageKind, url: string | null): string | null =>
+      (url === null ? undefined : this.#placeOf(kind, url)?.path) ?? null;
+    return {
+      avatar: pathOf('avatar', avatar),
+      cover: pathOf('wide', cover),
+      preview: preview.flatMap((url) => pathOf('wide', url) ?? []),
+    };
   }
 
   /** Returns the copy of an image in its own proportions; undefined where there is none. */
   copyOf(url: string): ImagePlace | undefined {
-    return this.#copies.copyOf(url);
+    return this.#placeOf('wide', url) ?? this.#placeOf('avatar', url);
   }
 
   /**
@@ -117,7 +126,8 @@ export class ImageCache {
   async read(name: string): Promise<Buffer | undefined> {
     const { digest, width } = parseImageName(name) ?? {};
     if (digest === undefined) return undefined;
-    return await (width === undefined ? this.#store.read(digest) : this.#variants.read(digest, width));
+    if (width === undefined) return await this.#store.read(digest);
+    return await this.#store.readVariant(digest, width, this.#decoder);
   }
 
   /** Notes that a bot refers to these images: missing and old ones are fetched before all others. */
@@ -131,29 +141,35 @@ export class ImageCache {
    * that nothing refers to.
    */
   async setWanted(all: Iterable<readonly [BotId, FullImages]>): Promise<void> {
-    const note = ([bot, images]: readonly [BotId, FullImages]): void => this.#note(bot, images, false);
-    const noteAll = async (): Promise<void> =>
-      await forEachInSlices(all, note, 'service', this.#closing.signal);
-    await this.#scans.run(async () => await this.#wanted.scan(noteAll));
+    await this.#scans.run(async () => {
+      this.#scan += 1;
+      await forEachInSlices(
+        all,
+        ([bot, images]) => this.#note(bot, images, false),
+        'service',
+        this.#closing.signal,
+      );
+      this.#completeScan = this.#scan;
+    });
   }
 
   /** Calls `listener` when the copy of an image appears, changes or disappears. */
   onChange(listener: CopyListener): void {
-    this.#copies.onChange(listener);
+    this.#listeners.push(listener);
   }
 
   status(): ImageCacheStatus {
-    return {
-      known: this.#entries.size,
-      cached: this.#copies.size,
-      failing: this.#queue.failing,
-      left: this.#queue.left,
-    };
+    let [cached, failing] = [0, 0];
+    for (const { copy, failure } of this.#index) {
+      if (copy) cached += 1;
+      if (failure && !failure.isRefused) failing += 1;
+    }
+    return { known: this.#index.size, cached, failing, left: this.#queue.left };
   }
 
   /** Yields the images whose last attempt failed; `<url> <message>` is a sentence. */
   *failures(): Generator<{ readonly url: string; readonly message: string }> {
-    for (const { url, failure } of this.#entries)
+    for (const { url, failure } of this.#index)
       if (failure && !failure.isRefused) yield { url, message: failure.message };
   }
 
@@ -180,13 +196,50 @@ export class ImageCache {
   async close(): Promise<void> {
     this.#closing.abort();
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([this.#queue.close(), this.#scans.run(async () => {})]);
+    await Promise.all([this.#queue.close(), this.#decoder.close(), this.#scans.run(async () => {})]);
     await this.#index.close().catch((error: unknown) => this.#logUnwritten(error));
   }
 
-  #note(bot: BotId, images: FullImages, urgent: boolean): void {
+  #placeOf(kind: ImageKind, url: string): ImagePlace | undefined {
+    const copy = this.#index.get(kind, url)?.copy;
+    if (!copy) return undefined;
+    const { name, width, height } = copy;
+    return { path: `${this.#basePath}/appdata/${name}.webp`, width, height };
+  }
+
+  #note(bot: BotId, { avatar, cover, preview }: FullImages, urgent: boolean): void {
+    if (avatar !== null) this.#noteOne('avatar', avatar, bot, urgent);
+    if (cover !== null) this.#noteOne('wide', cover, bot, urgent);
+    for (const url of preview) this.#noteOne('wide', url, bot, urgent);
+  }
+
+  #noteOne(kind: ImageKind, url: string, bot: BotId, urgent: boolean): void {
     if (this.#closing.signal.aborted) return;
-    for (const entry of this.#wanted.note(bot, images)) this.#queue.add(entry, urgent);
+    const entry = this.#index.getOrCreate(kind, url);
+    addReferringBot(entry, bot);
+    entry.seenIn = this.#scan;
+    entry.unwantedSince = null;
+    this.#queue.add(entry, urgent);
+  }
+
+  /** Whether a bot referred to the image in the last full scan, or since. */
+  #isWanted({ seenIn }: ImageEntry): boolean {
+    return seenIn >= this.#completeScan;
+  }
+
+  /** Replaces the copy of an image. The file of the old one stays for its grace period. */
+  async #replaceCopy(entry: ImageEntry, copy: ImageCopy): Promise<void> {
+    const before = entry.copy;
+    this.#setCopy(entry, copy);
+    if (before && before.name !== copy.name) await this.#store.release(before.name);
+  }
+
+  #setCopy(entry: ImageEntry, copy: ImageCopy | null): void {
+    const before = entry.copy;
+    entry.copy = copy;
+    this.#index.noteChange(entry);
+    if (before?.name === copy?.name) return;
+    for (const listener of this.#listeners) listener(listBots(entry));
   }
 
   async #save(): Promise<void> {
@@ -208,30 +261,39 @@ export class ImageCache {
   async #dropLost(): Promise<void> {
     try {
       const names = await this.#store.names();
-      const drop = (entry: ImageEntry): void => {
-        if (entry.copy && !names.has(entry.copy.name)) this.#copies.markLost(entry);
-      };
-      await forEachInSlices(this.#entries, drop, 'service', this.#closing.signal);
+      await this.#forEachEntry((entry) => {
+        if (entry.copy && !names.has(entry.copy.name)) this.#setCopy(entry, null);
+      });
     } catch (error) {
       const message = `could not read the folder of the image cache: ${messageOf(error)}`;
       this.#log.warn({ error: messageOf(error) }, message);
     }
   }
 
+  /** Adds the images that failed, once their time has come. */
+  async #retry(): Promise<void> {
+    await this.#forEachEntry((entry) => {
+      if (entry.failure && !entry.failure.isRefused && this.#isWanted(entry)) this.#queue.add(entry, false);
+    });
+  }
+
   async #cleanUp(): Promise<void> {
     const names = new Set<ImageName>();
     const orphans: ImageEntry[] = [];
-    const sort = (entry: ImageEntry): void => {
-      if (this.#wanted.has(entry)) this.#queue.add(entry, false);
-      else if (this.#wanted.isOrphan(entry)) return void orphans.push(entry);
+    await this.#forEachEntry((entry) => {
+      if (this.#isWanted(entry)) this.#queue.add(entry, false);
+      else {
+        entry.unwantedSince ??= Date.now();
+        if (!entry.queued && entry.unwantedSince <= Date.now() - this.#intervals.grace)
+          return void orphans.push(entry);
+      }
       if (entry.copy) names.add(entry.copy.name);
-    };
-    await forEachInSlices(this.#entries, sort, 'service', this.#closing.signal);
+    });
     if (this.#closing.signal.aborted) return;
     for (const entry of orphans) {
-      if (this.#wanted.has(entry)) continue;
-      this.#queue.remove(entry);
-      await this.#copies.remove(entry);
+      if (this.#isWanted(entry)) continue;
+      this.#index.remove(entry);
+      if (entry.copy) await this.#store.release(entry.copy.name);
     }
     await this.#save();
     const removed = await this.#store.sweep(names, this.#intervals.grace);
@@ -241,4 +303,20 @@ export class ImageCache {
         `image cache: removed ${formatCount(removed, 'file')} that no bot refers to`,
       );
   }
+
+  async #forEachEntry(work: (entry: ImageEntry) => void): Promise<void> {
+    await forEachInSlices(this.#index, work, 'service', this.#closing.signal);
+  }
+}
+
+function addReferringBot(entry: ImageEntry, bot: BotId): void {
+  const { bots } = entry;
+  if (bots === null) entry.bots = bot;
+  else if (bots instanceof Set) bots.add(bot);
+  else if (bots !== bot) entry.bots = new Set([bots, bot]);
+}
+
+function listBots({ bots }: ImageEntry): readonly BotId[] {
+  if (bots === null) return [];
+  return bots instanceof Set ? [...bots] : [bots];
 }

@@ -1,15 +1,3 @@
-/** A queue of items that each belong to a host: a slow or broken host holds up its own items and no others. */
-export interface HostQueue<T> {
-  /** Items that wait or are worked on. */
-  readonly left: number;
-  /** Adds an item of `host`; an urgent one goes before those that are not. */
-  add(host: string, item: T, urgent: boolean): void;
-  /** Resolves when nothing is left. */
-  idle(): Promise<void>;
-  /** Starts no more work; resolves when what has started is done. */
-  close(): Promise<void>;
-}
-
 export interface HostQueueOptions<T> {
   /** How many items are worked on at once, at most; never two of one host. */
   readonly concurrency: number;
@@ -22,79 +10,96 @@ export interface HostQueueOptions<T> {
   readonly rest: { readonly first: number; readonly max: number };
 }
 
-export function openHostQueue<T>({ concurrency, work, rest }: HostQueueOptions<T>): HostQueue<T> {
-  const hosts = new Map<string, Host<T>>();
+/** A queue of items that each belong to a host: a slow or broken host holds up its own items and no others. */
+export class HostQueue<T> {
+  readonly #options: HostQueueOptions<T>;
+  readonly #hosts = new Map<string, Host<T>>();
   /** Hosts that have work and may be worked on, the longest waiting first; of those the one that spent least is next. */
-  const ready = new Set<Host<T>>();
-  const running = new Set<Promise<void>>();
-  let left = 0;
-  let closed = false;
-  const onIdle: (() => void)[] = [];
+  readonly #ready = new Set<Host<T>>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #onIdle: (() => void)[] = [];
+  #left = 0;
+  #closed = false;
 
-  const startNext = (): void => {
-    for (const host of [...ready].toSorted((a, b) => a.spentMs - b.spentMs)) {
-      if (closed || running.size >= concurrency) return;
-      ready.delete(host);
+  constructor(options: HostQueueOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Items that wait or are worked on. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Adds an item of a host; an urgent one goes before those that are not. */
+  add(name: string, item: T, urgent: boolean): void {
+    if (this.#closed) return;
+    const host = this.#hosts.get(name) ?? {
+      name,
+      urgent: [],
+      others: [],
+      failures: 0,
+      busy: false,
+      spentMs: 0,
+    };
+    this.#hosts.set(name, host);
+    (urgent ? host.urgent : host.others).push(item);
+    this.#left += 1;
+    if (!host.busy) this.#ready.add(host);
+    this.#startNext();
+  }
+
+  /** Resolves when nothing is left. */
+  async idle(): Promise<void> {
+    if (this.#left > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Starts no more work; resolves when what has started is done. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#running);
+    this.#setLeft(0);
+  }
+
+  #startNext(): void {
+    for (const host of [...this.#ready].toSorted((a, b) => a.spentMs - b.spentMs)) {
+      if (this.#closed || this.#running.size >= this.#options.concurrency) return;
+      this.#ready.delete(host);
       const item = host.urgent.pop() ?? host.others.pop();
       if (item === undefined) continue;
-      const run = runOne(host, item).finally(() => {
-        running.delete(run);
-        startNext();
+      const run = this.#runOne(host, item).finally(() => {
+        this.#running.delete(run);
+        this.#startNext();
       });
-      running.add(run);
+      this.#running.add(run);
     }
-  };
+  }
 
-  const runOne = async (host: Host<T>, item: T): Promise<void> => {
+  async #runOne(host: Host<T>, item: T): Promise<void> {
     host.busy = true;
-    const works = await work(item, (ms) => (host.spentMs += ms));
+    const works = await this.#options.work(item, (ms) => (host.spentMs += ms));
     host.busy = false;
-    left -= 1;
     host.failures = works ? 0 : host.failures + 1;
-    if (left === 0) for (const resolve of onIdle.splice(0)) resolve();
-    if (isHostEmpty(host)) hosts.delete(host.name);
-    else if (works) ready.add(host);
-    else pause(host);
-  };
+    this.#setLeft(this.#left - 1);
+    if (host.urgent.length === 0 && host.others.length === 0) this.#hosts.delete(host.name);
+    else if (works) this.#ready.add(host);
+    else this.#pause(host);
+  }
 
-  const pause = (host: Host<T>): void => {
+  #pause(host: Host<T>): void {
+    const { first, max } = this.#options.rest;
     host.busy = true;
     const wake = (): void => {
       host.busy = false;
-      ready.add(host);
-      startNext();
+      this.#ready.add(host);
+      this.#startNext();
     };
-    setTimeout(wake, Math.min(rest.max, rest.first * 2 ** (host.failures - 1))).unref();
-  };
+    setTimeout(wake, Math.min(max, first * 2 ** (host.failures - 1))).unref();
+  }
 
-  return {
-    get left() {
-      return left;
-    },
-    add(name, item, urgent) {
-      if (closed) return;
-      const host = hosts.get(name) ?? { name, urgent: [], others: [], failures: 0, busy: false, spentMs: 0 };
-      hosts.set(name, host);
-      (urgent ? host.urgent : host.others).push(item);
-      left += 1;
-      if (!host.busy) ready.add(host);
-      startNext();
-    },
-    async idle() {
-      if (left === 0) return;
-      await new Promise<void>((resolve) => {
-        onIdle.push(resolve);
-      });
-    },
-    async close() {
-      closed = true;
-      await Promise.all(running);
-      hosts.clear();
-      ready.clear();
-      left = 0;
-      for (const resolve of onIdle.splice(0)) resolve();
-    },
-  };
+  #setLeft(left: number): void {
+    this.#left = left;
+    if (left === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
 }
 
 interface Host<T> {
@@ -106,8 +111,4 @@ interface Host<T> {
   failures: number;
   /** Worked on, or left alone after a failure. */
   busy: boolean;
-}
-
-function isHostEmpty({ urgent, others }: Host<unknown>): boolean {
-  return urgent.length === 0 && others.length === 0;
 }

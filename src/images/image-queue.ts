@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../lib/log.ts';
 import { codeOf, messageOf } from '../lib/errors.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
 import type { Decoder } from './decoder.ts';
 import { ImageError } from './image-error.ts';
-import { type HostQueue, openHostQueue } from './host-queue.ts';
-import { type Intervals, retryDelay } from './intervals.ts';
-import type { ImageCopy, ImageEntry } from './image-entries.ts';
-import { FetchProgress } from './fetch-progress.ts';
+import { HostQueue } from './host-queue.ts';
+import type { ImageCopy, ImageEntry } from './image-index.ts';
 import type { ImageStore } from './store.ts';
 
 /** Fetches an image's bytes. Rejects with an ImageError, also when the signal is aborted. */
@@ -29,63 +26,70 @@ export interface ImageQueueOptions {
   readonly onFailure: (entry: ImageEntry) => void;
 }
 
-/** Fetches, decodes and stores the images that are due, and retries those that failed. */
+const minuteMs = 60_000;
+
+/** The times of the image cache. Milliseconds. */
+export const defaultIntervals = {
+  /** The wait after an image's first failure. It doubles with each failure, up to `lastRetry`. */
+  firstRetry: minuteMs,
+  lastRetry: 24 * 60 * minuteMs,
+  /** How often failed images are checked for a retry. */
+  tick: 15_000,
+  /** The pause after a host fails; it doubles too. */
+  hostRest: 1_000,
+  maxHostRest: 5 * minuteMs,
+  /** The pause after an error of this machine, such as a full disk. */
+  ownRest: minuteMs,
+  /** The grace period of an entry, and then of its file, after the last bot that referred to it. */
+  grace: 24 * 60 * minuteMs,
+  round: 60 * minuteMs,
+  save: 1_000,
+  progress: 10_000,
+};
+
+export type Intervals = Readonly<typeof defaultIntervals>;
+
+/** Fetches, decodes and stores the images that are due, and logs how far it is while there is work. */
 export class ImageQueue {
   readonly #options: ImageQueueOptions;
-  readonly #hostQueue: HostQueue<ImageEntry>;
-  readonly #failing = new Set<ImageEntry>();
-  readonly #progress: FetchProgress;
+  readonly #hosts: HostQueue<ImageEntry>;
   readonly #closing = new AbortController();
-  readonly #ticking: NodeJS.Timeout;
+  #fetched = 0;
+  #failed = 0;
+  #progress: NodeJS.Timeout | undefined;
 
   constructor(options: ImageQueueOptions) {
-    const { intervals, log } = options;
+    const { intervals } = options;
     this.#options = options;
-    this.#hostQueue = openHostQueue({
+    this.#hosts = new HostQueue({
       concurrency: maxFetches,
       work: async (entry, spend) => await this.#work(entry, spend),
       rest: { first: intervals.hostRest, max: intervals.maxHostRest },
     });
-    this.#progress = new FetchProgress(log, intervals.progress, () => this.left);
-    this.#ticking = setInterval(() => void this.#retry(), intervals.tick).unref();
   }
 
   get left(): number {
-    return this.#hostQueue.left;
-  }
-
-  get failing(): number {
-    return this.#failing.size;
+    return this.#hosts.left;
   }
 
   /** Adds an image if it is due: without a copy or with an old one, and not failed a short time ago. */
   add(entry: ImageEntry, urgent: boolean): void {
     if (this.#closing.signal.aborted || entry.queued || !this.#isDue(entry)) return;
     entry.queued = true;
-    this.#progress.begin();
-    this.#hostQueue.add(hostOf(entry.url), entry, urgent);
-  }
-
-  /** Retries an image that failed when its time comes. One that was refused is fetched like an old copy. */
-  retryLater(entry: ImageEntry): void {
-    if (!entry.failure?.isRefused) this.#failing.add(entry);
-  }
-
-  remove(entry: ImageEntry): void {
-    this.#failing.delete(entry);
+    this.#progress ??= setInterval(() => this.#logProgress(), this.#options.intervals.progress).unref();
+    this.#hosts.add(hostOf(entry.url), entry, urgent);
   }
 
   /** Resolves when nothing is left. */
   async idle(): Promise<void> {
-    await this.#hostQueue.idle();
+    await this.#hosts.idle();
   }
 
-  /** Ends what is in progress. */
+  /** Ends what is in progress, but for the decoder. */
   async close(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#ticking);
-    this.#progress.close();
-    await Promise.all([this.#hostQueue.close(), this.#options.decoder.close()]);
+    clearInterval(this.#progress);
+    await this.#hosts.close();
   }
 
   #isDue({ copy, failure }: ImageEntry): boolean {
@@ -128,8 +132,7 @@ export class ImageQueue {
     const { bytes, width, height } = await decoder.decode(original, entry.kind, spend);
     const name = await store.put(bytes);
     entry.failure = null;
-    this.#failing.delete(entry);
-    this.#progress.fetched();
+    this.#fetched += 1;
     await onCopy(entry, { name, width, height, fetchedAt: Date.now() });
   }
 
@@ -137,7 +140,6 @@ export class ImageQueue {
   #refuse(entry: ImageEntry, message: string): void {
     const { log, refreshAfter, onFailure } = this.#options;
     entry.failure = { count: 1, retryAt: Date.now() + refreshAfter, message, isRefused: true };
-    this.#failing.delete(entry);
     onFailure(entry);
     log.debug({ url: entry.url, message }, `${entry.url} ${message}`);
   }
@@ -147,8 +149,7 @@ export class ImageQueue {
     const count = (entry.failure?.count ?? 0) + 1;
     const retryAt = Date.now() + retryDelay(count, intervals);
     entry.failure = { count, retryAt, message };
-    this.#failing.add(entry);
-    this.#progress.failed();
+    this.#failed += 1;
     onFailure(entry);
     const fields = { url: entry.url, message, count, retryAt: new Date(retryAt).toISOString() };
     log.debug(fields, `${entry.url} ${message}`);
@@ -164,12 +165,17 @@ export class ImageQueue {
     await wait(intervals.ownRest, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
-  async #retry(): Promise<void> {
-    const { isWanted } = this.#options;
-    const retry = (entry: ImageEntry): void => {
-      if (isWanted(entry)) this.add(entry, false);
-    };
-    await forEachInSlices(this.#failing, retry, 'service', this.#closing.signal);
+  #logProgress(): void {
+    const [fetched, failed, left] = [this.#fetched, this.#failed, this.left];
+    this.#options.log.info(
+      { fetched, failed, left },
+      `image cache: ${fetched} fetched, ${failed} failed, ${left} left`,
+    );
+    if (left > 0) return;
+    clearInterval(this.#progress);
+    this.#progress = undefined;
+    this.#fetched = 0;
+    this.#failed = 0;
   }
 }
 
@@ -181,4 +187,9 @@ type Result = 'done' | 'host failed' | 'again';
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';
+}
+
+/** Returns the milliseconds until an image that failed `count` times is retried, varied by a quarter. */
+export function retryDelay(count: number, { firstRetry, lastRetry }: Intervals): number {
+  return Math.min(lastRetry, firstRetry * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
 }

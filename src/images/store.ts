@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../lib/atomic-write.ts';
-import { codeOf } from '../lib/errors.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
+import type { Decoder } from './decoder.ts';
 import { parseImageName, type VariantWidth } from './variant-name.ts';
 
 /** The name of a stored image: the SHA-256 of its bytes in hexadecimal. */
@@ -15,9 +17,11 @@ export type ImageName = string;
 export class ImageStore {
   readonly #folder: string;
   readonly #putting = new Set<ImageName>();
-  /** The names that must stay, while files are being removed. */
-  #kept: Set<ImageName> | undefined;
   #removal: Promise<void> = Promise.resolve();
+  /** Makes smaller copies one at a time. */
+  readonly #makeQueue = new SerialQueue();
+  /** Name and width → the copy that is being made, so that it is made once for concurrent requests. */
+  readonly #making = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -27,9 +31,8 @@ export class ImageStore {
   async put(bytes: Buffer): Promise<ImageName> {
     const name = hash('sha256', bytes);
     this.#putting.add(name);
-    this.#kept?.add(name);
     try {
-      await this.#removal;
+      await this.#removal.catch(() => {});
       await writeAtomically(this.#pathOf(name), bytes, { fsync: 'content' });
     } finally {
       this.#putting.delete(name);
@@ -37,20 +40,27 @@ export class ImageStore {
     return name;
   }
 
-  /** Stores a smaller copy of the image of that name. */
-  async putVariant(name: ImageName, width: VariantWidth, bytes: Buffer): Promise<void> {
-    await writeAtomically(this.#pathOf(name, width), bytes, { fsync: 'none' });
-  }
-
   /** Reads the image of that name, or its copy of that width; undefined when there is none. */
   async read(name: string, width?: VariantWidth): Promise<Buffer | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
-    try {
-      return await readFile(this.#pathOf(name, width));
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    return await ignoreMissing(readFile(this.#pathOf(name, width)));
+  }
+
+  /**
+   * Reads the copy of that width, which is made of the full copy for the first request, so that stores of earlier versions
+   * have them too. Returns the full copy where none can be made, undefined where there is no image.
+   */
+  async readVariant(name: ImageName, width: VariantWidth, decoder: Decoder): Promise<Buffer | undefined> {
+    const stored = await this.read(name, width);
+    if (stored !== undefined) return stored;
+    const key = `${name}.${width}`;
+    const making =
+      this.#making.get(key) ??
+      this.#makeQueue
+        .run(async () => await this.#makeVariant(name, width, decoder))
+        .finally(() => this.#making.delete(key));
+    this.#making.set(key, making);
+    return await making;
   }
 
   /** Returns the names of all stored images that have a full copy. */
@@ -75,30 +85,33 @@ export class ImageStore {
   }
 
   /**
-   * Removes the files that are not in `named` and were written or released more than `grace` milliseconds ago. Adds images
-   * that are stored during the call to `named`, so that they stay.
+   * Removes the files that are not in `named` and were written or released more than `grace` milliseconds ago. One that is
+   * stored again during the call stays.
    * @returns the number of files removed
    */
-  async sweep(named: Set<ImageName>, grace: number): Promise<number> {
-    for (const name of this.#putting) named.add(name);
-    this.#kept = named;
+  async sweep(named: ReadonlySet<ImageName>, grace: number): Promise<number> {
     let removed = 0;
-    try {
-      for await (const { folder, files } of this.#folders()) {
-        for (const file of files) {
-          const name = parseFileName(file)?.digest;
-          const isKept = (): boolean => name !== undefined && named.has(name);
-          if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
-          this.#removal = rm(join(folder, file), { force: true });
-          await this.#removal;
-          removed += 1;
-        }
+    for await (const { folder, files } of this.#folders()) {
+      for (const file of files) {
+        const name = parseFileName(file)?.digest ?? '';
+        const isKept = (): boolean => named.has(name) || this.#putting.has(name);
+        if (isKept() || !(await isOldFile(join(folder, file), grace)) || isKept()) continue;
+        this.#removal = rm(join(folder, file), { force: true });
+        await this.#removal;
+        removed += 1;
       }
-    } finally {
-      this.#kept = undefined;
-      this.#removal = Promise.resolve();
     }
     return removed;
+  }
+
+  async #makeVariant(name: ImageName, width: VariantWidth, decoder: Decoder): Promise<Buffer | undefined> {
+    const full = await this.read(name);
+    if (full === undefined) return undefined;
+    const smaller = await decoder.decode(full, width).catch(() => undefined);
+    if (smaller === undefined) return full;
+    // Where it cannot be stored, it is made again for the next request.
+    await writeAtomically(this.#pathOf(name, width), smaller.bytes, { fsync: 'none' }).catch(() => {});
+    return smaller.bytes;
   }
 
   async *#folders(): AsyncGenerator<{ folder: string; files: string[] }> {
@@ -116,13 +129,8 @@ export class ImageStore {
 }
 
 async function listMatchingPaths(folder: string, pattern: RegExp): Promise<string[]> {
-  try {
-    const names = await readdir(folder);
-    return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const names = (await ignoreMissing(readdir(folder))) ?? [];
+  return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
 }
 
 function parseFileName(file: string): ReturnType<typeof parseImageName> {
@@ -130,11 +138,6 @@ function parseFileName(file: string): ReturnType<typeof parseImageName> {
 }
 
 async function isOldFile(path: string, age: number): Promise<boolean> {
-  try {
-    const facts = await stat(path);
-    return facts.isFile() && facts.mtimeMs <= Date.now() - age;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
+  const facts = await ignoreMissing(stat(path));
+  return facts !== undefined && facts.isFile() && facts.mtimeMs <= Date.now() - age;
 }

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { openHostQueue } from '../../src/images/host-queue.ts';
+import { HostQueue } from '../../src/images/host-queue.ts';
 
 const rest = { first: 1, max: 4 };
 
@@ -9,7 +9,7 @@ describe('a host queue', () => {
     const busy: string[] = [];
     let max = 0;
     const done: string[] = [];
-    const hostQueue = openHostQueue<string>({
+    const hostQueue = new HostQueue<string>({
       concurrency: 3,
       rest,
       work: async (item) => {
@@ -34,7 +34,7 @@ describe('a host queue', () => {
 
   it('leaves a host that has spent more for after the others', async () => {
     const done: string[] = [];
-    const hostQueue = openHostQueue<string>({
+    const hostQueue = new HostQueue<string>({
       concurrency: 1,
       rest,
       work: async (item, spend) => {
@@ -54,7 +54,7 @@ describe('a host queue', () => {
 
   it('takes an urgent item before those of its host that are not', async () => {
     const done: number[] = [];
-    const hostQueue = openHostQueue<number>({
+    const hostQueue = new HostQueue<number>({
       concurrency: 1,
       rest,
       work: async (item) => done.push(item) > 0,
@@ -67,7 +67,7 @@ describe('a host queue', () => {
 
   it('returns to a host that failed until all its items are done', async () => {
     const done: number[] = [];
-    const hostQueue = openHostQueue<number>({
+    const hostQueue = new HostQueue<number>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -83,7 +83,7 @@ describe('a host queue', () => {
   it('goes on with other hosts while one of them does not respond', async () => {
     const done: string[] = [];
     let answer: ((well: boolean) => void) | undefined;
-    const hostQueue = openHostQueue<string>({
+    const hostQueue = new HostQueue<string>({
       concurrency: 2,
       rest,
       work: async (item) => {
@@ -101,7 +101,7 @@ describe('a host queue', () => {
 
   it('finishes what has started and nothing else when it is closed', async () => {
     const done: number[] = [];
-    const hostQueue = openHostQueue<number>({
+    const hostQueue = new HostQueue<number>({
       concurrency: 1,
       rest,
       work: async (item) => {

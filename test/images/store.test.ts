@@ -1,8 +1,11 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import sharp from 'sharp';
+import { Decoder } from '../../src/images/decoder.ts';
 import { ImageStore } from '../../src/images/store.ts';
+import { samplePicture } from '../support/sample-pictures.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const hour = 3_600_000;
@@ -46,16 +49,20 @@ describe('the image store', () => {
   });
 
   it('keeps a smaller copy for as long as the full one, and does not take it for one', async () => {
-    const name = await store.put(Buffer.from('a picture'));
-    await store.putVariant(name, 128, Buffer.from('smaller'));
-    await store.putVariant('0'.repeat(64), 320, Buffer.from('of a picture that is gone'));
-    for (const variant of [`${name}.128`, `${'0'.repeat(64)}.320`])
-      age(join(folder, variant.slice(0, 1), variant.slice(1, 3), `${variant}.webp`), 2 * hour);
+    const [name, gone] = await Promise.all(
+      [1, 2].map(async (seed) => await store.put(await large({ seed }))),
+    );
+    const decoder = new Decoder();
+    const smaller = await store.readVariant(name ?? '', 128, decoder);
+    await store.readVariant(gone ?? '', 320, decoder);
+    await decoder.close();
+    for (const variant of [`${name}.128`, `${gone}.320`]) age(pathOf(folder, variant), 2 * hour);
+    rmSync(pathOf(folder, gone ?? ''));
     deepEqual(await store.names(), new Set([name]));
-    equal(await store.sweep(new Set([name]), hour), 1);
-    deepEqual(await store.read(name, 128), Buffer.from('smaller'));
-    equal(await store.read(name, 320), undefined);
-    equal(await store.read('0'.repeat(64), 320), undefined);
+    equal(await store.sweep(new Set([name ?? '']), hour), 1);
+    deepEqual(await store.read(name ?? '', 128), smaller);
+    equal(await store.read(name ?? '', 320), undefined);
+    equal(await store.read(gone ?? '', 320), undefined);
   });
 
   it('is empty without a folder', async () => {
@@ -100,7 +107,50 @@ describe('the image store', () => {
       deepEqual((await store.names()).size, texts.length);
     }
   });
+
+  describe('as smaller copies', () => {
+    let decoder: Decoder;
+    let name: string;
+
+    beforeEach(async () => {
+      decoder = new Decoder();
+      name = await store.put(await large());
+    });
+
+    afterEach(async () => {
+      await decoder.close();
+    });
+
+    it('makes them from the full copy when they are first requested, and stores them', async () => {
+      equal(await store.read(name, 128), undefined);
+      const bytes = await store.readVariant(name, 128, decoder);
+      equal((await sharp(bytes).metadata()).width, 128);
+      deepEqual(await store.read(name, 128), bytes);
+      await decoder.close();
+      deepEqual(await store.readVariant(name, 128, decoder), bytes);
+    });
+
+    it('makes them once for requests that come at the same time', async () => {
+      const requests = [1, 2, 3].map(async () => await store.readVariant(name, 320, decoder));
+      const [first, ...others] = await Promise.all(requests);
+      ok(first);
+      for (const other of others) equal(other, first);
+    });
+
+    it('has the full copy where none can be made', async () => {
+      await decoder.close();
+      deepEqual(await store.readVariant(name, 128, decoder), await store.read(name));
+    });
+
+    it('has none where there is no full copy', async () => {
+      equal(await store.readVariant('0'.repeat(64), 320, decoder), undefined);
+    });
+  });
 });
+
+async function large(more: { readonly seed?: number } = {}): Promise<Buffer> {
+  return await samplePicture({ width: 512, height: 512, format: 'webp', ...more });
+}
 
 function pathOf(folder: string, name: string): string {
   return join(folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`);

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { checkInThreads } from '../../check/parallel-check.ts';
-import { ImageEntries } from '../../images/image-entries.ts';
-import { IndexFile } from '../../images/index-file.ts';
+import { ImageIndex } from '../../images/image-index.ts';
 import { type DoctorCheck, fine, toOutcome, warning } from './results.ts';
 import { formatCount } from '../../lib/counted.ts';
 
@@ -27,16 +26,15 @@ export const checkFiles: DoctorCheck = async ({ config }) => {
 /** The images of the bots could be fetched. */
 export const checkImages: DoctorCheck = async ({ config }) => {
   if (!config.images) return fine('not checked: BOTSHELF_IMAGES is off');
-  const entries = new ImageEntries();
-  await IndexFile.open(join(config.var, 'appdata/index'), entries);
-  const failing = [...entries].flatMap(({ url, failure }) =>
+  const images = await ImageIndex.open(join(config.var, 'appdata/index'));
+  const failing = [...images].flatMap(({ url, failure }) =>
     failure === null || failure.isRefused ? [] : [{ url, ...failure }],
   );
-  if (failing.length === 0) return fine(`${formatCount(entries.size, 'picture')} in the cache`);
+  if (failing.length === 0) return fine(`${formatCount(images.size, 'picture')} in the cache`);
   const named = failing.slice(0, maxNamedImages).map(({ url, message }) => `${url} ${message}`);
   const more = failing.length > maxNamedImages ? `; and ${failing.length - maxNamedImages} more` : '';
   return warning(
-    `${formatCount(entries.size, 'picture')}, ${failing.length} of which cannot be fetched: ${named.join('; ')}${more}`,
+    `${formatCount(images.size, 'picture')}, ${failing.length} of which cannot be fetched: ${named.join('; ')}${more}`,
     'correct their addresses by pull request; the service tries again, less and less often',
   );
 };

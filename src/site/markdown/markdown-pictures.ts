@@ -1,4 +1,4 @@
-import type { ImagePlace } from '../../images/image-copies.ts';
+import type { ImagePlace } from '../../images/cache.ts';
 
 /** Returns the copy of an image; undefined where there is none. */
 export type FindCopy = (url: string) => ImagePlace | undefined;

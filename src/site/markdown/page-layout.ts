@@ -1,7 +1,7 @@
 import { nameToEmoji } from 'gemoji';
 import { createCodeHighlighter } from './highlight-code.ts';
 import { listHeadings } from './headings.ts';
-import type { ImagePlace } from '../../images/image-copies.ts';
+import type { ImagePlace } from '../../images/cache.ts';
 import { toVariantPath } from '../../images/variant-name.ts';
 import type { MarkdownImages } from './markdown-pictures.ts';
 import {

@@ -1,8 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { IndexFile } from '../../src/images/index-file.ts';
-import { type ImageCopy, ImageEntries } from '../../src/images/image-entries.ts';
+import { type ImageCopy, type ImageEntry, ImageIndex } from '../../src/images/image-index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the index of the image cache', () => {
@@ -12,31 +11,30 @@ describe('the index of the image cache', () => {
     path = join(tempFolder(), 'appdata', 'index');
   });
 
-  it('reads back what was known of every picture, by kind', async () => {
-    const pictures = await filled(path, 3);
-    const both = pictures.getOrCreate('avatar', urlOf(1));
+  it('reads back what was known of every image, by kind', async () => {
+    await filled(path, 3);
+    const index = await ImageIndex.open(path);
+    const both = index.getOrCreate('avatar', urlOf(1));
     both.failure = { count: 2, retryAt: 5, message: 'is answered with 404' };
-    const index = await IndexFile.open(path, pictures);
-    index.changed(both);
+    index.noteChange(both);
     await index.close();
-    deepEqual(await known(path), copiesOf(pictures));
+    equal(index.size, 4);
+    deepEqual(await known(path), copiesOf(index));
   });
 
   it('writes nothing where nothing was changed', async () => {
-    const index = await IndexFile.open(path, new ImageEntries());
+    const index = await ImageIndex.open(path);
     await index.close();
     equal(existsSync(path), false);
   });
 
   it('forgets what was forgotten', async () => {
-    const pictures = new ImageEntries();
-    const index = await IndexFile.open(path, pictures);
-    const picture = pictures.getOrCreate('wide', urlOf(0));
-    picture.copy = copyOf(0);
-    index.changed(picture);
+    const index = await ImageIndex.open(path);
+    const image = index.getOrCreate('wide', urlOf(0));
+    image.copy = copyOf(0);
+    index.noteChange(image);
     await index.flush();
-    pictures.remove(picture);
-    index.changed(picture);
+    index.remove(image);
     await index.close();
     deepEqual(await known(path), new Map());
   });
@@ -49,22 +47,21 @@ describe('the index of the image cache', () => {
     for (let cut = 0; cut <= bytes.length; cut += 7) {
       writeFileSync(path, bytes.subarray(0, cut));
       const whole = Math.max(0, bytes.subarray(0, cut).toString().split('\n').length - 2);
-      const pictures = new ImageEntries();
-      const index = await IndexFile.open(path, pictures);
-      equal(pictures.size, whole);
-      const picture = pictures.getOrCreate('wide', urlOf(9));
-      picture.copy = copyOf(9);
-      index.changed(picture);
+      const index = await ImageIndex.open(path);
+      equal(index.size, whole);
+      const image = index.getOrCreate('wide', urlOf(9));
+      image.copy = copyOf(9);
+      index.noteChange(image);
       await index.close();
-      deepEqual(await known(path), copiesOf(pictures));
+      deepEqual(await known(path), copiesOf(index));
     }
   });
 
   it('leaves out a line that is not what was written, and keeps the others', async () => {
-    const pictures = await filled(path, 3);
+    const images = await filled(path, 3);
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replace(urlOf(1), 'https://example.org/other.png'));
-    const expected = copiesOf(pictures);
+    const expected = copiesOf(images);
     expected.delete(`wide ${urlOf(1)}`);
     deepEqual(await known(path), expected);
   });
@@ -79,12 +76,11 @@ describe('the index of the image cache', () => {
   });
 
   it('does not grow with every change', async () => {
-    const pictures = new ImageEntries();
-    const index = await IndexFile.open(path, pictures);
-    const picture = pictures.getOrCreate('wide', urlOf(0));
+    const index = await ImageIndex.open(path);
+    const image = index.getOrCreate('wide', urlOf(0));
     for (let time = 0; time < 3000; time += 1) {
-      picture.copy = { ...copyOf(0), fetchedAt: time };
-      index.changed(picture);
+      image.copy = { ...copyOf(0), fetchedAt: time };
+      index.noteChange(image);
       await index.flush();
     }
     await index.close();
@@ -93,40 +89,36 @@ describe('the index of the image cache', () => {
   });
 
   it('keeps the changes it could not write for the next time', async () => {
-    const pictures = new ImageEntries();
-    const index = await IndexFile.open(path, pictures);
-    const picture = pictures.getOrCreate('wide', urlOf(0));
-    picture.copy = copyOf(0);
-    index.changed(picture);
+    const index = await ImageIndex.open(path);
+    const image = index.getOrCreate('wide', urlOf(0));
+    image.copy = copyOf(0);
+    index.noteChange(image);
     writeFileSync(dirname(path), 'a file where the folder should be');
     await rejects(index.flush(), { code: 'EEXIST' });
     rmSync(dirname(path));
     await index.close();
-    deepEqual(await known(path), copiesOf(pictures));
+    deepEqual(await known(path), copiesOf(index));
   });
 });
 
-/** An index at `path` that knows of so many pictures. */
-async function filled(path: string, count: number): Promise<ImageEntries> {
-  const pictures = new ImageEntries();
-  const index = await IndexFile.open(path, pictures);
+/** An index at `path` that knows of so many images. */
+async function filled(path: string, count: number): Promise<ImageIndex> {
+  const index = await ImageIndex.open(path);
   for (let number = 0; number < count; number += 1) {
-    const picture = pictures.getOrCreate('wide', urlOf(number));
-    picture.copy = copyOf(number);
-    index.changed(picture);
+    const image = index.getOrCreate('wide', urlOf(number));
+    image.copy = copyOf(number);
+    index.noteChange(image);
   }
   await index.close();
-  return pictures;
+  return index;
 }
 
 async function known(path: string): Promise<ReturnType<typeof copiesOf>> {
-  const pictures = new ImageEntries();
-  await IndexFile.open(path, pictures);
-  return copiesOf(pictures);
+  return copiesOf(await ImageIndex.open(path));
 }
 
-function copiesOf(pictures: ImageEntries): Map<string, { copy: ImageCopy | null; failure: unknown }> {
-  return new Map([...pictures].map(({ kind, url, copy, failure }) => [`${kind} ${url}`, { copy, failure }]));
+function copiesOf(images: Iterable<ImageEntry>): Map<string, { copy: ImageCopy | null; failure: unknown }> {
+  return new Map([...images].map(({ kind, url, copy, failure }) => [`${kind} ${url}`, { copy, failure }]));
 }
 
 function urlOf(number: number): string {

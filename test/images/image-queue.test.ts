@@ -1,5 +1,5 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { defaultIntervals, retryDelay } from '../../src/images/intervals.ts';
+import { defaultIntervals, retryDelay } from '../../src/images/image-queue.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
