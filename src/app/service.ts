@@ -32,7 +32,7 @@ import { createApp } from './app.ts';
 import { Closers } from './closers.ts';
 import { createHealth, createMetrics, type Parts } from './health.ts';
 import { openLogin } from './open-login.ts';
-import { followImages, openImages } from './pictures.ts';
+import { followImages, openImages } from './images.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { warmPageCache } from './site-preparation.ts';
 import { buildSearchIndex, createSearch } from './search.ts';

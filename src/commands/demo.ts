@@ -57,7 +57,7 @@ async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; toke
     { silentLog },
   ] = await Promise.all([
     import('./demo-bots.ts'),
-    import('./demo-pictures.ts'),
+    import('./demo-images.ts'),
     import('./demo-counts.ts'),
     import('../git/commit/fast-import.ts'),
     import('../git/refs.ts'),

@@ -6,7 +6,7 @@ import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../lib/log.ts';
 import { UserError } from '../lib/errors.ts';
-import { openImages, listNamedImages } from '../app/pictures.ts';
+import { openImages, listNamedImages } from '../app/images.ts';
 import { toCatalogueError } from '../app/start-errors.ts';
 import { createProgress } from './progress.ts';
 import { formatCount } from '../lib/counted.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { botshelf, type Run } from '../support/command-line.ts';
 import { repositoryIn, type TestRepository, testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ids = ['190519304972663312', '190519304972663313', '7', '8', '9'];
@@ -94,7 +94,7 @@ describe('botshelf check in a partial clone without a work tree, as pipelines ha
       large = originOf({
         ...pages,
         'botshelf.json': now({}),
-        'logo.png': await samplePicture({ width: 64, height: 64 }),
+        'logo.png': await sampleImage({ width: 64, height: 64 }),
       });
     });
 

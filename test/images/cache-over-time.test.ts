@@ -5,7 +5,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { botId } from '../support/sample.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { bytes } from '../support/https-site.ts';
 import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
 
@@ -53,7 +53,7 @@ describe('the image cache, over time,', () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.avatarOnly()).avatar;
-    test.site.answers['/avatar.png'] = bytes(await samplePicture({ seed: 77 }));
+    test.site.answers['/avatar.png'] = bytes(await sampleImage({ seed: 77 }));
     await test.reopen({ refreshDays: 0 });
     const told: (readonly BotId[])[] = [];
     test.cache.onChange((bots) => told.push(bots));
@@ -86,7 +86,7 @@ describe('the image cache, over time,', () => {
 
   it('retries a picture that failed, until it is there', async () => {
     await test.reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
-    const picture = bytes(await samplePicture());
+    const picture = bytes(await sampleImage());
     test.site.answers['/late.png'] = (response, request) => {
       if (test.site.asked.length > 3) picture(response, request);
       else response.writeHead(503).end();
@@ -147,7 +147,7 @@ describe('the image cache, over time,', () => {
     const digits = '0123456789abcdef'.split('');
     mkdirSync(test.folder, { recursive: true });
     for (const digit of digits) writeFileSync(join(test.folder, digit), 'a file where a folder should be');
-    const serve = bytes(await samplePicture());
+    const serve = bytes(await sampleImage());
     test.site.answers['/avatar.png'] = (response, request) => {
       if (test.site.asked.length === 3) for (const digit of digits) rmSync(join(test.folder, digit));
       serve(response, request);
@@ -186,7 +186,7 @@ describe('the image cache, over time,', () => {
     test.cache.want(homer, images);
     await reached;
     await test.cache.close();
-    test.site.answers['/slow.png'] = bytes(await samplePicture());
+    test.site.answers['/slow.png'] = bytes(await sampleImage());
     await test.reopen();
     await test.cache.setWanted([[homer, images]]);
     await test.cache.idle();

@@ -4,7 +4,7 @@ import type { BotId } from '../../src/bot/id.ts';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { botId } from '../support/sample.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { bytes, redirect, startSite } from '../support/https-site.ts';
 import { nameOf, openTestImages, type TestImages } from '../support/image-cache.ts';
 
@@ -117,14 +117,14 @@ describe('the image cache', () => {
 
   describe('and hostile pictures', () => {
     it('serves none of them, notes each as failed and goes on with the good ones', async () => {
-      const inner = await startSite({ '/': bytes(await samplePicture()) }, '127.0.0.2');
+      const inner = await startSite({ '/': bytes(await sampleImage()) }, '127.0.0.2');
       const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
       Object.assign(test.site.answers, {
         '/svg-with-script': bytes(script),
         '/html-as-png': bytes('<!doctype html><script>alert(1)</script>'),
         '/10-mb': bytes(Buffer.alloc(10_000_000)),
         '/redirect-to-127.0.0.1': redirect(`https://127.0.0.2:${inner.port}/`),
-        '/truncated-png': bytes((await samplePicture()).subarray(0, 60)),
+        '/truncated-png': bytes((await sampleImage()).subarray(0, 60)),
       });
       const hostile = ['svg-with-script', 'html-as-png', '10-mb', 'redirect-to-127.0.0.1', 'truncated-png'];
       const images: FullImages = {

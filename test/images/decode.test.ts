@@ -3,12 +3,12 @@ import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { decode } from '../../src/images/decode.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { sampleAnimation, samplePicture } from '../support/sample-pictures.ts';
+import { sampleAnimation, sampleImage } from '../support/sample-images.ts';
 
 describe('decoding a picture', () => {
   for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {
     it(`makes WebP of ${format}`, async () => {
-      const image = await decode(await samplePicture({ format }), 'avatar');
+      const image = await decode(await sampleImage({ format }), 'avatar');
       const { format: made, width, height } = await sharp(image.bytes).metadata();
       deepEqual([made, width, height], ['webp', 40, 30]);
       deepEqual([image.width, image.height], [40, 30]);
@@ -16,7 +16,7 @@ describe('decoding a picture', () => {
   }
 
   it('shrinks an avatar to 512 × 512, covers and previews to 1280 × 720, and keeps the proportions', async () => {
-    const large = await samplePicture({ width: 2000, height: 1000 });
+    const large = await sampleImage({ width: 2000, height: 1000 });
     const sizes = await Promise.all(
       (['avatar', 'wide'] as const).map(async (kind) => {
         const { width, height } = await decode(large, kind);
@@ -30,7 +30,7 @@ describe('decoding a picture', () => {
   });
 
   it('makes smaller copies that fit into 128 × 128 and 320 × 320', async () => {
-    const large = await samplePicture({ width: 1280, height: 720 });
+    const large = await sampleImage({ width: 1280, height: 720 });
     const sizes = await Promise.all(([128, 320] as const).map(async (size) => await decode(large, size)));
     deepEqual(
       sizes.map(({ width, height }) => [width, height]),
@@ -42,12 +42,12 @@ describe('decoding a picture', () => {
   });
 
   it('never enlarges', async () => {
-    const { width, height } = await decode(await samplePicture({ width: 3, height: 2 }), 'wide');
+    const { width, height } = await decode(await sampleImage({ width: 3, height: 2 }), 'wide');
     deepEqual([width, height], [3, 2]);
   });
 
   it('drops the metadata, after turning the picture as it says', async () => {
-    const original = await sharp(await samplePicture({ width: 40, height: 30 }))
+    const original = await sharp(await sampleImage({ width: 40, height: 30 }))
       .withExif({ IFD0: { Copyright: 'a private place' } })
       .withMetadata({ orientation: 6 })
       .jpeg()
@@ -67,7 +67,7 @@ describe('decoding a picture', () => {
   });
 
   it('returns the same bytes for the same picture', async () => {
-    const original = await samplePicture({ width: 600, height: 600 });
+    const original = await sampleImage({ width: 600, height: 600 });
     deepEqual((await decode(original, 'avatar')).bytes, (await decode(original, 'avatar')).bytes);
   });
 
@@ -121,13 +121,13 @@ describe('decoding what is hostile', () => {
   });
 
   it('other formats: what the library could read and we do not is refused', async () => {
-    await refusal(await samplePicture({ format: 'tiff' }));
+    await refusal(await sampleImage({ format: 'tiff' }));
     await refusal(Buffer.from('P3 1 1 255 1 2 3\n'));
     await refusal(Buffer.from('%PDF-1.7\n'));
   });
 
   it('page with picture inside: what follows the picture is not in our copy', async () => {
-    const polyglot = Buffer.concat([await samplePicture(), Buffer.from('<script>alert(1)</script>')]);
+    const polyglot = Buffer.concat([await sampleImage(), Buffer.from('<script>alert(1)</script>')]);
     const { bytes } = await decode(polyglot, 'avatar');
     equal(bytes.includes('script'), false);
   });

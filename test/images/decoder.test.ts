@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { Decoder } from '../../src/images/decoder.ts';
 import { ImageError } from '../../src/images/image-error.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 
 describe('the decoder process', () => {
   let decoder: Decoder;
@@ -19,7 +19,7 @@ describe('the decoder process', () => {
   it('decodes pictures that come at the same time, each to its own asker', async () => {
     const widths = [10, 20, 30, 40];
     const images = await Promise.all(
-      widths.map(async (width) => await decoder.decode(await samplePicture({ width }), 'avatar')),
+      widths.map(async (width) => await decoder.decode(await sampleImage({ width }), 'avatar')),
     );
     deepEqual(
       images.map(({ width }) => width),
@@ -30,7 +30,7 @@ describe('the decoder process', () => {
 
   it('goes on after a picture that cannot be read', async () => {
     await rejects(decoder.decode(Buffer.from('no picture'), 'avatar'), ImageError);
-    equal((await decoder.decode(await samplePicture(), 'avatar')).width, 40);
+    equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
   });
 
   it('is killed from outside where a picture takes longer than the limit', async () => {
@@ -59,25 +59,25 @@ describe('the decoder process', () => {
   });
 
   it('has no environment and is gone when it is closed', async () => {
-    await decoder.decode(await samplePicture(), 'avatar');
+    await decoder.decode(await sampleImage(), 'avatar');
     const [pid] = children();
     equal(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PATH='), false);
     await decoder.close();
     deepEqual(children(), []);
-    await rejects(decoder.decode(await samplePicture(), 'avatar'), /closed/);
+    await rejects(decoder.decode(await sampleImage(), 'avatar'), /closed/);
   });
 
   it('takes nothing with it when it goes down: the picture is at fault, the next one starts another', async () => {
-    await decoder.decode(await samplePicture(), 'avatar');
+    await decoder.decode(await sampleImage(), 'avatar');
     const [first] = children();
-    const large = await samplePicture({ width: 6000, height: 6000 });
+    const large = await sampleImage({ width: 6000, height: 6000 });
     const decoding = rejects(decoder.decode(large, 'wide'), (error: unknown) => {
       equal(error instanceof ImageError, true);
       return true;
     });
     process.kill(Number(first), 'SIGKILL');
     await decoding;
-    equal((await decoder.decode(await samplePicture(), 'avatar')).width, 40);
+    equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
   });
 });
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { Decoder } from '../../src/images/decoder.ts';
 import { ImageStore } from '../../src/images/store.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const hour = 3_600_000;
@@ -149,7 +149,7 @@ describe('the image store', () => {
 });
 
 async function large(more: { readonly seed?: number } = {}): Promise<Buffer> {
-  return await samplePicture({ width: 512, height: 512, format: 'webp', ...more });
+  return await sampleImage({ width: 512, height: 512, format: 'webp', ...more });
 }
 
 function pathOf(folder: string, name: string): string {

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { startProvider } from '../support/login-provider.ts';
 import { author, loginEnv } from '../support/login-site.ts';
 import { freePort } from '../support/loopback.ts';
-import { keepPictures } from '../support/pictures.ts';
+import { keepImages } from '../support/images.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -39,7 +39,7 @@ describe('a service whose public address has a path', function () {
     baseUrl = `${origin}/shelf`;
     const provider = await startProvider(baseUrl);
     const root = testRepository(files).folder;
-    await keepPictures(root, images, { width: 600, height: 300 });
+    await keepImages(root, images, { width: 600, height: 300 });
     token = await issueTestToken(root, '8');
     const env = {
       PORT: String(port),

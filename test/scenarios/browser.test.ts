@@ -4,7 +4,7 @@ import { openBrowserPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkAtWidths } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
-import { keepPictures } from '../support/pictures.ts';
+import { keepImages } from '../support/images.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { files, homer, paths, pictures } from '../support/showcase.ts';
@@ -24,7 +24,7 @@ describe('in a browser', function () {
     const { folder: root, git } = testRepository(files);
     git('rm', '-q', pagePath('14'));
     git('commit', '-q', '-m', 'Remove a bot');
-    await keepPictures(root, pictures, { width: 300, height: 100 });
+    await keepImages(root, pictures, { width: 300, height: 100 });
     service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
     await eventually(async () => {
       const { status } = await fetch(`${service.address}/bots/14`, { headers: { Accept: 'text/html' } });

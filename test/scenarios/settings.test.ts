@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { testRepository } from '../support/repository.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { type Answer, startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
@@ -53,7 +53,7 @@ describe('the settings of a catalogue', () => {
   it('take effect on every page, feed and file when they are changed by hand', async () => {
     const feed = await fetch(`${service.address}/feeds/new.atom`);
     strictEqual(feed.status, 200);
-    writeFiles(service.root, { 'images/logo.png': await samplePicture() });
+    writeFiles(service.root, { 'images/logo.png': await sampleImage() });
     write(german);
     await eventually(async () => (await get('/')).includes('Robotek'));
     const page = await get('/');
@@ -80,11 +80,11 @@ describe('the settings of a catalogue', () => {
     const [, logo = ''] = /<img src="(\/assets\/own\/[^"]+)"/.exec(page) ?? [];
     const picture = await fetch(service.address + logo);
     strictEqual(picture.headers.get('content-type'), 'image/png');
-    deepStrictEqual(Buffer.from(await picture.arrayBuffer()), await samplePicture());
+    deepStrictEqual(Buffer.from(await picture.arrayBuffer()), await sampleImage());
     for (const path of ['/favicon.ico', '/apple-touch-icon.png']) {
       const icon = await fetch(service.address + path);
       strictEqual(icon.headers.get('content-type'), 'image/png');
-      deepStrictEqual(Buffer.from(await icon.arrayBuffer()), await samplePicture(), path);
+      deepStrictEqual(Buffer.from(await icon.arrayBuffer()), await sampleImage(), path);
     }
     match(await get('/opensearch.xml'), /<Image [^>]*type="image\/png"/);
   });

@@ -5,7 +5,7 @@ import { type ImageCache, type ImageCacheOptions, openImageCache } from '../../s
 import type { ImageConnector } from '../../src/images/connector.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { bytes, type Site, startSite, testConnector } from './https-site.ts';
-import { samplePicture } from './sample-pictures.ts';
+import { sampleImage } from './sample-images.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** An image cache, and the site of the pictures. */
@@ -31,10 +31,10 @@ let connector: ImageConnector | undefined;
 export async function openTestImages(): Promise<TestImages> {
   const fetcher = (connector ??= await testConnector({ timeLimit: 2_000 }));
   const site = await startSite({
-    '/avatar.png': bytes(await samplePicture({ width: 600, height: 600 })),
-    '/cover.jpg': bytes(await samplePicture({ width: 2000, height: 500, format: 'jpeg' }), 'image/jpeg'),
-    '/1.webp': bytes(await samplePicture({ seed: 1, format: 'webp' }), 'image/webp'),
-    '/2.gif': bytes(await samplePicture({ seed: 200, format: 'gif' }), 'image/gif'),
+    '/avatar.png': bytes(await sampleImage({ width: 600, height: 600 })),
+    '/cover.jpg': bytes(await sampleImage({ width: 2000, height: 500, format: 'jpeg' }), 'image/jpeg'),
+    '/1.webp': bytes(await sampleImage({ seed: 1, format: 'webp' }), 'image/webp'),
+    '/2.gif': bytes(await sampleImage({ seed: 200, format: 'gif' }), 'image/gif'),
   });
   const folder = join(tempFolder(), 'appdata');
   const open = async (more: Partial<ImageCacheOptions> = {}): Promise<ImageCache> =>

@@ -11,12 +11,12 @@ import {
   parseListElement,
   parseRecord,
 } from '../../catalogue/store/bot-index.ts';
-import { listPageImages } from '../../catalogue/store/page-pictures.ts';
+import { listPageImages } from '../../catalogue/store/page-images.ts';
 import { parseQuery } from '../../http/query.ts';
 import { type Input, whileTrue } from '../../lib/current-cache.ts';
 import { chooseLocale, findLanguages, listWantedRanges } from '../language/locales.ts';
 import type { Markdown } from '../markdown/markdown.ts';
-import { findCopies, type FindCopy } from '../markdown/markdown-pictures.ts';
+import { findCopies, type FindCopy } from '../markdown/markdown-images.ts';
 import type { Site } from '../page/layout.tsx';
 import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
-import { BotImage } from '../page/picture.tsx';
+import { BotImage } from '../page/bot-image.tsx';
 
 export interface ScreenshotsProps {
   /** The paths of the cached copies. */

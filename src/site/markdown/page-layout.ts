@@ -3,7 +3,7 @@ import { createCodeHighlighter } from './highlight-code.ts';
 import { listHeadings } from './headings.ts';
 import type { ImagePlace } from '../../images/cache.ts';
 import { toVariantPath } from '../../images/variant-name.ts';
-import type { MarkdownImages } from './markdown-pictures.ts';
+import type { MarkdownImages } from './markdown-images.ts';
 import {
   findAttribute,
   type Attributes,

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { BotImage } from './picture.tsx';
+import { BotImage } from './bot-image.tsx';
 
 export interface AvatarProps {
   readonly id: string;

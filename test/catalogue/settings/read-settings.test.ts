@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readSettings, type SettingsReading } from '../../../src/catalogue/settings/read-settings.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
 import { createDiskReader } from '../../../src/catalogue/settings/settings-on-disk.ts';
-import { samplePicture } from '../../support/sample-pictures.ts';
+import { sampleImage } from '../../support/sample-images.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -119,7 +119,7 @@ describe('the settings of a catalogue', () => {
   }
 
   it('have a logo that is a picture of its kind, and refuse any other file', async () => {
-    const png = await samplePicture();
+    const png = await sampleImage();
     const { settings, faults: none } = await read({ logo: 'images/logo.png' }, { 'images/logo.png': png });
     deepStrictEqual([none, settings?.logo?.type, settings?.logo?.body], [[], 'image/png', png]);
     const of = async (body: string | Buffer): Promise<string> =>
@@ -137,7 +137,7 @@ describe('the settings of a catalogue', () => {
 
   it('follow no link to a logo', async () => {
     const [root, outside] = [tempFolder(), tempFolder()];
-    writeFiles(outside, { 'logo.png': await samplePicture() });
+    writeFiles(outside, { 'logo.png': await sampleImage() });
     mkdirSync(join(root, 'a'));
     symlinkSync(join(outside, 'logo.png'), join(root, 'a/logo.png'));
     symlinkSync(outside, join(root, 'b'));

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import sharp from 'sharp';
 import { eventually } from '../../support/eventually.ts';
-import { keepPictures } from '../../support/pictures.ts';
+import { keepImages } from '../../support/images.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -28,7 +28,7 @@ describe('our copies of pictures', () => {
   };
   before(async () => {
     const root = testRepository(files).folder;
-    await keepPictures(root, kept, { width: 600, height: 300 });
+    await keepImages(root, kept, { width: 600, height: 300 });
     service = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'on' } });
     // After a first start, bots are read again to have their copies named.
     await eventually(async () => {
@@ -105,7 +105,7 @@ describe('our copies of pictures', () => {
 
   it('are neither named nor served where the operator has them off', async () => {
     const root = testRepository(files).folder;
-    await keepPictures(root, kept, { width: 60, height: 30 });
+    await keepImages(root, kept, { width: 60, height: 30 });
     const off = await startTestService({}, { root, env: { BOTSHELF_IMAGES: 'off' } });
     const { json } = await off.request('/api/v2/bots/7');
     deepStrictEqual(json.cachedImages, { avatar: null, cover: null, preview: [] });

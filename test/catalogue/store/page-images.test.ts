@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { findImages, listPageImages } from '../../../src/catalogue/store/page-pictures.ts';
+import { findImages, listPageImages } from '../../../src/catalogue/store/page-images.ts';
 import { hostilePages } from '../../support/hostile-pages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 

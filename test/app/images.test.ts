@@ -4,8 +4,8 @@ import type { BotRecord } from '../../src/bot/schema-types.ts';
 import { type ImageCache, openImageCache } from '../../src/images/cache.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { followImages } from '../../src/app/pictures.ts';
-import { samplePicture } from '../support/sample-pictures.ts';
+import { followImages } from '../../src/app/images.ts';
+import { sampleImage } from '../support/sample-images.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
@@ -31,7 +31,7 @@ describe('the pictures of a catalogue', () => {
       fetch: async (url) => {
         asked.push(url);
         if (url !== a && url !== b) throw new ImageError('is not there');
-        return await samplePicture({ seed: url === a ? 1 : 2 });
+        return await sampleImage({ seed: url === a ? 1 : 2 });
       },
       log: silentLog,
     });

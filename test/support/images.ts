@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { FullImages } from '../../src/bot/schema-types.ts';
 import { openImageCache } from '../../src/images/cache.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { samplePicture } from './sample-pictures.ts';
+import { sampleImage } from './sample-images.ts';
 import { botId } from './sample.ts';
 
 /**
  * Fills the image cache of a service that has not started yet, as an earlier run would have left it: a copy of each
  * of these pictures, every one of them of `width` × `height` pixels and another colour.
  */
-export async function keepPictures(
+export async function keepImages(
   root: string,
   images: FullImages,
   { width, height }: { readonly width: number; readonly height: number },
@@ -17,7 +17,7 @@ export async function keepPictures(
   let seed = 0;
   const cache = await openImageCache({
     folder: join(root, 'var', 'appdata'),
-    fetch: async () => await samplePicture({ width, height, seed: (seed += 1) }),
+    fetch: async () => await sampleImage({ width, height, seed: (seed += 1) }),
     log: silentLog,
   });
   cache.want(botId('1'), images);

@@ -4,7 +4,7 @@ import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import { type BotIndex, parseListElement, type IndexedBot } from '../catalogue/store/bot-index.ts';
-import { listPageImages } from '../catalogue/store/page-pictures.ts';
+import { listPageImages } from '../catalogue/store/page-images.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../lib/log.ts';

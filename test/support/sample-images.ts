@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 
 /** A picture of one colour, in a format; `seed` makes it another one. */
-export async function samplePicture(
+export async function sampleImage(
   options: {
     width?: number;
     height?: number;
@@ -18,7 +18,7 @@ export async function samplePicture(
 
 /** A small GIF animation of two frames. */
 export async function sampleAnimation(): Promise<Buffer> {
-  const frames = await Promise.all([1, 90].map(async (seed) => await samplePicture({ seed })));
+  const frames = await Promise.all([1, 90].map(async (seed) => await sampleImage({ seed })));
   return await sharp(frames, { join: { animated: true } })
     .gif()
     .toBuffer();
