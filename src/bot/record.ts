@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import type { BotId } from './id.ts';
 import type { Locale } from './locale.ts';
 import type { BotListElement, BotRecord, MainPage, Translation } from './schema-types.ts';
+import { readSchema, resolveProperties, type SchemaDocument } from './schemas.ts';
 
 /** A main page's front matter with the schema's defaults; derived values may be missing. */
 export type FilledMainPage = MainPage &
-  Pick<
-    BotRecord,
-    'codehost' | 'images' | 'legacy' | 'nsfw' | 'oauth' | 'support' | 'trigger' | 'verified' | 'website'
-  >;
+  Pick<BotRecord, Exclude<keyof MainPage & keyof BotRecord, 'edited' | 'random'>>;
 
 /** One language of a bot: name and description from the front matter, and the page in markdown. */
 export interface Content extends Translation {
@@ -21,8 +19,8 @@ export type CachedImages = BotRecord['cachedImages'];
 export const noCachedImages: CachedImages = { avatar: null, cover: null, preview: [] };
 
 /**
- * Returns the record of a bot, its keys in the order that the API promises. In `contents` the default locale is
- * first, then the others in the order of `translations`.
+ * Returns the record of a bot with the keys of its schema in their order. In `contents` the default locale is first,
+ * then the others in the order of `translations`.
  */
 export function assembleRecord(
   id: BotId,
@@ -30,33 +28,12 @@ export function assembleRecord(
   translations: Iterable<readonly [Locale, Content]>,
   cachedImages: CachedImages = noCachedImages,
 ): BotRecord {
-  const { data } = main;
-  const contents: BotRecord['contents'] = { [main.locale]: pickContent({ ...data, page: main.page }) };
+  const { data, page } = main;
+  const { name, description, created, edited = created, random = deriveRandom(id) } = data;
+  const contents: BotRecord['contents'] = { [main.locale]: { description, name, page } };
   for (const [locale, translation] of translations) contents[locale] = pickContent(translation);
-  return {
-    id,
-    authors: data.authors,
-    cachedImages,
-    category: data.category,
-    contents,
-    created: data.created,
-    edited: data.edited ?? data.created,
-    codehost: { owner: data.codehost.owner, repo: data.codehost.repo },
-    images: { avatar: data.images.avatar, cover: data.images.cover, preview: data.images.preview },
-    invite: data.invite,
-    legacy: data.legacy,
-    nsfw: data.nsfw,
-    oauth: data.oauth,
-    random: data.random ?? deriveRandom(id),
-    support: data.support,
-    trigger: {
-      prefix: data.trigger.prefix,
-      customisable: data.trigger.customisable,
-      mentionable: data.trigger.mentionable,
-    },
-    verified: data.verified,
-    website: data.website,
-  };
+  const record = pickKeys(data, recordKeys);
+  return Object.assign(record, { id, cachedImages, contents, edited, random }) as unknown as BotRecord;
 }
 
 /** Returns the record without its pages, as lists have it. */
@@ -80,4 +57,22 @@ function deriveRandom(id: BotId): number {
 
 function pickContent({ description, name, page }: Content): BotRecord['contents'][string] {
   return { description, name, page };
+}
+
+/** The keys of an object in their order, each with those of its value. */
+type Keys = readonly (readonly [key: string, within: Keys])[];
+
+const recordKeys = readKeys(readSchema('record'));
+
+function readKeys(schema: SchemaDocument): Keys {
+  return Object.entries(resolveProperties(schema)).map(([key, value]) => [key, readKeys(value)]);
+}
+
+function pickKeys(values: object, keys: Keys): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const [key, within] of keys) {
+    const value = (values as Readonly<Record<string, object | undefined>>)[key];
+    picked[key] = value === undefined || within.length === 0 ? value : pickKeys(value, within);
+  }
+  return picked;
 }
