@@ -34,7 +34,7 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   const lists = new FrontLists(options.lists, bots, counts, () => site.settings);
   router.get('/', async (ctx) => {
     const params = parseQuery(ctx);
-    const query = readFrontQuery(params, undefined);
+    const query = readFrontQuery(params, undefined, site.settings);
     const language = site.languages.of(ctx);
     const category = site.settings.categories.find((id) => id === params.get('category'));
     if (category !== undefined) ctx.redirect(language.publicPath(formatFrontPath({ ...query, category })));
@@ -42,7 +42,9 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
     else await pages.respond(ctx, await listRecipe(ctx, lists, query, language));
   });
   router.get('/categories/:category', async (ctx) => {
-    const query = readFrontQuery(parseQuery(ctx), parseCategory(ctx.params['category'] ?? '', site.settings));
+    const { settings } = site;
+    const category = parseCategory(ctx.params['category'] ?? '', settings);
+    const query = readFrontQuery(parseQuery(ctx), category, settings);
     await pages.respond(ctx, await listRecipe(ctx, lists, query, site.languages.of(ctx)));
   });
   const renderDocs = async (props: PageProps): Promise<VNode> => (

@@ -7,16 +7,17 @@ import type { BotSearch } from '../search/bot-search.ts';
 import type { QueryReading } from '../search/found.ts';
 import { createElementForm, fileForm, type List, buildList } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
-import { isByCount, type SortedIndexes } from './sorted-indexes.ts';
+import type { SortedIndexes } from './sorted-indexes.ts';
 import {
+  cutPage,
   FirstBots,
   mergeFirst,
-  select,
-  selectFirst,
   type PageOfBots,
   type Selection,
   type Sort,
+  type SortKey,
 } from './selection.ts';
+import { createCheck, isFilteredByCount } from './filters.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -56,11 +57,6 @@ export class BotLists {
   readonly #sortedIndexes: SortedIndexes;
   readonly #lists = new CurrentCache<List>(32 * 1024 * 1024, ({ size }) => size);
   readonly #queue = new SerialQueue(64);
-  readonly #highest = new Map<
-    Sort['key'],
-    { readonly version: string; readonly bots: readonly IndexedBot[] }
-  >();
-
   #sizes: { version: number } & Record<'all' | 'general', MutableSizes> = {
     version: -1,
     all: createSizes(),
@@ -82,7 +78,7 @@ export class BotLists {
     const inputs = [
       () => this.#sortedIndexes.version(key),
       () => query.q === undefined || this.#search.version,
-      () => query.activeDays === undefined || this.#sortedIndexes.version('count'),
+      () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
     return await this.#list(JSON.stringify(['v2', query]), inputs, query.q, async () => {
       const slice = new TimeSlice();
@@ -120,36 +116,27 @@ export class BotLists {
     });
   }
 
-  /** Returns the first bots that a query without words selects, without sorting all of them. */
-  async first(
-    query: Omit<Selection, 'q' | 'after' | 'limit' | 'activeDays'>,
-    count: number,
-  ): Promise<IndexedBot[]> {
+  /** Returns the first `count` bots that a query without words selects, without sorting all of them. */
+  async first(query: Omit<Selection, 'q' | 'after' | 'limit'>, count: number): Promise<IndexedBot[]> {
     const { key, descending } = query.sort ?? byId;
-    return await selectFirst(
-      await this.#bots.sorted(),
-      this.#sortedIndexes.valueOf(key),
-      descending,
-      query,
-      count,
-    );
+    const check = createCheck(query, this.#sortedIndexes.counts);
+    const first = new FirstBots(this.#sortedIndexes.valueOf(key), descending, count);
+    const bots = await this.#bots.sorted();
+    // Later ids were made later: in this direction few bots push others out.
+    await forEachInSlices(descending ? bots.toReversed() : bots, (bot) => {
+      if (check === undefined || check(bot)) first.add(bot);
+    });
+    return first.sorted.map(({ bot }) => bot);
   }
 
   /**
    * Returns the bots that are not for adults and among the first `count` with a page in some language, by each of these
-   * keys from the highest value down. Those by a key that no count changes are kept until a bot changes.
+   * keys from the highest value down.
    */
-  async highest(keys: readonly Sort['key'][], count: number): Promise<(readonly IndexedBot[])[]> {
-    const version = `${this.#bots.version} ${count}`;
-    const found = new Map<Sort['key'], readonly IndexedBot[]>();
-    for (const key of keys) {
-      const kept = this.#highest.get(key);
-      if (kept?.version === version) found.set(key, kept.bots);
-    }
-    const fresh = keys.filter((key) => !found.has(key));
-    const valuesOf = fresh.map((key) => this.#sortedIndexes.valueOf(key));
+  async highest(keys: readonly SortKey[], count: number): Promise<(readonly IndexedBot[])[]> {
+    const valuesOf = keys.map((key) => this.#sortedIndexes.valueOf(key));
     const byLanguage = new Map<string, FirstBots[]>();
-    await forEachInSlices(fresh.length > 0 ? (await this.#bots.sorted()).toReversed() : [], (bot) => {
+    await forEachInSlices((await this.#bots.sorted()).toReversed(), (bot) => {
       if (bot.facts.nsfw) return;
       for (const language of new Set(bot.facts.locales.map(toLanguage))) {
         const lists =
@@ -158,12 +145,7 @@ export class BotLists {
         for (const list of lists) list.add(bot);
       }
     });
-    for (const [i, key] of fresh.entries()) {
-      const bots = mergeFirst([...byLanguage.values()].flatMap((lists) => lists[i] ?? []));
-      found.set(key, bots);
-      if (!isByCount(key)) this.#highest.set(key, { version, bots });
-    }
-    return keys.map((key) => found.get(key) ?? []);
+    return keys.map((_key, i) => mergeFirst([...byLanguage.values()].flatMap((lists) => lists[i] ?? [])));
   }
 
   /** Returns how many bots there are of each kind, with those for adults or without. */
@@ -192,10 +174,15 @@ export class BotLists {
       return await selectBest(found, query, this.#sortedIndexes.counts, slice);
     const { key, descending } = query.sort ?? byId;
     const { bots: all, valueOf } = await this.#sortedIndexes.by(key);
-    const bots =
-      query.activeDays === undefined ? all : await this.#sortedIndexes.active(all, query.activeDays);
+    const sorted = descending ? all.toReversed() : all;
+    const check = createCheck(query, this.#sortedIndexes.counts);
     const among = found && new Set(found.bots);
-    return await select(descending ? bots.toReversed() : bots, valueOf, descending, query, among);
+    if (check === undefined && among === undefined) return cutPage(sorted, valueOf, descending, query);
+    const matching: IndexedBot[] = [];
+    await forEachInSlices(sorted, (bot) => {
+      if (check?.(bot) !== false && among?.has(bot) !== false) matching.push(bot);
+    });
+    return cutPage(matching, valueOf, descending, query);
   }
 
   async #list(

@@ -6,15 +6,8 @@ import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
 import type { Found } from '../search/found.ts';
 import type { Kind } from '../search/segment.ts';
-import {
-  computeActiveSince,
-  compareSorted,
-  type Cursor,
-  matches,
-  type PageOfBots,
-  type Selection,
-  type SortedBot,
-} from './selection.ts';
+import { createCheck } from './filters.ts';
+import { compareSorted, type Cursor, type PageOfBots, type Selection, type SortedBot } from './selection.ts';
 
 /** A page of what a search found. */
 export interface BestBots extends PageOfBots {
@@ -35,12 +28,9 @@ export async function selectBest(
   slice: TimeSlice,
 ): Promise<BestBots> {
   const { size, scores, kinds: kindNumbers, allKinds: kinds } = found;
-  const { after, limit = size, nsfw, categories, ...others } = selection;
-  const since = computeActiveSince(others);
-  const isFiltered = since > 0 || filterKeys.some((key) => others[key] !== undefined);
+  const { after, limit = size, nsfw, category, ...others } = selection;
+  const check = createCheck(others, counts);
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
-  const isWanted = (bot: IndexedBot | undefined): boolean =>
-    bot !== undefined && matches(bot, others) && (since === 0 || (counts.reportedAt(bot.id) ?? 0) >= since);
   const matching = new Uint32Array(size);
   let total = 0;
   let hidden = 0;
@@ -48,10 +38,11 @@ export async function selectBest(
   const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
   await forEachIndex(size, slice, (i) => {
-    if (isFiltered && !isWanted(found.bot(i))) return;
+    const bot = check && found.bot(i);
+    if (check && (bot === undefined || !check(bot))) return;
     const number = kindNumbers[i] ?? 0;
     const kind = kinds[number] as Kind;
-    const inCategory = categories === undefined || categories.includes(kind.category);
+    const inCategory = category === undefined || category.includes(kind.category);
     if (nsfw !== undefined && nsfw !== kind.nsfw) return void (hidden += Number(inCategory));
     perKind[number] = (perKind[number] ?? 0) + 1;
     if (!inCategory) return;
@@ -102,8 +93,6 @@ function compareDescending(a: SortedBot, b: SortedBot): number {
 
 /** Sorting this many takes about a millisecond. */
 const fewToSort = 1000;
-
-const filterKeys = ['verified', 'openSource', 'author', 'locale'] as const;
 
 /** Calls back with each number from 0, one slice of time after the other; the clock is looked at now and then. */
 async function forEachIndex(count: number, slice: TimeSlice, onIndex: (i: number) => void): Promise<void> {

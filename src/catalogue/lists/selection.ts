@@ -1,23 +1,13 @@
+import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { type BotId, compareBotIds } from '../../bot/id.ts';
-import type { Locale } from '../../bot/locale.ts';
-import type { Category } from '../../bot/schema-types.ts';
-import { forEachInSlices } from '../../lib/in-slices.ts';
 import { findFirstPlace } from '../store/binary-search.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
+import type { FilterValues } from './filters.ts';
 
 /** Which bots a list has, in which order, and which page of it. */
-export interface Selection {
+export interface Selection extends FilterValues {
   /** Words that every bot must have in its names and descriptions. */
   readonly q?: string;
-  readonly categories?: readonly Category[];
-  readonly nsfw?: boolean;
-  readonly verified?: boolean;
-  readonly openSource?: boolean;
-  readonly author?: string;
-  /** A language the bot must have a page in. */
-  readonly locale?: Locale;
-  /** In how many days, up to now, a count must have been posted. */
-  readonly activeDays?: number;
   /** By id where left out; by how well the words fit, the best first, where there is a `q`. */
   readonly sort?: Sort;
   readonly limit?: number;
@@ -25,10 +15,25 @@ export interface Selection {
   readonly after?: Cursor;
 }
 
-export const sortKeys = ['id', 'created', 'edited', 'name', 'random', 'count', 'growth'] as const;
+/** What lists can be sorted by, in ascending order. */
+export const orders = {
+  id: { valueOf: () => () => 0 },
+  created: { valueOf: () => (bot) => bot.facts.created },
+  edited: { valueOf: () => (bot) => bot.facts.edited },
+  name: { valueOf: () => (bot) => bot.facts.nameKey },
+  random: { valueOf: () => (bot) => bot.facts.random },
+  count: { valueOf: (counts) => (bot) => counts.count(bot.id) ?? -1, isByCount: true },
+  growth: { valueOf: (counts) => (bot) => counts.growth(bot.id) ?? -2, isByCount: true },
+} as const satisfies Readonly<
+  Record<string, { valueOf: (counts: ReadonlyCounts) => ValueOf; isByCount?: true }>
+>;
+
+export type SortKey = keyof typeof orders;
+
+export const sortKeys = Object.keys(orders) as SortKey[];
 
 export interface Sort {
-  readonly key: (typeof sortKeys)[number];
+  readonly key: SortKey;
   readonly descending: boolean;
 }
 
@@ -48,79 +53,30 @@ export interface PageOfBots {
   readonly next: Cursor | undefined;
 }
 
-/** Returns since when a bot must have posted a count, in milliseconds since the epoch; 0 where it need not. */
-export function computeActiveSince({ activeDays }: Pick<Selection, 'activeDays'>): number {
-  return activeDays === undefined ? 0 : Date.now() - activeDays * 24 * 60 * 60 * 1000;
-}
-
 /** What bots are sorted by; bots of one value by id. */
 export type ValueOf = (bot: IndexedBot) => SortValue;
 
-/**
- * Picks a page of bots.
- * @param sorted every bot in the order of the list, as `compareSorted` has it
- * @param valueOf what they are sorted by
- * @param found the bots that fit `q`; needed with `q` only
- */
-export async function select(
-  sorted: readonly IndexedBot[],
-  valueOf: ValueOf,
-  descending: boolean,
-  selection: Selection,
-  found?: ReadonlySet<IndexedBot>,
-): Promise<PageOfBots> {
-  const matching = await filter(sorted, selection, found);
-  const { after, limit = matching.length } = selection;
-  const start = after === undefined ? 0 : findFirstBehind(matching, after, valueOf, descending);
-  const bots = matching.slice(start, start + limit);
-  const last = bots.at(-1);
-  const next = last && start + limit < matching.length ? { value: valueOf(last), id: last.id } : undefined;
-  return { bots, total: matching.length, next };
-}
-
-/** Returns the bots that match: the list itself where there is no filter. */
-async function filter(
-  bots: readonly IndexedBot[],
-  selection: Selection,
-  found: ReadonlySet<IndexedBot> | undefined,
-): Promise<readonly IndexedBot[]> {
-  if (found === undefined && filterKeys.every((key) => selection[key] === undefined)) return bots;
-  const matching: IndexedBot[] = [];
-  await forEachInSlices(bots, (bot) => {
-    if (matches(bot, selection) && (found === undefined || found.has(bot))) matching.push(bot);
-  });
-  return matching;
-}
-
-/** What `matches` looks at. */
-const filterKeys = ['categories', 'nsfw', 'verified', 'openSource', 'author', 'locale'] as const;
-
-/**
- * Returns the first `count` bots that `select` returns, without sorting all: for the beginning of a list whose order
- * changes all the time.
- * @param bots every bot by id
- */
-export async function selectFirst(
+/** Cuts a page from all bots of a list in their order, as `compareSorted` has it. */
+export function cutPage(
   bots: readonly IndexedBot[],
   valueOf: ValueOf,
   descending: boolean,
-  selection: Selection,
-  count: number,
-): Promise<IndexedBot[]> {
-  const first = new FirstBots(valueOf, descending, count);
-  // Later ids were made later: in this direction few bots push others out.
-  await forEachInSlices(descending ? bots.toReversed() : bots, (bot) => {
-    if (matches(bot, selection)) first.add(bot);
-  });
-  return first.bots;
+  { after, limit = bots.length }: Selection,
+): PageOfBots {
+  const start = after === undefined ? 0 : findFirstBehind(bots, after, valueOf, descending);
+  const page = bots.slice(start, start + limit);
+  const last = page.at(-1);
+  const next = last && start + limit < bots.length ? { value: valueOf(last), id: last.id } : undefined;
+  return { bots: page, total: bots.length, next };
 }
 
 /** The first `count` of the bots that are added, in one order. */
 export class FirstBots {
+  /** In their order. */
+  readonly sorted: SortedBot[] = [];
   readonly #valueOf: ValueOf;
   readonly #descending: boolean;
   readonly #count: number;
-  readonly #first: SortedBot[] = [];
 
   constructor(valueOf: ValueOf, descending: boolean, count: number) {
     this.#valueOf = valueOf;
@@ -128,18 +84,10 @@ export class FirstBots {
     this.#count = count;
   }
 
-  get bots(): IndexedBot[] {
-    return this.sorted.map(({ bot }) => bot);
-  }
-
-  get sorted(): readonly SortedBot[] {
-    return this.#first;
-  }
-
   /** Adds a bot; of two with the same value, the one that is added first comes first. */
   add(bot: IndexedBot): void {
     const value = this.#valueOf(bot);
-    const first = this.#first;
+    const first = this.sorted;
     const worst = first.at(-1);
     if (worst && first.length === this.#count && !this.#isBefore(value, worst.value)) return;
     const place = first.findIndex((other) => this.#isBefore(value, other.value));
@@ -172,19 +120,6 @@ export function compareSorted(a: SortedBot, b: SortedBot): number {
 function compareValues(a: SortValue, aId: BotId, b: SortValue, bId: BotId): number {
   if (a === b) return compareBotIds(aId, bId);
   return a < b ? -1 : 1;
-}
-
-/** Whether a bot passes all filters but the words. */
-export function matches({ facts }: IndexedBot, selection: Selection): boolean {
-  const { categories, nsfw, verified, openSource, author, locale } = selection;
-  return (
-    (categories === undefined || categories.includes(facts.category)) &&
-    (nsfw === undefined || facts.nsfw === nsfw) &&
-    (verified === undefined || facts.verified === verified) &&
-    (openSource === undefined || facts.openSource === openSource) &&
-    (author === undefined || facts.authors.includes(author)) &&
-    (locale === undefined || facts.locales.includes(locale))
-  );
 }
 
 function findFirstBehind(

@@ -1,7 +1,7 @@
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
-import { computeActiveSince, compareSorted, type Sort, type SortedBot, type ValueOf } from './selection.ts';
+import { compareSorted, orders, type SortedBot, type SortKey, type ValueOf } from './selection.ts';
 
 /** Every bot in one order, and what that order goes by. */
 export interface Ordered {
@@ -18,7 +18,7 @@ export interface Ordered {
 export class SortedIndexes {
   readonly #bots: BotIndex;
   readonly counts: ReadonlyCounts;
-  readonly #kept = new Map<Sort['key'], Ordered>();
+  readonly #kept = new Map<SortKey, Ordered>();
 
   constructor(bots: BotIndex, counts: ReadonlyCounts) {
     this.#bots = bots;
@@ -26,7 +26,7 @@ export class SortedIndexes {
   }
 
   /** Returns the bots in ascending order; one without a count comes before those that have one. */
-  async by(key: Sort['key']): Promise<Ordered> {
+  async by(key: SortKey): Promise<Ordered> {
     const version = this.version(key);
     const kept = this.#kept.get(key);
     if (kept?.version === version) return kept;
@@ -41,37 +41,14 @@ export class SortedIndexes {
    * Returns the version that an order would have now. Counts change all the time: their order is sorted again once a
    * second at most.
    */
-  version(key: Sort['key']): string {
-    const second = isByCount(key) && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
+  version(key: SortKey): string {
+    const second = 'isByCount' in orders[key] && this.counts.version > 0 ? Math.floor(Date.now() / 1000) : 0;
     return `${this.#bots.version} ${second}`;
   }
 
   /** Returns what the bots are sorted by in an order. */
-  valueOf(key: Sort['key']): ValueOf {
-    switch (key) {
-      case 'id':
-        return () => 0;
-      case 'name':
-        return ({ facts }) => facts.nameKey;
-      case 'count':
-        return ({ id }) => this.counts.count(id) ?? -1;
-      case 'growth':
-        return ({ id }) => this.counts.growth(id) ?? -2;
-      case 'created':
-      case 'edited':
-      case 'random':
-        return ({ facts }) => facts[key];
-    }
-  }
-
-  /** Returns the bots of which a count was posted in the last `activeDays` days, in their order. */
-  async active(bots: readonly IndexedBot[], activeDays: number): Promise<IndexedBot[]> {
-    const since = computeActiveSince({ activeDays });
-    const found: IndexedBot[] = [];
-    await forEachInSlices(bots, (bot) => {
-      if ((this.counts.reportedAt(bot.id) ?? 0) >= since) found.push(bot);
-    });
-    return found;
+  valueOf(key: SortKey): ValueOf {
+    return orders[key].valueOf(this.counts);
   }
 
   async #inOrder(before: readonly IndexedBot[], valueOf: ValueOf): Promise<IndexedBot[]> {
@@ -86,9 +63,4 @@ export class SortedIndexes {
     await forEachInSlices(added, add);
     return (await sortInSlices(sorted, compareSorted)).map(({ bot }) => bot);
   }
-}
-
-/** Whether counts decide an order. */
-export function isByCount(key: Sort['key']): boolean {
-  return key === 'count' || key === 'growth';
 }

@@ -1,13 +1,18 @@
 import { parseBotId } from '../../bot/id.ts';
-import { parseLocale } from '../../bot/locale.ts';
 import { readSchema } from '../../bot/schemas.ts';
 import type { BotListElement } from '../../bot/schema-types.ts';
 import type { ListQuery } from '../../catalogue/lists/bot-lists.ts';
+import {
+  filters,
+  InvalidValueError,
+  type ListParameter,
+  type ListSettings,
+  refuse,
+  type ParameterTexts,
+} from '../../catalogue/lists/filters.ts';
 import { type Cursor, type Sort, sortKeys } from '../../catalogue/lists/selection.ts';
-import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { quoteValue } from '../../catalogue/page/fault.ts';
 import { ProblemError, type ProblemDetail } from '../problem.ts';
-import { formatCount } from '../../lib/counted.ts';
 
 /**
  * Reads the query of GET /api/v2/bots.
@@ -17,15 +22,13 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
   const errors: ProblemDetail[] = [];
   const query: Draft = {};
   for (const name of new Set(params.keys())) {
-    const values = params.getAll(name);
-    const reader = readers.get(name);
-    const detail =
-      reader === undefined
-        ? `there is no such parameter: use ${[...readers.keys()].join(', ')}`
-        : values.length > 1 && name !== 'category'
-          ? 'it is there more than once: send it once'
-          : reader(query, values, settings);
-    if (detail !== undefined) errors.push({ pointer: `?${name.slice(0, 50)}`, detail });
+    try {
+      const value = parseParameter(name, params.getAll(name) as [string], settings);
+      if (value !== undefined) Object.assign(query, { [name]: value });
+    } catch (error) {
+      if (!(error instanceof InvalidValueError)) throw error;
+      errors.push({ pointer: `?${name.slice(0, 50)}`, detail: error.message });
+    }
   }
   const { after } = query;
   if (after && (typeof after.value === 'string') !== (query.sort?.key === 'name')) {
@@ -40,106 +43,84 @@ export function parseListQuery(params: URLSearchParams, settings: ListSettings):
   return query;
 }
 
-/** The order of a search: the best match first. */
-const relevance = 'relevance';
-
 /** Returns a cursor as the parameter `after`. */
 export function formatCursor({ value, id }: Cursor): string {
   return Buffer.from(JSON.stringify([value, id])).toString('base64url');
 }
 
+function parseParameter(name: string, texts: ParameterTexts, settings: ListSettings): unknown {
+  const parameter = listParameters.get(name);
+  if (parameter === undefined)
+    return refuse(`there is no such parameter: use ${[...listParameters.keys()].join(', ')}`);
+  if (texts.length > 1 && !parameter.repeats) return refuse('it is there more than once: send it once');
+  return parameter.parse(texts, settings);
+}
+
 type Draft = { -readonly [K in keyof ListQuery]: ListQuery[K] };
 
-/** The settings that decide which values there are. */
-type ListSettings = Pick<CatalogueSettings, 'categories' | 'inactiveDays'>;
+const maxQueryLength = 200;
+const maxLimit = 1000;
 
-/** Adds the values of a parameter to the query. Returns a message if they are wrong. */
-type Reader = (query: Draft, values: readonly string[], settings: ListSettings) => string | undefined;
+/** The order of a search: the best match first. */
+const relevance = 'relevance';
 
 const fieldNames = Object.keys(
   (readSchema('list-element') as { properties: object }).properties,
 ) as (keyof BotListElement)[];
 
-const readers: ReadonlyMap<string, Reader> = new Map(
-  Object.entries<Reader>({
-    q: readOnce((query, text) => {
-      if (text.trim() === '' || text.length > 200)
-        return 'the text is blank or too long: send 1 to 200 characters';
-      query.q = text;
-      return undefined;
-    }),
-    category: (query, values, { categories }) => {
-      const unknown = values.find((value) => !categories.includes(value));
-      if (unknown !== undefined)
-        return `${quoteValue(unknown)} is not a category: use ${categories.join(', ')}`;
-      query.categories = categories.filter((category) => values.includes(category));
-      return undefined;
+/** The parameters of GET /api/v2/bots; the value of each is that of the same name in the query. */
+export const listParameters: ReadonlyMap<string, ListParameter<unknown>> = new Map(
+  Object.entries<ListParameter<unknown>>({
+    q: {
+      parse: ([text]) =>
+        text.trim() === '' || text.length > maxQueryLength
+          ? refuse(`the text is blank or too long: send 1 to ${maxQueryLength} characters`)
+          : text,
+      description: 'Words to search for, in any language; a bot may have only some of them.',
+      schema: { type: 'string', maxLength: maxQueryLength, pattern: '\\S' },
     },
-    nsfw: readFlag('nsfw'),
-    verified: readFlag('verified'),
-    author: readOnce((query, text) => {
-      if (parseBotId(text) === undefined)
-        return `${quoteValue(text)} is not an account id: send 1 to 20 digits`;
-      query.author = text;
-      return undefined;
-    }),
-    locale: readOnce((query, text) => {
-      const locale = parseLocale(text);
-      if (typeof locale === 'object') return `${quoteValue(text)} ${locale.reason}: use ${locale.instead}`;
-      query.locale = locale;
-      return undefined;
-    }),
-    active: (query, [text = ''], { inactiveDays }) => {
-      const days = [inactiveDays, 30].find((known) => text === `${known}d`);
-      if (days === undefined)
-        return `${quoteValue(text)} is not a time: send ${inactiveDays}d, for bots that posted a count in the last ${formatCount(inactiveDays, 'day')}`;
-      query.activeDays = days;
-      return undefined;
+    ...Object.fromEntries(Object.entries(filters).filter(([, filter]) => !('isForPages' in filter))),
+    sort: {
+      parse: ([text]): Sort | undefined => {
+        if (text === relevance) return undefined;
+        const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
+        if (key !== undefined) return { key, descending: text.startsWith('-') };
+        return refuse(
+          `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`,
+        );
+      },
+      description: `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
+      schema: { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
     },
-    sort: readOnce((query, text) => {
-      if (text === relevance) return undefined;
-      const key = sortKeys.find((candidate) => candidate === text.replace(/^-/, ''));
-      if (key === undefined)
-        return `${quoteValue(text)} is not a sort key: use ${sortKeys.join(', ')}, with - in front for the reverse order, or relevance with q`;
-      query.sort = { key, descending: text.startsWith('-') } satisfies Sort;
-      return undefined;
-    }),
-    limit: readOnce((query, text) => {
-      const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-      if (limit < 1 || limit > 1000)
-        return `${quoteValue(text)} is not a limit: send a whole number from 1 to 1000`;
-      query.limit = limit;
-      return undefined;
-    }),
-    after: readOnce((query, text) => {
-      const cursor = parseCursor(text);
-      if (cursor === undefined) return 'it is not a cursor: take it from the Link header of the page before';
-      query.after = cursor;
-      return undefined;
-    }),
-    fields: readOnce((query, text) => {
-      const names = text.split(',');
-      if (names.length > fieldNames.length) return 'there are more names than fields: name each once';
-      const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
-      if (unknown !== undefined) return `${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`;
-      query.fields = fieldNames.filter((name) => names.includes(name));
-      return undefined;
-    }),
+    limit: {
+      parse: ([text]) => {
+        const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+        if (limit >= 1 && limit <= maxLimit) return limit;
+        return refuse(`${quoteValue(text)} is not a limit: send a whole number from 1 to ${maxLimit}`);
+      },
+      description: 'The number of bots on a page; all if left out.',
+      schema: { type: 'integer', minimum: 1, maximum: maxLimit },
+    },
+    after: {
+      parse: ([text]) =>
+        parseCursor(text) ?? refuse('it is not a cursor: take it from the Link header of the page before'),
+      description: 'The cursor in the Link header of the page before.',
+      schema: { type: 'string' },
+    },
+    fields: {
+      parse: ([text]) => {
+        const names = text.split(',');
+        if (names.length > fieldNames.length) refuse('there are more names than fields: name each once');
+        const unknown = names.find((name) => !fieldNames.includes(name as keyof BotListElement));
+        if (unknown !== undefined)
+          refuse(`${quoteValue(unknown)} is not a field: use ${fieldNames.join(', ')}`);
+        return fieldNames.filter((name) => names.includes(name));
+      },
+      description: 'The keys to return, separated by commas; all if left out.',
+      schema: { type: 'string' },
+    },
   }),
 );
-
-function readOnce(read: (query: Draft, text: string) => string | undefined): Reader {
-  return (query, [text = '']) => read(query, text);
-}
-
-function readFlag(name: 'nsfw' | 'verified'): Reader {
-  return readOnce((query, text) => {
-    if (text !== 'true' && text !== 'false')
-      return `${quoteValue(text)} is not a boolean: send true or false`;
-    query[name] = text === 'true';
-    return undefined;
-  });
-}
 
 function parseCursor(text: string): Cursor | undefined {
   if (text.length > maxCursorLength) return undefined;

@@ -1,5 +1,5 @@
-import { sortKeys } from '../../catalogue/lists/selection.ts';
-import { type Json, createReference } from './openapi-schemas.ts';
+import { listParameters } from './list-query.ts';
+import { type Json, createReference, rewriteReferences } from './openapi-schemas.ts';
 import { writableKeys } from './update-body.ts';
 
 const problem = { $ref: '#/components/responses/Problem' };
@@ -35,49 +35,9 @@ export const paths = {
     get: {
       operationId: 'listBots',
       summary: 'List bots (without pages)',
-      parameters: [
-        createQueryParameter('q', 'Words to search for, in any language; a bot may have only some of them.', {
-          type: 'string',
-          maxLength: 200,
-          pattern: '\\S',
-        }),
-        createQueryParameter(
-          'category',
-          'Bots of this category; may be there more than once, for bots of any of them.',
-          {
-            type: 'array',
-            items: createReference('category'),
-          },
-        ),
-        createQueryParameter('nsfw', 'Only bots for adults, or only others.', { type: 'boolean' }),
-        createQueryParameter('verified', 'Only verified bots, or only others.', { type: 'boolean' }),
-        createQueryParameter('author', 'Bots of this author: the id of an account.', createReference('id')),
-        createQueryParameter('locale', 'Bots with a page in this language.', createReference('locale')),
-        createQueryParameter(
-          'active',
-          'Bots that posted a count in the last days: 30d, or as many as the settings of the catalogue name.',
-          {
-            type: 'string',
-            pattern: '^[1-9][0-9]{0,3}d$',
-          },
-        ),
-        createQueryParameter(
-          'sort',
-          `One of relevance, ${sortKeys.join(', ')}. Prefix with - to reverse; relevance cannot be reversed. growth is that of the count over 30 days. Default: relevance with q, else id.`,
-          { type: 'string', pattern: `^(relevance|-?(${sortKeys.join('|')}))$` },
-        ),
-        createQueryParameter('limit', 'The number of bots on a page; all if left out.', {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1000,
-        }),
-        createQueryParameter('after', 'The cursor in the Link header of the page before.', {
-          type: 'string',
-        }),
-        createQueryParameter('fields', 'The keys to return, separated by commas; all if left out.', {
-          type: 'string',
-        }),
-      ],
+      parameters: [...listParameters].map(([name, { description, schema }]) =>
+        createQueryParameter(name, description, rewriteReferences(schema as Json, '')),
+      ),
       responses: {
         '200': createResponse(
           'The bots. X-Total-Count has their number, Link the next page.',

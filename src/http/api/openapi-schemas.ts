@@ -33,8 +33,11 @@ function titleOf(schema: SchemaDocument): string {
   return String(schema['title']);
 }
 
-/** Turns references between files into references between components, and drops our own keywords. */
-function rewriteReferences(value: Json, own: string): Json {
+/**
+ * Turns references between files into references between components, and drops our own keywords.
+ * @param own the title of the schema that the value is from
+ */
+export function rewriteReferences(value: Json, own: string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => rewriteReferences(item, own));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value as Readonly<Record<string, Json>>).filter(

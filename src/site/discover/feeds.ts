@@ -62,7 +62,7 @@ export class Feeds {
       title: messages.text('feed.newInCategory', { category: messages.categoryName(category) }),
       path: toCategoryFeed(category),
       page: `/categories/${category}?sort=newest`,
-      selection: { nsfw: false, categories: [category] },
+      selection: { nsfw: false, category: [category] },
     });
   }
 

@@ -65,7 +65,6 @@ export interface Shelf {
 export class FrontLists {
   readonly #lists: BotLists;
   readonly #bots: BotIndex;
-  readonly #settings: () => CatalogueSettings;
   readonly #counts: ReadonlyCounts;
   readonly #inputs: readonly Input[];
   readonly #kept = new CurrentCache<FrontList>(
@@ -81,7 +80,6 @@ export class FrontLists {
     this.#lists = lists;
     this.#bots = bots;
     this.#counts = counts;
-    this.#settings = settings;
     this.#inputs = [() => bots.version, () => counts.version, settings];
   }
 
@@ -134,8 +132,8 @@ export class FrontLists {
   }
 
   async #select(query: FrontQuery): Promise<Omit<FrontList, 'withoutFilters'>> {
-    const { q, category, page } = query;
-    const sizes = await this.#lists.sizes(query.filters.includes('adult'));
+    const { q, category, filters, page } = query;
+    const sizes = await this.#lists.sizes(query.filters.adult === true);
     const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
     const allCategories = sizes.categories;
     const list = {
@@ -146,19 +144,20 @@ export class FrontLists {
       unmatched: [],
       suggestions: [],
     };
-    const selection = toSelection(query, this.#settings());
+    const selection = toSelection(query);
     if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
-    const isUnfiltered =
-      query.author === undefined &&
-      query.language === undefined &&
-      query.filters.every((name) => name === 'adult');
+    const isUnfiltered = !isNarrowed({
+      ...query,
+      category: undefined,
+      filters: { ...filters, adult: undefined },
+    });
     if (isUnfiltered && page <= fewPages) {
       const { categories } = sizes;
       const total = category === undefined ? sizes.total : (categories.get(category) ?? 0);
       const bots = await this.#lists.first(selection, page * pageSize);
       return { ...list, ...this.#page(bots, page), total, pages: countPages(total), categories };
     }
-    const { categories: _, ...ofAllCategories } = selection;
+    const { category: _, ...ofAllCategories } = selection;
     const { bots } = await this.#lists.select(ofAllCategories);
     const categories = new Map<Category, number>();
     for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
@@ -237,18 +236,14 @@ function countRecordBytes(entries: readonly FrontEntry[]): number {
   return entries.reduce((sum, { bot }) => sum + bot.record.length, 0);
 }
 
-function toSelection(query: FrontQuery, { inactiveDays }: CatalogueSettings): Selection {
-  const { category, author, language, filters } = query;
+function toSelection(query: FrontQuery): Selection {
+  const { adult, ...filters } = query.filters;
   const sort = sorts[sortOf(query)];
   return {
+    ...filters,
     ...(sort && { sort }),
-    ...(category && { categories: [category] }),
-    ...(author !== undefined && { author }),
-    ...(language !== undefined && { locale: language }),
-    ...(filters.includes('openSource') && { openSource: true }),
-    ...(filters.includes('verified') && { verified: true }),
-    ...(filters.includes('active') && { activeDays: inactiveDays }),
-    ...(!filters.includes('adult') && { nsfw: false }),
+    ...(query.category && { category: [query.category] }),
+    ...(adult !== true && { nsfw: false }),
   };
 }
 

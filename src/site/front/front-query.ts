@@ -1,5 +1,12 @@
-import { toCanonicalLocale, type Locale } from '../../bot/locale.ts';
+import { toCanonicalLocale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
+import {
+  filters,
+  type FilterValues,
+  InvalidValueError,
+  type ListParameter,
+  type ListSettings,
+} from '../../catalogue/lists/filters.ts';
 import type { Sort } from '../../catalogue/lists/selection.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
@@ -11,12 +18,7 @@ export interface FrontQuery {
   /** The chosen order; undefined for the usual one. */
   readonly sort: SortName | undefined;
   readonly category: Category | undefined;
-  /** The account's ID of one of the bots' authors. */
-  readonly author: string | undefined;
-  /** A language that the bots have a page in. */
-  readonly language: Locale | undefined;
-  /** The filters that are on. */
-  readonly filters: readonly FilterName[];
+  readonly filters: PageFilters;
   /** Counted from 1. */
   readonly page: number;
   /** The language in the address, in its canonical case. */
@@ -35,32 +37,76 @@ export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
   name: { key: 'name', descending: false },
 };
 
-/** The filters that are on or off. */
-export const filterNames = ['openSource', 'verified', 'active', 'adult'] as const;
+/** The filters of a page. A list leaves out bots for adults where `adult` is off. */
+export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & { readonly adult?: true | undefined };
 
-export type FilterName = (typeof filterNames)[number];
+/** The filters that are on or off. */
+export const toggles = ['openSource', 'verified', 'active', 'adult'] as const;
+
+/** How pages write a filter, where they differ from the API. */
+interface PageForm {
+  /** The name of the parameter. */
+  readonly name?: string;
+  readonly parse?: (text: string, settings: ListSettings) => unknown;
+  /** The text where it is on. */
+  readonly on?: string;
+}
+
+const pageForms: Readonly<Record<string, PageForm>> = {
+  locale: { name: 'language', parse: toCanonicalLocale },
+  openSource: { name: 'source', parse: (text) => text === 'open' || undefined, on: 'open' },
+  verified: { parse: (text) => text === 'true' || undefined },
+  active: {
+    // Links of earlier versions have the days; for how many a bot is active is in the settings.
+    parse: (text, { inactiveDays }) => (text === 'true' || text === '30d' ? inactiveDays : undefined),
+    on: 'true',
+  },
+  adult: { name: 'nsfw', parse: (text) => text === 'true' || undefined },
+};
+
+const listFilters = new Map<string, ListParameter<unknown>>(Object.entries(filters));
+
+/** In the order that addresses have. */
+const pageFilters = [...listFilters.keys(), 'adult']
+  .filter((name) => name !== 'category' && name !== 'nsfw')
+  .toSorted((a, b) => Number(isToggle(a)) - Number(isToggle(b))) as (keyof PageFilters)[];
+
+function isToggle(name: string): boolean {
+  return toggles.some((toggle) => toggle === name);
+}
 
 /** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
-export function readFrontQuery(params: URLSearchParams, category: Category | undefined): FrontQuery {
+export function readFrontQuery(
+  params: URLSearchParams,
+  category: Category | undefined,
+  settings: ListSettings,
+): FrontQuery {
   const q = (params.get('q') ?? '').trim().slice(0, 200);
   const sort = params.get('sort') ?? '';
   const isKnown = Object.hasOwn(sorts, sort) && (sort !== 'relevance' || q !== '');
   const page = /^[1-9]\d{0,5}$/.test(params.get('page') ?? '') ? Number(params.get('page')) : 1;
+  const found = pageFilters.map((name) => [name, parseFilter(name, params, settings)] as const);
   return {
     q,
     sort: isKnown ? (sort as SortName) : undefined,
     category,
-    author: /^\d{1,20}$/.exec(params.get('author') ?? '')?.[0],
-    language: toCanonicalLocale(params.get('language') ?? ''),
-    filters: filterNames.filter((name) => {
-      const [parameter, value] = parameters[name];
-      const text = params.get(parameter);
-      // Links of earlier versions have the days.
-      return text === value || (name === 'active' && text === '30d');
-    }),
+    filters: Object.fromEntries(found.filter(([, value]) => value !== undefined)),
     page,
     locale: toCanonicalLocale(params.get('locale') ?? ''),
   };
+}
+
+function parseFilter(filter: keyof PageFilters, params: URLSearchParams, settings: ListSettings): unknown {
+  const { name = filter, parse } = pageForms[filter] ?? {};
+  const text = params.get(name);
+  if (text === null) return undefined;
+  if (parse !== undefined) return parse(text, settings);
+  try {
+    return listFilters.get(filter)?.parse([text], settings);
+  } catch (error) {
+    if (error instanceof InvalidValueError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the category that a path names. @throws {ProblemError} not-found */
@@ -79,8 +125,8 @@ export function isFront(query: FrontQuery): boolean {
 }
 
 /** Whether a query leaves out bots that its words alone find. */
-export function isNarrowed({ category, author, language, filters }: FrontQuery): boolean {
-  return filters.length > 0 || [category, author, language].some((value) => value !== undefined);
+export function isNarrowed({ category, filters }: FrontQuery): boolean {
+  return [category, ...Object.values(filters)].some((value) => value !== undefined);
 }
 
 /** Returns the order of a list: the chosen one, else the best match first for a search and most servers first for others. */
@@ -90,15 +136,16 @@ export function sortOf({ q, sort }: Pick<FrontQuery, 'q' | 'sort'>): SortName {
 
 /** Returns the address of the front page or of a list, without parameters that have their default. */
 export function formatFrontPath(query: FrontQuery): string {
-  const { q, sort, category, author, language, filters, page, locale } = query;
+  const { q, sort, category, filters, page, locale } = query;
   const params = new URLSearchParams();
   if (q !== '') params.set('q', q);
   // The list of all bots names its order, as the path alone is the front page.
   const isUsual = sort === sortOf({ q, sort: undefined }) && !isFront({ ...query, sort: undefined });
   if (sort !== undefined && !isUsual) params.set('sort', sort);
-  if (author !== undefined) params.set('author', author);
-  if (language !== undefined) params.set('language', language);
-  for (const name of filters) params.set(...parameters[name]);
+  for (const filter of pageFilters) {
+    const { name = filter, on } = pageForms[filter] ?? {};
+    if (filters[filter] !== undefined) params.set(name, on ?? String(filters[filter]));
+  }
   if (page > 1) params.set('page', String(page));
   if (locale !== undefined) params.set('locale', locale);
   const path = category === undefined ? '/' : `/categories/${category}`;
@@ -106,8 +153,8 @@ export function formatFrontPath(query: FrontQuery): string {
 }
 
 /** Returns the query that search engines list for a page: without the language of the interface, order and filters. */
-export function toPreferredQuery({ q, category, author, page }: FrontQuery): FrontQuery {
-  return { ...noQuery, q, category, author, page };
+export function toPreferredQuery({ q, category, filters: { author }, page }: FrontQuery): FrontQuery {
+  return { ...noQuery, q, category, filters: { author }, page };
 }
 
 /** The query of the front page. */
@@ -115,17 +162,7 @@ export const noQuery: FrontQuery = {
   q: '',
   sort: undefined,
   category: undefined,
-  author: undefined,
-  language: undefined,
-  filters: [],
+  filters: {},
   page: 1,
   locale: undefined,
-};
-
-/** The parameter that turns each filter on, and its value. For how many days a bot is active is in the settings. */
-const parameters: Readonly<Record<FilterName, readonly [name: string, value: string]>> = {
-  openSource: ['source', 'open'],
-  verified: ['verified', 'true'],
-  active: ['active', 'true'],
-  adult: ['nsfw', 'true'],
 };

@@ -1,15 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { FrontList } from './front-list.ts';
-import {
-  filterNames,
-  type FrontQuery,
-  formatFrontPath,
-  type SortName,
-  sortOf,
-  sorts,
-} from './front-query.ts';
+import { type FrontQuery, formatFrontPath, type SortName, sortOf, sorts, toggles } from './front-query.ts';
 
 export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'languages'> {
   readonly query: FrontQuery;
@@ -18,8 +12,9 @@ export interface ListFiltersProps extends Pick<FrontList, 'categories' | 'langua
 /** Narrows and orders a list. All of them are links, which are folded away on a phone but for the order. */
 export function ListFilters(props: ListFiltersProps): VNode {
   const { t } = useLanguage();
-  const { filters, category, language } = props.query;
-  const on = filters.length + [category, language].filter((value) => value !== undefined).length;
+  const { filters, category } = props.query;
+  const { author: _, ...others } = filters;
+  const on = [category, ...Object.values(others)].filter((value) => value !== undefined).length;
   return (
     <div class="list-filters">
       <details>
@@ -67,16 +62,17 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
   return (
     <nav aria-label={text('list.filters')}>
       <ul class="chips">
-        {filterNames.map((name) => {
-          const isOn = filters.includes(name);
-          const others = isOn ? filters.filter((other) => other !== name) : [...filters, name];
+        {toggles.map((name) => {
+          const isOn = filters[name] !== undefined;
+          const value = name === 'active' ? inactiveDays : true;
+          const others = { ...filters, [name]: isOn ? undefined : value };
           return (
             <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
               {t(`filter.${name}`, { days: inactiveDays })}
             </Chip>
           );
         })}
-        {(languages.length > 1 || query.language !== undefined) && (
+        {(languages.length > 1 || filters.locale !== undefined) && (
           <li>
             <LanguageMenu query={query} languages={languages} />
           </li>
@@ -88,7 +84,10 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
 
 function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'languages'>): VNode {
   const { t, languageName } = useLanguage();
-  const { language } = query;
+  const language = query.filters.locale;
+  const withLanguage = (locale: Locale | undefined): FrontQuery => {
+    return { ...query, filters: { ...query.filters, locale } };
+  };
   const name = language && languageName(language);
   return (
     <details class="menu">
@@ -96,11 +95,11 @@ function LanguageMenu({ query, languages }: Pick<ListFiltersProps, 'query' | 'la
         {name === undefined ? t('filter.language') : t('filter.inLanguage', { language: name })}
       </summary>
       <ul>
-        <Choice to={{ ...query, language: undefined, sort: sortOf(query) }} current={language === undefined}>
+        <Choice to={{ ...withLanguage(undefined), sort: sortOf(query) }} current={language === undefined}>
           {t('filter.anyLanguage')}
         </Choice>
         {languages.slice(0, maxLanguages).map((other) => (
-          <Choice key={other} to={{ ...query, language: other }} current={other === language}>
+          <Choice key={other} to={withLanguage(other)} current={other === language}>
             {languageName(other)}
           </Choice>
         ))}

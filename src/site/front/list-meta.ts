@@ -27,7 +27,7 @@ export function createListMeta(options: {
   const { site, query, title, description } = options;
   const { baseUrl, settings } = site;
   const { text, categoryName, locale, locales, requested } = options.language;
-  const { q, category, author, filters } = query;
+  const { q, category, filters } = query;
   const preferred = toPreferredQuery(query);
   const pathIn = (tag: Locale): string => formatFrontPath({ ...preferred, locale: tag });
   return listMeta({
@@ -41,8 +41,8 @@ export function createListMeta(options: {
             id: category,
             name: text('list.category', { category: categoryName(category) }),
           },
-    isSearch: q !== '' || author !== undefined,
-    isAdult: filters.includes('adult'),
+    isSearch: q !== '' || filters.author !== undefined,
+    isAdult: filters.adult === true,
     baseUrl,
     product: settings.name,
     locale,

@@ -4,7 +4,7 @@ import { type PageLanguage, useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Cards, type ListedBot } from './cards.tsx';
 import type { FrontList } from './front-list.ts';
-import { type FrontQuery, formatFrontPath, isNarrowed, sortOf } from './front-query.ts';
+import { type FrontQuery, formatFrontPath, isNarrowed, sortOf, toggles } from './front-query.ts';
 import { ListFilters } from './list-filters.tsx';
 import { createListMeta } from './list-meta.ts';
 import { NothingFound } from './nothing-found.tsx';
@@ -42,7 +42,9 @@ export function ListPage(props: ListPageProps): VNode {
         {total > 0 && unmatched.length > 0 && <p>{t('list.unmatched', { words: unmatched.join(' ') })}</p>}
         {hidden > 0 && (
           <p>
-            <a href={publicPath(formatFrontPath({ ...query, filters: [...filters, 'adult'], page: 1 }))}>
+            <a
+              href={publicPath(formatFrontPath({ ...query, filters: { ...filters, adult: true }, page: 1 }))}
+            >
               {t('list.hidden', { count: hidden })}
             </a>
           </p>
@@ -65,9 +67,9 @@ const cardsAtOnce = 8;
 /** Returns what a list shows: the order or the words, then the filters that are on. */
 function formatHeading({ query, total, corrected }: ListPageProps, language: PageLanguage): string {
   const { text, languageName } = language;
-  const filters = query.filters.map((name) => text(`heading.${name}`));
-  if (query.language !== undefined)
-    filters.push(text('heading.language', { language: languageName(query.language) }));
+  const { locale, ...others } = query.filters;
+  const filters = toggles.filter((name) => others[name] !== undefined).map((name) => text(`heading.${name}`));
+  if (locale !== undefined) filters.push(text('heading.language', { language: languageName(locale) }));
   return filters.reduce(
     (heading, filter) => text('heading.filtered', { heading, filter }),
     formatUnfilteredHeading(query, total, corrected, language),
@@ -75,7 +77,7 @@ function formatHeading({ query, total, corrected }: ListPageProps, language: Pag
 }
 
 function formatUnfilteredHeading(
-  { q, category, author, sort }: FrontQuery,
+  { q, category, filters: { author }, sort }: FrontQuery,
   count: number,
   corrected: string | undefined,
   { text, categoryName }: PageLanguage,

@@ -50,7 +50,7 @@ describe('what a search found, the best first', () => {
   });
 
   it('counts what is for adults and was not requested, and the bots of each category', async () => {
-    const result = await lists.search({ q: 'sheep', nsfw: false, categories: ['fun'], limit: 5 });
+    const result = await lists.search({ q: 'sheep', nsfw: false, category: ['fun'], limit: 5 });
     deepStrictEqual([result.total, result.hidden], [80, 20]);
     deepStrictEqual([...new Set(result.bots.flatMap(result.localesOf))], ['en']);
     deepStrictEqual(

@@ -2,7 +2,10 @@ import { deepStrictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { type IndexedBot, MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
-import { select, selectFirst, sortKeys } from '../../../src/catalogue/lists/selection.ts';
+import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
+import { sortKeys } from '../../../src/catalogue/lists/selection.ts';
+import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
+import { defaultWords } from '../../support/category-words.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { noCounts } from '../../support/counts.ts';
 
@@ -30,12 +33,11 @@ describe('the beginning of a list', () => {
             ...noCounts,
             count: (id) => drawn[Number(id) / 7]?.count ?? undefined,
           });
-          const sorted = (await sortedIndexes.by(key)).bots;
-          const valueOf = sortedIndexes.valueOf(key);
-          const order = descending ? sorted.toReversed() : sorted;
-          const selection = { nsfw: false };
-          const picked = await selectFirst(bots.all(), valueOf, descending, selection, count);
-          const cut = await select(order, valueOf, descending, { ...selection, limit: count });
+          const search = new BotSearch(bots, console.error, defaultWords);
+          const lists = new BotLists(bots, search, sortedIndexes);
+          const selection = { nsfw: false, sort: { key, descending } };
+          const picked = await lists.first(selection, count);
+          const cut = await lists.select({ ...selection, limit: count });
           const idsOf = (list: readonly IndexedBot[]): string[] => list.map(({ id }) => id);
           deepStrictEqual(idsOf(picked), idsOf(cut.bots));
         },

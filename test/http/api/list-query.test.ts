@@ -37,7 +37,7 @@ describe('the query of the list of bots', () => {
       ),
       {
         q: 'doughnuts',
-        categories: ['fun', 'music'],
+        category: ['fun', 'music'],
         nsfw: false,
         verified: true,
         author: '1',
