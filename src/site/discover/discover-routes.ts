@@ -1,5 +1,4 @@
 import type { Router } from '@koa/router';
-import type { Context } from 'koa';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { type Document, readHeaders, send } from '../../http/representation.ts';
@@ -7,8 +6,8 @@ import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets } from '../page/assets.ts';
 import { createOwnAssets } from '../page/own-assets.ts';
-import { Feeds, type FeedsOptions } from './feeds.ts';
-import { SitemapCache } from './sitemap.ts';
+import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
+import { createSitemap } from './sitemap.ts';
 import {
   createManifest,
   openSearchFile,
@@ -26,25 +25,15 @@ export interface DiscoverOptions extends FeedsOptions {
 export function addDiscoverRoutes(router: Router, options: DiscoverOptions): void {
   const { bots, securityContact, site } = options;
   const { baseUrl, languages } = site;
-  const feeds = new Feeds(options);
-  router.get(
-    sitePaths.newBots,
-    async (ctx) => await send(ctx, await feeds.newBots(languages.inAddress(ctx))),
-  );
-  router.get('/feeds/category/:name.atom', async (ctx) => {
-    await send(ctx, await feeds.category(ctx.params['name'] ?? '', languages.inAddress(ctx)));
-  });
-  router.get('/feeds/author/:id.atom', async (ctx) => {
-    await send(ctx, await feeds.author(ctx.params['id'] ?? '', languages.inAddress(ctx)));
-  });
+  addFeedRoutes(router, options);
 
-  const sitemap = new SitemapCache({ bots, baseUrl, locales: languages.locales });
+  const readSitemap = createSitemap({ bots, baseUrl, locales: languages.locales });
   router.get('/sitemap.xml', async (ctx) => {
-    const { main, current } = await sitemap.get();
+    const { main, current } = await readSitemap();
     await send(ctx, { ...main, current });
   });
   router.get('/sitemaps/:number.xml.gz', async (ctx) => {
-    const { parts, current } = await sitemap.get();
+    const { parts, current } = await readSitemap();
     const number = ctx.params['number'] ?? '';
     const part = /^[1-9]\d{0,6}$/.test(number) ? parts[Number(number) - 1] : undefined;
     if (part === undefined)
@@ -74,13 +63,11 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
       const shown = createOwnAssets(settings).logo ?? icon;
       await send(ctx, { ...shown, common, current: () => site.settings === settings });
     });
-  router.get('/.well-known/security.txt', async (ctx) => await sendSecurity(ctx, baseUrl, securityContact));
-}
-
-async function sendSecurity(ctx: Context, baseUrl: string, contact: string | null): Promise<void> {
-  if (contact === null)
-    throw new ProblemError('not-found', 'the operator has not configured a contact for security');
-  const expires = computeSecurityExpiry(Date.now());
-  const current = (): boolean => computeSecurityExpiry(Date.now()) === expires;
-  await send(ctx, { ...createSecurityFile(baseUrl, contact, expires), current });
+  router.get('/.well-known/security.txt', async (ctx) => {
+    if (securityContact === null)
+      throw new ProblemError('not-found', 'the operator has not configured a contact for security');
+    const expires = computeSecurityExpiry(Date.now());
+    const current = (): boolean => computeSecurityExpiry(Date.now()) === expires;
+    await send(ctx, { ...createSecurityFile(baseUrl, securityContact, expires), current });
+  });
 }

@@ -24,13 +24,12 @@ export function createRobotsFile(baseUrl: string): Document {
     '/*?q=',
     '/*&q=',
   ];
-  const lines = [
+  return createTextFile([
     'User-agent: *',
     ...closed.map((path) => `Disallow: ${basePath}${path}`),
     '',
     `Sitemap: ${baseUrl}/sitemap.xml`,
-  ];
-  return createDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+  ]);
 }
 
 /** Makes the manifest, with which a browser puts the site on a home screen. */
@@ -101,13 +100,12 @@ export function openSearchFile(
  * @param expires milliseconds since the epoch
  */
 export function createSecurityFile(baseUrl: string, contact: string, expires: number): Document {
-  const lines = [
+  return createTextFile([
     `Contact: ${contact}`,
     `Expires: ${new Date(expires).toISOString()}`,
     `Preferred-Languages: en`,
     `Canonical: ${originOf(baseUrl)}/.well-known/security.txt`,
-  ];
-  return createDocument(textType, Buffer.from(`${lines.join('\n')}\n`));
+  ]);
 }
 
 /** Returns when a security.txt of `now` expires: the start of a month, half a year ahead, so that it changes once a month. */
@@ -116,4 +114,6 @@ export function computeSecurityExpiry(now: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 6, 1);
 }
 
-const textType = 'text/plain; charset=utf-8';
+function createTextFile(lines: readonly string[]): Document {
+  return createDocument('text/plain; charset=utf-8', Buffer.from(`${lines.join('\n')}\n`));
+}

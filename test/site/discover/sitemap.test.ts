@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { MutableBotIndex } from '../../../src/catalogue/store/bot-index.ts';
 import type { Document } from '../../../src/http/representation.ts';
-import { SitemapCache, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
+import { createSitemap, type SitemapLimits } from '../../../src/site/discover/sitemap.ts';
 import { botId } from '../../support/sample.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 import { childrenOf, parseXml, textsOf, type XmlElement } from '../../support/xml.ts';
@@ -31,7 +31,7 @@ describe('the sitemap', () => {
       sampleBot('7', undefined, { category: 'music', created: 0, edited: 1_700_000_000_000 }),
       sampleBot('8', undefined, { nsfw: true }),
     );
-    const { main, parts } = await new SitemapCache({ bots, baseUrl }).get();
+    const { main, parts } = await createSitemap({ bots, baseUrl })();
     strictEqual(parts.length, 0);
     strictEqual(main.type, 'application/xml; charset=utf-8');
     const root = parseXml((await bytesOf(main)).toString());
@@ -50,7 +50,7 @@ describe('the sitemap', () => {
 
   it('has an address for each language of a bot, and each of them names all', async () => {
     const texts = { fr: ['Sept', 'x'], en: ['Seven', 'x'], 'zh-CN': ['七', 'x'] } as const;
-    const { main } = await new SitemapCache({ bots: indexOf(sampleBot('7', texts)), baseUrl }).get();
+    const { main } = await createSitemap({ bots: indexOf(sampleBot('7', texts)), baseUrl })();
     const urls = (await urlsOf(main)).filter((url) => locOf(url).includes('/bots/'));
     const page = `${baseUrl}/bots/7`;
     deepStrictEqual(urls.map(locOf), [page, `${page}?locale=en`, `${page}?locale=zh-CN`]);
@@ -67,10 +67,10 @@ describe('the sitemap', () => {
   });
 
   it('is well-formed without a single bot, and with years that no calendar has', async () => {
-    const none = await new SitemapCache({ bots: indexOf(), baseUrl }).get();
+    const none = await createSitemap({ bots: indexOf(), baseUrl })();
     strictEqual((await urlsOf(none.main)).length, 3);
     const far = indexOf(sampleBot('7', undefined, { edited: 8_640_000_000_000_000 }));
-    const urls = await urlsOf((await new SitemapCache({ bots: far, baseUrl }).get()).main);
+    const urls = await urlsOf((await createSitemap({ bots: far, baseUrl })()).main);
     deepStrictEqual(
       urls.flatMap((url) => textsOf(url, 'lastmod')),
       ['9999-12-31T23:59:59.000Z'],
@@ -83,14 +83,14 @@ describe('the sitemap', () => {
         sampleBot(String(i), i % 3 === 0 ? { en: ['A', 'x'], de: ['B', 'x'] } : undefined, { edited: i }),
       ),
     );
-    const whole = await new SitemapCache({ bots, baseUrl }).get();
+    const whole = await createSitemap({ bots, baseUrl })();
     const limits = fc.record({
       addresses: fc.integer({ min: 2, max: 100 }),
       bytes: fc.integer({ min: 1500, max: 40_000 }),
     });
     await fc.assert(
       fc.asyncProperty(limits, async (limits) => {
-        const { main, parts } = await new SitemapCache({ bots, baseUrl, limits }).get();
+        const { main, parts } = await createSitemap({ bots, baseUrl, limits })();
         const files = parts.length === 0 ? [await bytesOf(main)] : parts.map(({ body }) => gunzipSync(body));
         ok(parts.length !== 1);
         for (const file of files) {
@@ -111,7 +111,7 @@ describe('the sitemap', () => {
 
   it('is whole where it is too large for one piece', async () => {
     const bots = indexOf(...Array.from({ length: 12_000 }, (_, i) => sampleBot(String(i))));
-    const { main, parts } = await new SitemapCache({ bots, baseUrl }).get();
+    const { main, parts } = await createSitemap({ bots, baseUrl })();
     strictEqual(parts.length, 0);
     ok(!Buffer.isBuffer(main.body));
     strictEqual((await urlsOf(main)).length, 12_000 + 4);
@@ -120,7 +120,7 @@ describe('the sitemap', () => {
   it('says of a part when a bot in it was last edited, and nothing of a part without bots', async () => {
     const bots = indexOf(...[3000, 2000].map((edited, i) => sampleBot(String(i), undefined, { edited })));
     const limits = { addresses: 5, bytes: 50_000 };
-    const { main } = await new SitemapCache({ bots, baseUrl, limits }).get();
+    const { main } = await createSitemap({ bots, baseUrl, limits })();
     const index = childrenOf(parseXml((await bytesOf(main)).toString()), 'sitemap');
     deepStrictEqual(
       index.map((part) => textsOf(part, 'lastmod')),
@@ -130,11 +130,11 @@ describe('the sitemap', () => {
 
   it('is made once for a version of the catalogue', async () => {
     const bots = indexOf(sampleBot('7'));
-    const sitemap = new SitemapCache({ bots, baseUrl, limits: many });
-    const [before, same] = await Promise.all([sitemap.get(), sitemap.get()]);
+    const sitemap = createSitemap({ bots, baseUrl, limits: many });
+    const [before, same] = await Promise.all([sitemap(), sitemap()]);
     strictEqual(before, same);
     bots.delete(botId('7'));
     while (before.current()) await new Promise((resolve) => setTimeout(resolve, 5));
-    notStrictEqual((await sitemap.get()).main.digest, before.main.digest);
+    notStrictEqual((await sitemap()).main.digest, before.main.digest);
   });
 });
