@@ -66,14 +66,13 @@ const pageForms: Readonly<Record<string, PageForm>> = {
 
 const listFilters = new Map<string, ListParameter<unknown>>(Object.entries(filters));
 
-/** In the order that addresses have. */
-const pageFilters = [...listFilters.keys(), 'adult']
-  .filter((name) => name !== 'category' && name !== 'nsfw')
-  .toSorted((a, b) => Number(isToggle(a)) - Number(isToggle(b))) as (keyof PageFilters)[];
-
-function isToggle(name: string): boolean {
-  return toggles.some((toggle) => toggle === name);
-}
+/** In the order that addresses have. A category is in the path, and `adult` stands for `nsfw`. */
+const pageFilters = [
+  ...[...listFilters.keys()].filter(
+    (name) => !['category', 'nsfw', ...Object.keys(pageForms)].includes(name),
+  ),
+  ...Object.keys(pageForms),
+] as (keyof PageFilters)[];
 
 /** Reads the query of a page. Ignores invalid values, so that a reader with a damaged link still gets a page. */
 export function readFrontQuery(
