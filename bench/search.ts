@@ -61,10 +61,10 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const catalogue = new Catalogue({ root, log: silentLog, snapshot: null });
   await catalogue.load();
   await catalogue.unpacked();
-  catalogue.bots.all();
+  catalogue.store.bots.all();
   const before = megabytes();
   const cpuBefore = cpu();
-  const index = new BotSearch(catalogue.bots, () => {}, defaultWords);
+  const index = new BotSearch(catalogue.store.bots, () => {}, defaultWords);
   const started = performance.now();
   await index.update();
   const texts = (performance.now() - started) / 1000;
@@ -74,7 +74,7 @@ async function* buildIndex({ catalogue: root }: Stage): AsyncGenerator<Row> {
   const pages = (performance.now() - started) / 1000;
   const pagesCpu = (cpu() - cpuBefore) / 1000;
   const pagesMegabytes = megabytes() - before;
-  const lists = new BotLists(catalogue.bots, index, new SortedIndexes(catalogue.bots, noCounts));
+  const lists = new BotLists(catalogue.store.bots, index, new SortedIndexes(catalogue.store.bots, noCounts));
   const random = new Random(3);
   await cpuOfSearches(lists, 300, () => someWords(random));
   const queries = await cpuOfSearches(lists, 500, () => someWords(random));

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { Fault } from '../catalogue/page/fault.ts';
+import { readPageText } from '../catalogue/page/page-file.ts';
 import type { CatalogueSettings } from '../catalogue/settings/settings.ts';
 import { SortedIndexes } from '../catalogue/lists/sorted-indexes.ts';
 import type { BotSearch } from '../catalogue/search/bot-search.ts';
@@ -79,7 +80,10 @@ export interface AppOptions {
   readonly proxyNotice: ProxyNotice | null;
   /** As `UpdateRouteOptions.acknowledge`. */
   readonly acknowledge: UpdateRouteOptions['acknowledge'];
-  readonly config: Pick<Config, 'securityContact' | 'trustProxy' | 'rateLimit' | 'badTokenLimit'>;
+  readonly config: Pick<
+    Config,
+    'securityContact' | 'trustProxy' | 'catalogue' | 'rateLimit' | 'badTokenLimit'
+  >;
   readonly log: Log;
 }
 
@@ -97,13 +101,13 @@ export function createApp(options: AppOptions): Application {
   const { baseUrl } = site;
   const probes = options.probesApart ? new Router() : createProbeRoutes(options);
 
-  const { bots } = catalogue;
+  const { bots } = catalogue.store;
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const posts = new RateLimit('posts', config.rateLimit);
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
   // Routers of their own, the busiest first: a router matches a path against all of its routes.
   const programs = new Router();
-  const settings = (): CatalogueSettings => catalogue.settings;
+  const settings = (): CatalogueSettings => catalogue.settings.current;
   addReadRoutes(programs, bots, lists, baseUrl, settings);
   addCountsRoute(programs, bots, options.countHistory);
   const tokenAdvice = (id: BotId): string => {
@@ -140,8 +144,8 @@ export function createApp(options: AppOptions): Application {
   addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses });
   if (hook) addHookRoute(router, { ...hook, refused: badTokens });
 
-  const faultsOf = (id: BotId): readonly Fault[] => catalogue.faultsOf(id);
-  const readPage: PageReader = (place) => catalogue.readText(place);
+  const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
+  const readPage: PageReader = (place) => readPageText(config.catalogue, place);
   if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
   const viewerOf = createViewerReader(login);
   options.live?.addRoute(router);

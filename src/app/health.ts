@@ -64,7 +64,7 @@ export function createHealth({
         }),
       };
     },
-    fileFaults: () => catalogue.faults(),
+    fileFaults: () => catalogue.store.faults(),
   };
 }
 
@@ -76,8 +76,8 @@ export function createMetrics(
 ): Metrics {
   return new Metrics({
     build: health.build,
-    bots: () => catalogue.bots.size,
-    faultyFiles: () => new Set(catalogue.faults().map(({ path }) => path)).size,
+    bots: () => catalogue.store.bots.size,
+    faultyFiles: () => new Set(catalogue.store.faults().map(({ path }) => path)).size,
     parts: () => health.parts(),
     uncommitted: () => uncommitted.list().slice(0, maxNamedPaths),
     journalWrites: () => state.journal.writes,

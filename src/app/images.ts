@@ -55,9 +55,9 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
   let timer: NodeJS.Timeout | undefined;
   const start = (isOpen: boolean): void => {
     if (!isOpen || isStopped) return;
-    cache.onChange((bots) => catalogue.reload(bots));
-    catalogue.onChange((id) => {
-      const bot = catalogue.bots.get(id);
+    cache.onChange((bots) => catalogue.scanner.reload(bots));
+    catalogue.store.on('change', (id) => {
+      const bot = catalogue.store.bots.get(id);
       if (bot) cache.want(id, joinImages(bot, parseListElement(bot).images));
     });
     const wantAll = (): void => void cache.setWanted(listWantedImages(catalogue, cache));
@@ -75,10 +75,10 @@ const msPerHour = 3_600_000;
 
 /** Yields the same, and reloads bots whose record differs from the cache, such as one of an earlier run. */
 function* listWantedImages(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
-  for (const bot of catalogue.bots.all()) {
+  for (const bot of catalogue.store.bots.all()) {
     const { images, cachedImages } = parseListElement(bot);
     if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages))
-      catalogue.reload([bot.id]);
+      catalogue.scanner.reload([bot.id]);
     yield [bot.id, joinImages(bot, images)];
   }
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { BotId } from '../bot/id.ts';
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { BotStore } from '../catalogue/store/bot-store.ts';
 
 /**
  * Sends open pages a server-sent event when a bot is edited: `change`, with the bot's ID as data. For editing the
@@ -10,10 +10,10 @@ import type { Catalogue } from '../catalogue/store/catalogue.ts';
 export class LivePreview {
   readonly #streams = new Set<PassThrough>();
 
-  constructor(catalogue: Pick<Catalogue, 'bots' | 'faultsOf' | 'onRead'>) {
+  constructor(store: BotStore) {
     const shown = new Map<BotId, string>();
-    catalogue.onRead((id) => {
-      const state = JSON.stringify([catalogue.bots.get(id)?.digest, catalogue.faultsOf(id)]);
+    store.on('read', (id) => {
+      const state = JSON.stringify([store.bots.get(id)?.digest, store.faultsOf(id)]);
       if (shown.get(id) === state) return;
       shown.set(id, state);
       for (const stream of this.#streams) stream.write(`event: change\ndata: ${id}\n\n`);

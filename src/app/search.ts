@@ -6,9 +6,9 @@ import type { Log } from '../lib/log.ts';
 /** Creates the search over the bots of a catalogue. Its index is built by `buildSearchIndex`, or by the first search. */
 export function createSearch(catalogue: Catalogue, log: Log): BotSearch {
   return new BotSearch(
-    catalogue.bots,
+    catalogue.store.bots,
     (error) => log.error({ err: error }, 'the search index could not be built: searches use what there is'),
-    () => getCategoryWords(catalogue.settings),
+    () => getCategoryWords(catalogue.settings.current),
   );
 }
 

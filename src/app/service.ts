@@ -125,7 +125,7 @@ async function start(
     ...(botImages && { cachedImages: (images) => botImages.cachedImages(images) }),
   });
   closers.add(async () => await catalogue.close());
-  const removedBots = new RemovedBots({ catalogue, repositoryOpener, log });
+  const removedBots = new RemovedBots(catalogue, repositoryOpener, log);
   closers.add(async () => await removedBots.close());
   const search = createSearch(catalogue, log);
   closers.add(() => search.close());
@@ -186,11 +186,11 @@ async function start(
   commits.subscribe(() => maintenance.committed());
   commits.subscribe(() => sync?.requestPush());
   commits.subscribe((event) => metrics.committed(event));
-  commits.subscribe(showCommits(catalogue, repository?.prefix ?? ''));
+  commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
 
   const markdown = new Markdown();
   closers.add(async () => await markdown.close());
-  const live = config.dev ? new LivePreview(catalogue) : null;
+  const live = config.dev ? new LivePreview(catalogue.store) : null;
   const application = createApp({
     catalogue,
     search,
@@ -203,7 +203,7 @@ async function start(
       growth: (id) => countHistory.growth(id),
     },
     countHistory,
-    updates: new Updates(catalogue, committer, state),
+    updates: new Updates(catalogue.store.bots, committer, state),
     tokens: new SharedTokens(state, sync, log),
     login: await openLogin(config, log),
     committedAuthors: async (id) => await readCommittedAuthors(repositoryOpener, id),
@@ -231,7 +231,7 @@ async function start(
   closers.add(() => live?.close());
   await committer.recover();
   const showing = setInterval(
-    () => progress.show(`reading the catalogue: ${formatCount(catalogue.bots.size, 'bot')} so far`),
+    () => progress.show(`reading the catalogue: ${formatCount(catalogue.store.bots.size, 'bot')} so far`),
     100,
   );
   // Git reads the state at the same time: each waits for the disk half of the time.
@@ -252,5 +252,5 @@ async function start(
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
   if (botImages) closers.add(followImages(catalogue, botImages));
-  return { build, bots: catalogue.bots.size, address, ready: sync?.stateFetched ?? true };
+  return { build, bots: catalogue.store.bots.size, address, ready: sync?.stateFetched ?? true };
 }

@@ -1,4 +1,5 @@
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { Scanner } from '../catalogue/store/scanner.ts';
+import type { WatchedSettings } from '../catalogue/settings/watched-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
 import { type PagePlace, parsePagePath } from '../catalogue/page/layout.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
@@ -10,7 +11,8 @@ import type { CommitListener } from '../git/commit-events.ts';
  * @param prefix the catalogue's folder relative to the top of the repository: empty, or ending in a slash
  */
 export function showCommits(
-  catalogue: Pick<Catalogue, 'put' | 'read' | 'readSettings'>,
+  scanner: Pick<Scanner, 'put' | 'read'>,
+  settings: Pick<WatchedSettings, 'read'>,
   prefix: string,
 ): CommitListener {
   const waiting: PagePlace[] = [];
@@ -19,7 +21,7 @@ export function showCommits(
     isReading = true;
     const slice = new TimeSlice('service');
     while (waiting.length > 0) {
-      catalogue.read(waiting.splice(0, filesAtOnce));
+      scanner.read(waiting.splice(0, filesAtOnce));
       if (slice.isOver) await slice.next();
     }
     isReading = false;
@@ -32,10 +34,10 @@ export function showCommits(
         const place = parsePagePath(path, prefix);
         return place ? [[place, bytes] as const] : [];
       });
-      catalogue.put(new Map(pages));
+      scanner.put(new Map(pages));
       return;
     }
-    if (changes.some(({ path }) => path === prefix + settingsName)) void catalogue.readSettings();
+    if (changes.some(({ path }) => path === prefix + settingsName)) void settings.read();
     waiting.push(...changes.flatMap(({ path }) => parsePagePath(path, prefix) ?? []));
     if (!isReading) void readWaiting();
   };

@@ -20,19 +20,19 @@ export function createSite(
   const derived = origin && createRepositoryLinks(origin);
   return {
     baseUrl,
-    languages: new Languages(log, () => catalogue.settings, basePathOf(baseUrl)),
+    languages: new Languages(log, () => catalogue.settings.current, basePathOf(baseUrl)),
     login: login !== null,
     get repository() {
-      const { repository } = catalogue.settings;
+      const { repository } = catalogue.settings.current;
       return repository === null ? derived : createNamedLinks(repository);
     },
     live: dev,
     demo,
     get settings() {
-      return catalogue.settings;
+      return catalogue.settings.current;
     },
     get contact() {
-      return contact ?? catalogue.settings.contact;
+      return contact ?? catalogue.settings.current.contact;
     },
   };
 }

@@ -3,8 +3,7 @@ import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from
 import type { Counts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
 import type { UpdateValues } from '../bot/schema-types.ts';
-import type { IndexedBot } from '../catalogue/store/bot-index.ts';
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
+import type { BotIndex, IndexedBot } from '../catalogue/store/bot-index.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
@@ -15,14 +14,14 @@ import { computeTimeAfter } from '../counts/bot-state.ts';
 
 /** Applies owners' updates: content is committed, counts go to the journal. An update that has resolved is durable. */
 export class Updates {
-  readonly #catalogue: Catalogue;
+  readonly #bots: BotIndex;
   readonly #committer: Pick<Committer, 'commit'>;
   readonly #counts: Pick<Counts, 'setCount'>;
   /** A bot's updates come one after the other, so that each sees what the one before did. */
   readonly #queues = new Map<BotId, SerialQueue>();
 
-  constructor(catalogue: Catalogue, committer: Pick<Committer, 'commit'>, counts: Pick<Counts, 'setCount'>) {
-    this.#catalogue = catalogue;
+  constructor(bots: BotIndex, committer: Pick<Committer, 'commit'>, counts: Pick<Counts, 'setCount'>) {
+    this.#bots = bots;
     this.#committer = committer;
     this.#counts = counts;
   }
@@ -53,7 +52,7 @@ export class Updates {
   }
 
   #expected(id: BotId, isExpected: (bot: IndexedBot) => boolean): IndexedBot {
-    const bot = this.#catalogue.bots.get(id);
+    const bot = this.#bots.get(id);
     if (bot === undefined) throw new UnknownBotError(id);
     if (!isExpected(bot)) throw new PreconditionFailedError(bot.digest);
     return bot;

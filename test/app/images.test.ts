@@ -21,7 +21,7 @@ describe('the pictures of a catalogue', () => {
   let asked: string[];
   let stop: () => void;
   const recordOf = (id: string): BotRecord =>
-    JSON.parse(live.catalogue.bots.get(botId(id))?.record.toString() ?? '') as BotRecord;
+    JSON.parse(live.catalogue.store.bots.get(botId(id))?.record.toString() ?? '') as BotRecord;
 
   beforeEach(async () => {
     asked = [];

@@ -5,13 +5,14 @@ import { showCommits } from '../../src/app/show-commits.ts';
 import { eventually } from '../support/eventually.ts';
 
 const commit = 'a'.repeat(40);
-const readSettings = async (): Promise<void> => {};
+const settings = { read: async (): Promise<void> => {} };
 
 describe('the subscriber that shows commits', () => {
   it('shows a posted change at once, and no file that is not a page below the catalogue', () => {
     const shown: [PagePlace, Buffer][] = [];
     const show = showCommits(
-      { put: (files) => void shown.push(...files), read: () => {}, readSettings },
+      { put: (files) => void shown.push(...files), read: () => {} },
+      settings,
       'shop/',
     );
     const bytes = Buffer.from('new');
@@ -27,8 +28,8 @@ describe('the subscriber that shows commits', () => {
 
   it('has the settings read when a merge changes them, and nothing beside them', () => {
     let reads = 0;
-    const catalogue = { put: () => {}, read: () => {}, readSettings: async () => void reads++ };
-    const show = showCommits(catalogue, 'shop/');
+    const counting = { read: async () => void reads++ };
+    const show = showCommits({ put: () => {}, read: () => {} }, counting, 'shop/');
     for (const path of ['botshelf.json', 'shop/README.md', 'shop/botshelf.json'])
       show({ ref: 'branch', commit, changes: [{ path, before: null, after: null }], contents: undefined });
     strictEqual(reads, 1);
@@ -37,7 +38,8 @@ describe('the subscriber that shows commits', () => {
   it('has all files of a merge read, some at a time', async () => {
     const read: number[] = [];
     const show = showCommits(
-      { put: () => {}, read: (places) => void read.push([...places].length), readSettings },
+      { put: () => {}, read: (places) => void read.push(places.length) },
+      settings,
       '',
     );
     const changes = Array.from({ length: 40 }, (_, i): FileChange => ({

@@ -49,7 +49,7 @@ describe('an update', () => {
     const { catalogue } = await openCatalogue({}, { root: repository.folder });
     place = newPlace();
     counts = await open(place);
-    updates = new Updates(catalogue, committerOn(repository.folder), counts);
+    updates = new Updates(catalogue.store.bots, committerOn(repository.folder), counts);
   });
 
   it('of content and a count is in the branch and in the counts once it has resolved', async () => {

@@ -34,8 +34,8 @@ export async function openCatalogue(
     root,
     catalogue,
     write: (files) => writeFiles(root, files),
-    name: (id) => catalogue.bots.get(botId(id))?.facts.name,
-    faults: () => catalogue.faults().map(({ path, rule }) => `${path} ${rule}`),
+    name: (id) => catalogue.store.bots.get(botId(id))?.facts.name,
+    faults: () => catalogue.store.faults().map(({ path, rule }) => `${path} ${rule}`),
   };
 }
 

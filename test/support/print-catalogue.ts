@@ -8,7 +8,7 @@ const catalogue = new Catalogue({ root, log: silentLog, snapshot: null, roundSec
 await catalogue.load();
 let last = '';
 setInterval(() => {
-  const names = catalogue.bots.all().map(({ facts }) => facts.name);
+  const names = catalogue.store.bots.all().map(({ facts }) => facts.name);
   const line = JSON.stringify({ names, ...catalogue.status });
   if (line !== last) process.stdout.write(`${line}\n`);
   last = line;

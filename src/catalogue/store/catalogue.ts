@@ -1,23 +1,23 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type BotId, parseBotId } from '../../bot/id.ts';
+import { parseBotId } from '../../bot/id.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
 import type { Log } from '../../lib/log.ts';
-import type { BotIndex } from './bot-index.ts';
 import type { ImageLookup } from './bot-reader.ts';
-import type { Fault } from '../page/fault.ts';
-import { FaultList } from './fault-list.ts';
+import { BotStore } from './bot-store.ts';
 import { listTop } from './folder.ts';
+import { readFingerprints, readFolders } from './folder-reader.ts';
 import { Scanner } from './scanner.ts';
-import type { PagePlace } from '../page/layout.ts';
+import { readSnapshot, writeSnapshot } from './snapshot.ts';
+import { Watcher } from './watcher.ts';
+import { botsFolder } from '../page/layout.ts';
 import { noLimits, type PageLimits } from '../page/rules.ts';
-import { readPageText } from '../page/page-file.ts';
-import { readFolders } from './folder-reader.ts';
-import { SavedIndex } from './saved-index.ts';
-import { CatalogueWatch } from './catalogue-watch.ts';
 import { WatchedSettings } from '../settings/watched-settings.ts';
-import { type CatalogueSettings, settingsName } from '../settings/settings.ts';
+import { settingsName } from '../settings/settings.ts';
 
 export interface CatalogueOptions {
   /** The folder that holds `bots/`. */
@@ -45,106 +45,50 @@ export interface CatalogueStatus {
 }
 
 /**
- * The catalogue of a folder, kept up to date. The files are the truth: a hint from the watcher, a slow round over all
- * folders and a commit of the service itself all compare the files with the last read, and read those that differ.
+ * A folder of bots in memory, kept up to date. The files are the truth: a hint from the watcher, a slow round over all
+ * folders and a commit of the service itself all make the scanner compare the files with the last read. It publishes
+ * what differs in the store.
  */
 export class Catalogue {
+  readonly store: BotStore;
+  readonly scanner: Scanner;
+  readonly settings: WatchedSettings;
   readonly #options: CatalogueOptions;
-  readonly #faults: FaultList;
-  readonly #scanner: Scanner;
-  readonly #watch: CatalogueWatch;
-  readonly #saved: SavedIndex;
-  readonly #settings: WatchedSettings;
-  readonly #listeners: ((id: BotId) => void)[] = [];
-  readonly #readListeners: ((id: BotId) => void)[] = [];
+  readonly #watcher: Watcher;
   readonly #closing = new AbortController();
+  readonly #validations = new SerialQueue();
   #ready = false;
   #unpacking: Promise<void> | undefined;
   /** What all bots were read with. */
   #limits = noLimits;
-  readonly #validations = new SerialQueue();
+  /** The version of the index that the snapshot has; -1 where there is none that the next start can use. */
+  #savedVersion = -1;
 
   constructor(options: CatalogueOptions) {
-    const { root, log } = options;
+    const { root, hash = 'sha1', log, cachedImages, settingsCopy = null } = options;
     this.#options = options;
-    this.#faults = new FaultList(log);
-    this.#settings = new WatchedSettings({
+    this.store = new BotStore(log);
+    this.settings = new WatchedSettings({
       root,
-      copy: options.settingsCopy ?? null,
+      copy: settingsCopy,
       log,
-      onFaults: (faults) => this.#faults.report(settingsName, faults),
+      onFaults: (faults) => this.store.report(settingsName, faults),
       onChange: () => {
         log.info({}, `${settingsName} has changed and is in force`);
         void this.#revalidate();
       },
     });
-    this.#scanner = new Scanner({
-      root,
-      hash: options.hash ?? 'sha1',
-      faults: this.#faults,
-      cachedImages: options.cachedImages,
-      limits: () => this.settings,
-      onChange: (id) => {
-        for (const listener of this.#listeners) listener(id);
-      },
-      onRead: (id) => {
-        for (const listener of this.#readListeners) listener(id);
-      },
-      onFault: (error) => this.#watch.setFolderError(error),
+    const limits = (): PageLimits => this.settings.current;
+    this.scanner = new Scanner({ root, hash, log, cachedImages, limits }, this.store);
+    this.#watcher = new Watcher(join(root, botsFolder), log, {
+      onHint: (folder, name) => this.scanner.schedule(folder, name, hintDelayMs),
+      onStray: () => void this.scanner.folders(),
+      onMiss: () => void this.#forEachFolder((folder) => this.scanner.scan(folder)),
     });
-    this.#saved = new SavedIndex(options.snapshot, root, this.#scanner, log);
-    this.#watch = new CatalogueWatch({
-      root,
-      scanner: this.#scanner,
-      faults: this.#faults,
-      log,
-      roundSeconds: options.roundSeconds ?? 60,
-      signal: this.#closing.signal,
-      onRound: async () => await this.#saveIfStale(),
-    });
-  }
-
-  get bots(): BotIndex {
-    return this.#scanner.bots;
-  }
-
-  /** The settings in force: those of the last valid version of their file. */
-  get settings(): CatalogueSettings {
-    return this.#settings.current;
   }
 
   get status(): CatalogueStatus {
-    const { watcherFault, folderFault } = this.#watch;
-    return { ready: this.#ready, watcherFault, folderFault };
-  }
-
-  /** Returns every fault of every file, by path, then by line and column. */
-  faults(): Fault[] {
-    return this.#faults.all();
-  }
-
-  faultsOf(id: BotId): readonly Fault[] {
-    return this.#faults.of(id);
-  }
-
-  /** Whether a bot has a file with faults, also one in another bot's folder or with a wrong name. */
-  hasFaultyFile(id: BotId): boolean {
-    return this.#faults.has(id) || [...this.#faults.keys()].some((key) => key.includes(`/${id}.`));
-  }
-
-  /** Reads the text of a page from its file. Undefined where there is none that can be read. */
-  readText(place: PagePlace): string | undefined {
-    return readPageText(this.#options.root, place);
-  }
-
-  /** Calls back with each bot that is new, differs, or is no longer served. */
-  onChange(listener: (id: BotId) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  /** Calls back with each bot whose files were read again, whether it changed or not. */
-  onRead(listener: (id: BotId) => void): void {
-    this.#readListeners.push(listener);
+    return { ready: this.#ready, watcherFault: this.#watcher.fault, folderFault: this.scanner.fault };
   }
 
   /**
@@ -154,17 +98,12 @@ export class Catalogue {
    */
   async load(): Promise<void> {
     listTop(this.#options.root);
-    await this.#settings.load();
-    this.#limits = pickLimits(this.settings);
+    await this.settings.load();
+    this.#limits = pickLimits(this.settings.current);
     await this.#readBots();
     if (this.#closing.signal.aborted) return;
     this.#ready = true;
-    const unpacking = this.#watch.forEachFolder((folder) => this.#scanner.unpack(folder));
-    this.#unpacking = unpacking.then(async () => {
-      if (!this.#closing.signal.aborted) await this.bots.sorted();
-      // Its round over all folders would delay the first pages.
-      if (!this.#closing.signal.aborted) this.#watch.start();
-    });
+    this.#unpacking = this.#unpack();
     void this.#revalidate();
   }
 
@@ -177,76 +116,104 @@ export class Catalogue {
     return !this.#closing.signal.aborted;
   }
 
-  /** Reads these bots again at once: for a caller that has changed what their records are made of. */
-  reload(ids: Iterable<BotId>): void {
-    this.#scanner.reload(ids);
-  }
-
-  /**
-   * Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole.
-   */
-  read(places: Iterable<PagePlace>): void {
-    this.#scanner.read(places);
-  }
-
-  /** Reads the settings at once, where they differ: for a caller that has written their file, or the logo, whole. */
-  async readSettings(): Promise<void> {
-    await this.#settings.read();
-  }
-
-  /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
-  put(files: ReadonlyMap<PagePlace, Buffer>): void {
-    this.#scanner.put(files);
-  }
-
   /** Stops watching, and saves the index for the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#scanner.close();
-    await this.#watch.close();
-    await this.#settings.close();
+    this.scanner.close();
+    await this.#watcher.close();
+    await this.settings.close();
     if (this.#ready) await this.#saveIfStale();
   }
 
-  /** Writes the snapshot. A failure is logged. */
+  /** Writes the snapshot. A failure is logged, and the next start takes some seconds longer. */
   async saveSnapshot(): Promise<void> {
-    await this.#saved.save(this.#limits);
+    const { snapshot, log } = this.#options;
+    if (snapshot === null) return;
+    this.#savedVersion = this.store.bots.version;
+    try {
+      await writeSnapshot(snapshot, this.scanner.snapshot(), this.#limits);
+    } catch (error) {
+      log.warn({ err: error, snapshot }, 'could not save the index: the next start reads every file');
+    }
   }
 
+  /** Saves the index where a start with the snapshot would have to read more than one bot in a hundred. */
   async #saveIfStale(): Promise<void> {
-    if (this.#saved.isStale) await this.saveSnapshot();
+    const { version, size } = this.store.bots;
+    if (this.#savedVersion < 0 || version - this.#savedVersion > size / 100) await this.saveSnapshot();
   }
 
   /** Restores the snapshot and scans the folders that differ from it; without one, reads every folder on all cores. */
   async #readBots(): Promise<void> {
-    const unchanged = await this.#saved.restore(this.#limits);
-    if (unchanged) {
-      await this.#watch.forEachFolder((folder) => {
-        if (!unchanged.has(folder)) this.#scanner.scan(folder, false);
-      });
-      return;
+    const { root, hash = 'sha1', snapshot } = this.#options;
+    if (snapshot !== null && existsSync(snapshot)) {
+      const looking = readFingerprints(root);
+      looking.catch(() => {});
+      const saved = await readSnapshot(snapshot, this.#limits);
+      if (saved) {
+        for (const folder of saved) this.scanner.restore(folder);
+        this.#savedVersion = this.store.bots.version;
+        const before = new Map(saved.map(({ folder, fingerprint }) => [folder, fingerprint]));
+        const now = await looking;
+        await this.#forEachFolder((folder) => {
+          if ((before.get(folder) ?? '') !== now.get(folder)) this.scanner.scan(folder, false);
+        });
+        return;
+      }
     }
-    const { root, hash = 'sha1' } = this.#options;
-    await readFolders(root, hash, [...this.#watch.folders()], this.#limits, (reading) =>
-      this.#scanner.add(reading),
-    );
+    const task = { root, hash, limits: this.#limits, folders: [...this.scanner.folders()] };
+    await readFolders(task, (reading) => this.scanner.add(reading));
+  }
+
+  async #unpack(): Promise<void> {
+    const { signal } = this.#closing;
+    await this.#forEachFolder((folder) => this.scanner.unpack(folder));
+    if (!signal.aborted) await this.store.bots.sorted();
+    if (signal.aborted) return;
+    // Its round over all folders would delay the first pages.
+    this.#watcher.start();
+    void this.#goRounds();
+  }
+
+  /** Scans one folder after the other until the catalogue closes. */
+  async #goRounds(): Promise<void> {
+    const { signal } = this.#closing;
+    const { roundSeconds = 60 } = this.#options;
+    while (!signal.aborted) {
+      const folders = [...this.scanner.folders(), undefined];
+      for (const folder of folders) {
+        const roundMs = this.#watcher.fault === null ? roundSeconds * 1000 : roundSeconds * 100;
+        await sleep(roundMs / folders.length, undefined, { ref: false, signal }).catch(() => {});
+        if (signal.aborted) return;
+        if (folder !== undefined) this.scanner.scan(folder);
+      }
+      await this.#saveIfStale();
+    }
+  }
+
+  /** Does something with every folder that exists or existed, in slices of time. */
+  async #forEachFolder(work: (folder: string) => void): Promise<void> {
+    await forEachInSlices(this.scanner.folders(), work, 'service', this.#closing.signal);
   }
 
   /** Reads every bot again where the settings in force allow other pages than those that all were read with. */
   async #revalidate(): Promise<void> {
     await this.#validations.run(async () => {
-      const limits = pickLimits(this.settings);
+      const limits = pickLimits(this.settings.current);
       const { signal } = this.#closing;
       if (!this.#ready || isDeepStrictEqual(limits, this.#limits)) return;
-      const faulty = [...this.#faults.keys()].flatMap((key) => parseBotId(key) ?? []);
-      const ids = new Set([...Array.from(await this.bots.sorted(), ({ id }) => id), ...faulty]);
-      await forEachInSlices(ids, (id) => this.reload([id]), 'service', signal);
+      const faulty = [...this.store.faultyKeys()].flatMap((key) => parseBotId(key) ?? []);
+      const ids = new Set([...Array.from(await this.store.bots.sorted(), ({ id }) => id), ...faulty]);
+      await forEachInSlices(ids, (id) => this.scanner.reload([id]), 'service', signal);
       if (signal.aborted) return;
       this.#limits = limits;
-      this.#saved.invalidate();
+      this.#savedVersion = -1;
     });
   }
 }
+
+/** Milliseconds that a hint waits for others: one save makes two or three. */
+const hintDelayMs = 5;
 
 function pickLimits({ categories, languages }: PageLimits): PageLimits {
   return { categories, languages };

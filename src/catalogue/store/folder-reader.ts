@@ -1,55 +1,72 @@
+import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { BotId } from '../../bot/id.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import { splitIntoParts, WorkerPool } from '../../lib/worker-pool.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import { packBots, type PackedBots } from './packed-bots.ts';
 import type { IndexedBot } from './bot-index.ts';
 import { readBot } from './bot-reader.ts';
 import { type Fault, createFileFault } from '../page/fault.ts';
-import { type FileStat, computeFingerprint, groupByBot, hasFewFiles, listFolder, listTop } from './folder.ts';
+import { computeFingerprint, groupByBot, listFolder, listTop } from './folder.ts';
 import { botsFolder, isFolderName } from '../page/layout.ts';
+import { packFolder, type PackedFolder } from './packed-folder.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { readPageFile } from '../page/page-file.ts';
 
-/** Everything in a folder at one time, in a form that threads can exchange. */
-export interface FolderReading {
-  readonly folder: string;
+/** Everything in a folder at one time. */
+export interface FolderReading extends PackedFolder {
   /** When it was read, in milliseconds since the epoch. */
   readonly at: number;
-  readonly stats: ReadonlyMap<string, FileStat>;
-  readonly bots: PackedBots;
   /** Faults by bot id, or by the path of a file that belongs to no bot. */
   readonly faults: ReadonlyMap<BotId | string, readonly Fault[]>;
 }
 
-/**
- * Reads everything in these folders of `bots/` for the first time, in a thread for each core, or here, in slices of time,
- * where they have few files, and calls back with each as it comes. A folder that cannot be read is left out: the next scan of it reports why.
- */
+interface ReadTask {
+  /** The folder that holds `bots/`. */
+  readonly root: string;
+  readonly hash: HashName;
+  readonly limits: PageLimits;
+  readonly folders: readonly string[];
+}
+
+/** Reads everything in these folders of `bots/` for the first time, and calls back with each as it comes. */
 export async function readFolders(
-  root: string,
-  hash: HashName,
-  folders: readonly string[],
-  limits: PageLimits,
+  task: ReadTask,
   onReading: (reading: FolderReading) => void,
 ): Promise<void> {
-  if (hasFewFiles(root, folders)) {
-    const read = (folder: string): void =>
-      readFolderBatch({ root, hash, folders: [folder], limits }).forEach(onReading);
-    await forEachInSlices(folders, read, 'service');
-    return;
-  }
-  const threads = Math.min(availableParallelism(), 4);
-  const pool = new WorkerPool<typeof readFolderBatch>(new URL(import.meta.url), 'readFolderBatch', {
-    threads,
-  });
+  await runInThreads(readFolderBatch, task, Math.min(availableParallelism(), 4), onReading);
+}
+
+/**
+ * Returns the fingerprint of each folder of `bots/`, made of the names and stats in it.
+ * @throws when `bots/` cannot be read
+ */
+export async function readFingerprints(root: string): Promise<ReadonlyMap<string, string>> {
+  const fingerprints = new Map<string, string>();
+  const task = { root, folders: listTop(root).filter(isFolderName) };
+  await runInThreads(computeFingerprints, task, 1, ([folder, fingerprint]) =>
+    fingerprints.set(folder, fingerprint),
+  );
+  return fingerprints;
+}
+
+/**
+ * Runs a function that this module exports on some folders at a time, and calls back with each result: in threads, or here,
+ * in slices of time, where the folders have few files.
+ */
+async function runInThreads<T extends Pick<ReadTask, 'root' | 'folders'>, R>(
+  work: (task: T) => R[],
+  task: T,
+  threads: number,
+  onResult: (result: R) => void,
+): Promise<void> {
+  const run = (folder: string): void => work({ ...task, folders: [folder] }).forEach(onResult);
+  if (hasFewFiles(task)) return await forEachInSlices(task.folders, run, 'service');
+  const pool = new WorkerPool<(task: T) => R[]>(new URL(import.meta.url), work.name, { threads });
   try {
-    await Promise.all(
-      splitIntoParts(folders, foldersPerTask).map(async (part) => {
-        for (const reading of await pool.run({ root, hash, folders: part, limits })) onReading(reading);
-      }),
-    );
+    const parts = splitIntoParts(task.folders, foldersPerTask);
+    await Promise.all(parts.map(async (folders) => (await pool.run({ ...task, folders })).forEach(onResult)));
   } finally {
     await pool.close();
   }
@@ -57,26 +74,43 @@ export async function readFolders(
 
 const foldersPerTask = 20;
 
-interface ReadTask {
-  /** The folder that holds `bots/`. */
-  readonly root: string;
-  readonly hash: HashName;
-  readonly folders: readonly string[];
-  readonly limits: PageLimits;
+/** Whether the folders have so few files that starting a thread takes longer than reading them. */
+function hasFewFiles({ root, folders }: Pick<ReadTask, 'root' | 'folders'>): boolean {
+  let files = 0;
+  return folders.every((folder) => {
+    try {
+      files += readdirSync(join(root, botsFolder, folder)).length;
+    } catch {
+      // The next scan of the folder reports it.
+    }
+    return files < 10_000;
+  });
 }
 
-/** Runs in a thread, or here. */
-export function readFolderBatch({ root, hash, folders, limits }: ReadTask): FolderReading[] {
+/** Runs in a thread, or here. A folder that cannot be read is left out: the next scan of it reports why. */
+export function readFolderBatch({ folders, ...task }: ReadTask): FolderReading[] {
+  return readEach(folders, (folder) => readFolder(folder, task));
+}
+
+/** As readFolderBatch. */
+export function computeFingerprints({
+  root,
+  folders,
+}: Pick<ReadTask, 'root' | 'folders'>): [folder: string, fingerprint: string][] {
+  return readEach(folders, (folder) => [folder, computeFingerprint(listFolder(root, folder))]);
+}
+
+function readEach<R>(folders: readonly string[], read: (folder: string) => R): R[] {
   return folders.flatMap((folder) => {
     try {
-      return readFolder(root, hash, folder, limits);
+      return [read(folder)];
     } catch {
       return [];
     }
   });
 }
 
-function readFolder(root: string, hash: HashName, folder: string, limits: PageLimits): FolderReading {
+function readFolder(folder: string, { root, hash, limits }: Omit<ReadTask, 'folders'>): FolderReading {
   const at = Date.now();
   const stats = listFolder(root, folder);
   const grouped = groupByBot(folder, stats.keys());
@@ -92,40 +126,5 @@ function readFolder(root: string, hash: HashName, folder: string, limits: PageLi
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);
   }
-  return { folder, at, stats, bots: packBots(bots), faults };
-}
-
-/**
- * Returns the fingerprint of each folder of `bots/`, made of the names and stats in it. A folder that cannot be read is
- * left out: the next scan of it reports why. Many files are read in a thread, as the system calls for 150,000 of them
- * take half a second.
- * @throws when `bots/` cannot be read
- */
-export async function readFingerprints(root: string): Promise<ReadonlyMap<string, string>> {
-  const folders = listTop(root).filter(isFolderName);
-  if (hasFewFiles(root, folders)) return fingerprintFolders({ root, folders });
-  const pool = new WorkerPool<typeof fingerprintFolders>(new URL(import.meta.url), 'fingerprintFolders', {
-    threads: 1,
-  });
-  try {
-    return await pool.run({ root, folders });
-  } finally {
-    await pool.close();
-  }
-}
-
-/** Runs in the thread. */
-export function fingerprintFolders({
-  root,
-  folders,
-}: Pick<ReadTask, 'root' | 'folders'>): ReadonlyMap<string, string> {
-  const fingerprints = new Map<string, string>();
-  for (const folder of folders) {
-    try {
-      fingerprints.set(folder, computeFingerprint(listFolder(root, folder)));
-    } catch {
-      // The next scan of the folder reports it.
-    }
-  }
-  return fingerprints;
+  return { ...packFolder({ folder, bots, stats }), at, faults };
 }

@@ -73,21 +73,6 @@ export function listPages(root: string, id: BotId): readonly PagePlace[] {
   return groupByBot(folder, listNames(root, folder)).bots.get(id) ?? [];
 }
 
-/** Whether the folders have so few files that starting a thread takes longer than reading them. */
-export function hasFewFiles(root: string, folders: readonly string[]): boolean {
-  let files = 0;
-  return folders.every((folder) => (files += countNames(root, folder)) < 10_000);
-}
-
-/** Counts the names in `bots/<folder>/`; 0 where it cannot be read. */
-function countNames(root: string, folder: string): number {
-  try {
-    return readdirSync(join(root, botsFolder, folder)).length;
-  } catch {
-    return 0;
-  }
-}
-
 /** Whether `bots/<name>` is a folder, and not a link to one. */
 export function isFolder(root: string, name: string): boolean {
   if (isLink(root)) return false;

@@ -8,28 +8,30 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Catalogue } from './catalogue.ts';
 import { botsFolder, parsePagePath } from '../page/layout.ts';
 
-export interface RemovedBotsOptions {
-  readonly catalogue: Pick<Catalogue, 'bots' | 'hasFaultyFile' | 'onChange' | 'unpacked'>;
-  readonly repositoryOpener: RepositoryOpener;
-  readonly log: Log;
-}
-
 /**
  * The bots that were removed from the catalogue: those whose last file goes while it is open, and those that Git's history
  * says, which is searched once, in the background. Without a repository, and in a shallow clone, the others are not known.
  */
 export class RemovedBots {
-  readonly #options: RemovedBotsOptions;
+  readonly #catalogue: Pick<Catalogue, 'store' | 'unpacked'>;
+  readonly #repositoryOpener: RepositoryOpener;
+  readonly #log: Log;
   /** When each was removed, in milliseconds since the epoch. */
   readonly #times = new Map<BotId, number>();
   readonly #stop = new AbortController();
   #search: Promise<void> | undefined;
 
-  constructor(options: RemovedBotsOptions) {
-    this.#options = options;
-    const { catalogue } = options;
-    catalogue.onChange((id) => {
-      if (catalogue.bots.get(id)) this.#times.delete(id);
+  constructor(
+    catalogue: Pick<Catalogue, 'store' | 'unpacked'>,
+    repositoryOpener: RepositoryOpener,
+    log: Log,
+  ) {
+    this.#catalogue = catalogue;
+    this.#repositoryOpener = repositoryOpener;
+    this.#log = log;
+    const { store } = catalogue;
+    store.on('change', (id) => {
+      if (store.bots.get(id)) this.#times.delete(id);
       else this.#add(id, Date.now());
     });
   }
@@ -40,12 +42,12 @@ export class RemovedBots {
    */
   removedAt(id: BotId): number | undefined {
     const time = this.#times.get(id);
-    return time === undefined || this.#options.catalogue.hasFaultyFile(id) ? undefined : time;
+    return time === undefined || this.#catalogue.store.hasFaultyFile(id) ? undefined : time;
   }
 
   /** Searches the history, once every bot is in memory. A failure is logged. */
   async start(): Promise<void> {
-    if (!(await this.#options.catalogue.unpacked()) || this.#stop.signal.aborted) return;
+    if (!(await this.#catalogue.unpacked()) || this.#stop.signal.aborted) return;
     this.#search = this.#searchHistory();
     await this.#search;
   }
@@ -57,10 +59,9 @@ export class RemovedBots {
   }
 
   async #searchHistory(): Promise<void> {
-    const { repositoryOpener, log } = this.#options;
     const started = performance.now();
     try {
-      const repository = await repositoryOpener.open();
+      const repository = await this.#repositoryOpener.open();
       const { prefix } = repository;
       const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(searchTimeoutMs)]);
       for await (const files of listRemovedFiles(repository, prefix + botsFolder, signal)) {
@@ -68,11 +69,11 @@ export class RemovedBots {
         if (this.#times.size >= maxBots) break;
       }
       const ms = Math.round(performance.now() - started);
-      log.debug({ ms, bots: this.#times.size }, 'Git’s history was searched for removed bots');
+      this.#log.debug({ ms, bots: this.#times.size }, 'Git’s history was searched for removed bots');
     } catch (error) {
       // A missing repository is reported by all that writes.
       if (this.#stop.signal.aborted || error instanceof WritesUnavailableError) return;
-      log.warn(
+      this.#log.warn(
         { err: error },
         `could not search Git’s history for removed bots: ${messageOf(error)}; the pages of those not found respond 404 instead of 410`,
       );
@@ -82,7 +83,7 @@ export class RemovedBots {
   /** Adds the bot of a file, unless a later removal is known or it is back. */
   #addPast({ path, time }: RemovedFile, prefix: string): void {
     const id = parsePagePath(path, prefix)?.id;
-    if (id === undefined || this.#times.has(id) || this.#options.catalogue.bots.get(id)) return;
+    if (id === undefined || this.#times.has(id) || this.#catalogue.store.bots.get(id)) return;
     this.#add(id, Math.min(time * 1000, Date.now()));
   }
 

@@ -1,96 +1,82 @@
 import type { BotId } from '../../bot/id.ts';
 import type { HashName } from '../../git/objects/object-id.ts';
-import type { BotIndex, IndexedBot } from './bot-index.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { IndexedBot } from './bot-index.ts';
 import { type ImageLookup, readBot } from './bot-reader.ts';
-import { type FileStat, groupByBot, isFolder, listFolder, readPageStat } from './folder.ts';
+import type { BotStore } from './bot-store.ts';
+import {
+  computeFingerprint,
+  type FileStat,
+  groupByBot,
+  isFolder,
+  listFolder,
+  listTopEntries,
+  readPageStat,
+} from './folder.ts';
 import type { FolderReading } from './folder-reader.ts';
-import type { PackedFolder, SnapshotFolder } from './snapshot.ts';
+import { type PackedFolder, unpackFolder } from './packed-folder.ts';
+import type { SnapshotFolder } from './snapshot.ts';
 import { createFileFault } from '../page/fault.ts';
-import { botsFolder, formatFileName, folderOf, type PagePlace, parsePagePath } from '../page/layout.ts';
+import {
+  botsFolder,
+  formatFileName,
+  folderOf,
+  isFolderName,
+  type PagePlace,
+  parsePagePath,
+  strayMessage,
+} from '../page/layout.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { isBlob, parsePageFile, readPageFile } from '../page/page-file.ts';
 import { DelayQueue } from './delay-queue.ts';
-import type { FaultList } from './fault-list.ts';
-import { ServedBots } from './served-bots.ts';
-import { clockTick } from './stat-cache.ts';
+import { clockTick, StatCache } from './stat-cache.ts';
 
 export interface ScannerOptions {
   /** The folder that holds `bots/`. */
   readonly root: string;
   /** Of the repository that the folder is in. */
   readonly hash: HashName;
-  readonly faults: FaultList;
   readonly cachedImages: ImageLookup | undefined;
   /** What the settings in force allow. */
   readonly limits: () => PageLimits;
-  /** Called with each bot that is new, differs, or is no longer served. */
-  onChange(id: BotId): void;
-  /** Called with each bot whose files were read, whether it changed or not. */
-  onRead(id: BotId): void;
-  /** Called when a folder cannot be listed. */
-  onFault(error: unknown): void;
+  readonly log: Log;
 }
 
-/**
- * Scans folders and files: compares them with the stats of the last read, and reads the bots whose files differ.
- * Methods that `Catalogue` or `ServedBots` have too do what they do there.
- */
+/** Compares folders and files with the stats of their last read, and publishes the bots whose files differ. */
 export class Scanner {
   readonly #options: ScannerOptions;
-  readonly #served = new ServedBots();
+  readonly #store: BotStore;
+  readonly #stats = new Map<string, StatCache>();
   readonly #delayQueue = new DelayQueue((path) => this.#scanPath(path));
+  #fault: string | null = null;
 
-  constructor(options: ScannerOptions) {
+  constructor(options: ScannerOptions, store: BotStore) {
     this.#options = options;
+    this.#store = store;
   }
 
-  get bots(): BotIndex {
-    return this.#served.index;
+  /** Why `bots/` cannot be read; null where it can. */
+  get fault(): string | null {
+    return this.#fault;
   }
 
-  folders(): Iterable<string> {
-    return this.#served.folders();
-  }
-
-  /** Adds a folder of a snapshot, which is unpacked when it is first needed. */
-  restore(packed: PackedFolder): void {
-    this.#served.restore(packed, () => this.#delayQueue.add(packed.folder, 0));
-  }
-
-  unpack(folder: string): void {
-    this.#served.unpack(folder);
-  }
-
-  /** Adds a folder that a thread has read. */
-  add(reading: FolderReading): void {
-    if (this.#served.add(reading)) this.#delayQueue.add(reading.folder, clockTick);
-    for (const [key, faults] of reading.faults) this.#options.faults.report(key, faults);
-  }
-
-  /** Yields every folder as it is served. */
-  snapshot(): Iterable<SnapshotFolder> {
-    return this.#served.snapshot(this.#options.faults);
-  }
-
-  reload(ids: Iterable<BotId>): void {
-    for (const id of ids) this.#scanBot(id, 'reload');
-  }
-
-  read(places: Iterable<PagePlace>): void {
-    const bots = new Set<BotId>();
-    for (const place of places) {
-      this.#served.statsIn(folderOf(place.id)).addUnread(formatFileName(place));
-      bots.add(place.id);
-    }
-    for (const id of bots) this.#scanBot(id, 'whole');
-  }
-
-  put(files: ReadonlyMap<PagePlace, Buffer>): void {
-    for (const [place, bytes] of files) {
-      this.#served.statsIn(folderOf(place.id)).addUnread(formatFileName(place));
-      const places = this.#placesOf(place.id);
-      const contents = new Map([[formatFileName(place), bytes]]);
-      this.#readBot(place.id, places, this.#statsOf(places), 'reload', contents);
+  /** Returns the folders on disk and those that were there before; reports anything else in `bots/` as a fault. */
+  folders(): Set<string> {
+    try {
+      const entries = listTopEntries(this.#options.root);
+      this.#setError(null);
+      const strays = entries
+        .filter((entry) => !isFolderName(entry.name) || !entry.isDirectory())
+        .map(({ name }) => `${botsFolder}/${name}`);
+      for (const key of this.#store.faultyKeys())
+        if (/^[^/]+\/[^/]+$/.test(key) && !strays.includes(key)) this.#store.report(key, []);
+      for (const path of strays)
+        this.#store.report(path, [createFileFault(path, 'stray-file', strayMessage)]);
+      return new Set([...this.#stats.keys(), ...entries.map(({ name }) => name).filter(isFolderName)]);
+    } catch (error) {
+      this.#setError(error);
+      return new Set();
     }
   }
 
@@ -109,29 +95,129 @@ export class Scanner {
     try {
       stats = listFolder(this.#options.root, folder);
     } catch (error) {
-      this.#options.onFault(error);
+      this.#setError(error);
       return;
     }
-    const cache = this.#served.statsIn(folder);
-    const changed = cache.changed(stats);
-    if (changed.size > 0) {
-      const names = new Set([...cache.names, ...stats.keys()]);
-      const { bots, misplaced } = groupByBot(folder, [...names].toSorted());
-      for (const [name, { rule, message }] of misplaced) {
-        const path = `${botsFolder}/${folder}/${name}`;
-        cache.record(name, stats.get(name), Number.POSITIVE_INFINITY);
-        this.#options.faults.report(path, stats.has(name) ? [createFileFault(path, rule, message)] : []);
-      }
-      for (const [id, places] of bots) {
-        if (places.some((place) => changed.has(formatFileName(place))))
-          this.#readBot(id, places, stats, waits ? 'hint' : 'whole');
-      }
+    const cache = this.#statsIn(folder);
+    const names = [...new Set([...cache.names, ...stats.keys()])];
+    const changed = new Set(names.filter((name) => cache.differs(name, stats.get(name))));
+    if (changed.size === 0) return;
+    const { bots, misplaced } = groupByBot(folder, names.toSorted());
+    for (const [name, { rule, message }] of misplaced) {
+      const path = `${botsFolder}/${folder}/${name}`;
+      cache.record(name, stats.get(name), Number.POSITIVE_INFINITY);
+      this.#store.report(path, stats.has(name) ? [createFileFault(path, rule, message)] : []);
     }
-    this.#served.dropIfEmpty(folder);
+    for (const [id, places] of bots) {
+      if (places.some((place) => changed.has(formatFileName(place))))
+        this.#readBot(id, places, waits ? 'hint' : 'whole');
+    }
+  }
+
+  /**
+   * Reads the bots of these files at once, where a file is new or differs: for a caller that has written them whole.
+   */
+  read(places: readonly PagePlace[]): void {
+    for (const id of new Set(places.map((place) => place.id))) {
+      const own = places.filter((place) => place.id === id);
+      this.#readBot(id, this.#listPlaces(id, own), 'whole');
+    }
+  }
+
+  /** Reads these bots again at once: for a caller that has changed what their records are made of. */
+  reload(ids: Iterable<BotId>): void {
+    for (const id of ids) this.#readBot(id, this.#listPlaces(id), 'reload');
+  }
+
+  /** Serves these bytes as the content of their files at once: for a caller that has committed them. */
+  put(files: ReadonlyMap<PagePlace, Buffer>): void {
+    for (const [place, bytes] of files) {
+      const contents = new Map([[formatFileName(place), bytes]]);
+      this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'reload', contents);
+    }
+  }
+
+  /**
+   * Adds a folder as it was read, which is unpacked when one of its bots is first needed.
+   * @param at when it was read, in milliseconds since the epoch; long ago by default
+   */
+  restore(packed: PackedFolder, at = Number.POSITIVE_INFINITY): void {
+    this.#stats.set(packed.folder, new StatCache());
+    this.#store.bots.registerLazily(packed.folder, packed.size, () => this.#unpack(packed, at));
+  }
+
+  /** Adds a folder that was read just now. */
+  add(reading: FolderReading): void {
+    this.restore(reading, reading.at);
+    for (const [key, faults] of reading.faults) this.#store.report(key, faults);
+  }
+
+  /** Unpacks a folder that was restored and not needed yet. */
+  unpack(folder: string): void {
+    this.#store.bots.materialise(folder);
+  }
+
+  /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
+  *snapshot(): Generator<SnapshotFolder> {
+    const faulty = new Set(Array.from(this.#store.faultyKeys(), toFolder));
+    const byFolder = new Map<string, IndexedBot[]>();
+    for (const bot of this.#store.bots.all()) {
+      const bots = byFolder.get(folderOf(bot.id));
+      if (bots) bots.push(bot);
+      else byFolder.set(folderOf(bot.id), [bot]);
+    }
+    for (const [folder, bots] of byFolder) {
+      const cache = this.#statsIn(folder);
+      const sure = cache.sureStats();
+      const isUnchanged = sure.size === cache.names.length && !faulty.has(folder);
+      const stats = bots.flatMap(({ id, files }) =>
+        files.map(({ locale }) => {
+          const name = formatFileName({ id, locale });
+          const stat = this.#store.faultsOf(id).length > 0 ? undefined : sure.get(name);
+          return [name, stat ?? null] as const;
+        }),
+      );
+      const fingerprint = isUnchanged ? computeFingerprint(sure) : '';
+      yield { folder, fingerprint, bots, stats: new Map(stats) };
+    }
   }
 
   close(): void {
     this.#delayQueue.close();
+  }
+
+  /** Sets why `bots/` cannot be read, and logs it; null when it can. */
+  #setError(error: unknown): void {
+    const fault = error === null ? null : `${botsFolder}/ cannot be read: ${messageOf(error)}`;
+    if (fault !== null && fault !== this.#fault) {
+      this.#options.log.error({ fault }, 'cannot read the catalogue: the bots that were served stay served');
+    }
+    this.#fault = fault;
+  }
+
+  /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
+  #statsIn(folder: string): StatCache {
+    this.unpack(folder);
+    const stats = this.#stats.get(folder) ?? new StatCache();
+    this.#stats.set(folder, stats);
+    return stats;
+  }
+
+  #unpack(packed: PackedFolder, at: number): readonly IndexedBot[] {
+    const { folder } = packed;
+    try {
+      const { bots, stats } = unpackFolder(packed);
+      const cache = this.#statsIn(folder);
+      for (const [name, stat] of stats) {
+        if (stat === null) cache.addUnread(name);
+        else if (cache.record(name, stat, at)) this.schedule(folder, undefined, clockTick);
+      }
+      return bots;
+    } catch {
+      // It is damaged, and has no bots until it is scanned.
+      this.schedule(folder, undefined, 0);
+      return [];
+    }
   }
 
   #scanPath(path: string): void {
@@ -142,88 +228,70 @@ export class Scanner {
   }
 
   #scanFile(folder: string, place: PagePlace): void {
-    const cache = this.#served.statsIn(folder);
-    const name = formatFileName(place);
     const stat = readPageStat(this.#options.root, place);
-    if (cache.isRecent(name, stat, Date.now())) this.schedule(folder, name, clockTick);
-    else if (cache.differs(name, stat)) this.#scanBot(place.id, 'hint', place);
-    this.#served.dropIfEmpty(folder);
+    if (this.#statsIn(folder).differs(formatFileName(place), stat))
+      this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'hint');
   }
 
-  /** Reads a bot from its known files, and from one more. */
-  #scanBot(id: BotId, reason: Reason, also?: PagePlace): void {
-    const places = this.#placesOf(id, also);
-    this.#readBot(id, places, this.#statsOf(places), reason);
-  }
-
-  /** Returns the places of the known files of a bot, and one more. */
-  #placesOf(id: BotId, also?: PagePlace): PagePlace[] {
+  /** Returns the places of the known files of a bot, and of others. */
+  #listPlaces(id: BotId, others: readonly PagePlace[] = []): readonly PagePlace[] {
     const folder = folderOf(id);
-    const known = [...this.#served.statsIn(folder).names].filter((name) => name.startsWith(`${id}.`));
-    const names = new Set(also ? [...known, formatFileName(also)] : known);
-    return [...(groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [])];
+    const known = this.#statsIn(folder).names.filter((name) => name.startsWith(`${id}.`));
+    const names = new Set([...known, ...others.map(formatFileName)]);
+    return groupByBot(folder, [...names].toSorted()).bots.get(id) ?? [];
   }
 
-  #statsOf(places: readonly PagePlace[]): Map<string, FileStat> {
-    const stats = new Map<string, FileStat>();
-    for (const place of places) {
-      const stat = readPageStat(this.#options.root, place);
-      if (stat) stats.set(formatFileName(place), stat);
-    }
-    return stats;
-  }
-
-  /** Reads a bot and serves the result; later, when one of its files may still be half written. */
+  /** Reads a bot and publishes it; later, when one of its files may still be half written. */
   #readBot(
     id: BotId,
     places: readonly PagePlace[],
-    stats: ReadonlyMap<string, FileStat>,
     reason: Reason,
     contents?: ReadonlyMap<string, Buffer>,
   ): void {
-    const { root, hash, faults: faultList, cachedImages, limits } = this.#options;
-    const cache = this.#served.statsIn(folderOf(id));
-    const previous = this.bots.get(id);
+    const { root, hash, cachedImages, limits } = this.#options;
+    const folder = folderOf(id);
+    const cache = this.#statsIn(folder);
+    const previous = this.#store.bots.get(id);
     const now = Date.now();
-    const record = (name: string, stat: FileStat | undefined): void => {
-      if (cache.record(name, stat, now)) this.schedule(folderOf(id), name, clockTick);
+    const names = places.map(formatFileName);
+    const stats = places.map((place) => readPageStat(root, place));
+    const record = (): void => {
+      for (const [i, name] of names.entries())
+        if (cache.record(name, stats[i], now)) this.schedule(folder, name, clockTick);
     };
     if (reason !== 'reload' && previous && this.#isAsServed(previous, places)) {
-      for (const name of places.map(formatFileName)) record(name, stats.get(name));
-      this.#options.onRead(id);
+      record();
       return;
     }
-    const reads = places.map((place) => {
-      const name = formatFileName(place);
-      const stat = stats.get(name);
-      const bytes = contents?.get(name);
-      const file = bytes ? parsePageFile(place, bytes, hash) : readPageFile(root, place, hash);
-      const served = previous?.files.find(({ locale }) => locale === place.locale);
-      return { name, stat, file, wait: cache.waitFor(name, stat, file, served, now) };
+    const files = places.map((place) => {
+      const bytes = contents?.get(formatFileName(place));
+      return bytes ? parsePageFile(place, bytes, hash) : readPageFile(root, place, hash);
     });
-    const wait = reason === 'hint' ? Math.max(...reads.map((read) => read.wait)) : 0;
+    const waits = places.map(({ locale }, i) => {
+      const served = previous?.files.find((file) => file.locale === locale);
+      return cache.waitFor(names[i] ?? '', stats[i], files[i], served, now);
+    });
+    const wait = reason === 'hint' ? Math.max(...waits) : 0;
     if (wait > 0) {
-      for (const { name, stat } of reads) cache.postpone(name, stat, now);
-      this.schedule(folderOf(id), reads[0]?.name, wait);
+      for (const [i, name] of names.entries()) cache.postpone(name, stats[i], now);
+      this.schedule(folder, names[0], wait);
       return;
     }
-    for (const { name, stat } of reads) record(name, stat);
-
-    const files = reads.flatMap(({ file }) => file ?? []);
-    const { bot, faults } = files.length > 0 ? readBot(id, files, previous, limits(), cachedImages) : nothing;
-    faultList.report(
+    record();
+    const found = files.filter((file) => file !== undefined);
+    const { bot, faults } = found.length > 0 ? readBot(id, found, previous, limits(), cachedImages) : nothing;
+    this.#store.publish(
       id,
+      bot,
       faults,
-      files.map(({ path }) => path),
+      found.map(({ path }) => path),
     );
-    if (this.#served.replace(id, bot)) this.#options.onChange(id);
-    this.#options.onRead(id);
   }
 
   /** Whether a bot's files are byte for byte the ones that are served. Takes less time than parsing them. */
   #isAsServed({ id, files }: IndexedBot, places: readonly PagePlace[]): boolean {
-    const { root, hash, faults } = this.#options;
-    if (faults.has(id) || files.length !== places.length) return false;
+    const { root, hash } = this.#options;
+    if (this.#store.faultsOf(id).length > 0 || files.length !== places.length) return false;
     return places.every((place) => {
       const served = files.find(({ locale }) => locale === place.locale);
       return served !== undefined && isBlob(root, place, served.sha, hash);
@@ -241,3 +309,8 @@ const nothing = { bot: undefined, faults: [] };
 
 /** With this many files scheduled, whole folders are scanned instead. */
 const manyNames = 1000;
+
+/** Returns the folder of a faulty key: a bot's id, or a path. */
+function toFolder(key: string): string {
+  return key.split('/')[1] ?? folderOf(key as BotId);
+}

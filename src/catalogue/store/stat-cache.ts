@@ -10,22 +10,8 @@ export class StatCache {
   readonly #files = new Map<string, CachedStat>();
 
   /** The names of the files, with those that disappeared a moment ago. */
-  get names(): Iterable<string> {
-    return this.#files.keys();
-  }
-
-  get isEmpty(): boolean {
-    return this.#files.size === 0;
-  }
-
-  /** Returns the names of files whose state on disk differs. */
-  changed(stats: ReadonlyMap<string, FileStat>): Set<string> {
-    const names = new Set<string>();
-    for (const [name, stat] of stats) {
-      if (this.differs(name, stat)) names.add(name);
-    }
-    for (const name of this.#files.keys()) if (!stats.has(name)) names.add(name);
-    return names;
+  get names(): readonly string[] {
+    return [...this.#files.keys()];
   }
 
   /** Whether a file differs from its last read, or may differ. */
@@ -33,15 +19,6 @@ export class StatCache {
     const known = this.#files.get(name);
     if (known === undefined || stat === undefined) return known !== undefined || stat !== undefined;
     return known.unsure === true || !isSameFileStat(known, stat);
-  }
-
-  /**
-   * Whether a file was read a moment ago and has the same stat: it is too early to tell whether it has changed since.
-   */
-  isRecent(name: string, stat: FileStat | undefined, now: number): boolean {
-    const known = this.#files.get(name);
-    if (known?.unsure !== true || known.missingSince !== undefined || stat === undefined) return false;
-    return isSameFileStat(known, stat) && isWithinTick(stat, now);
   }
 
   /**
@@ -66,13 +43,8 @@ export class StatCache {
 
   /** Records that a file was found at `now`, or was missing, and has to be read later. */
   postpone(name: string, stat: FileStat | undefined, now: number): void {
-    if (stat) this.#files.set(name, { ...stat, unsure: true });
-    else
-      this.#files.set(name, {
-        ...never,
-        unsure: true,
-        missingSince: this.#files.get(name)?.missingSince ?? now,
-      });
+    const missingSince = this.#files.get(name)?.missingSince ?? now;
+    this.#files.set(name, { ...(stat ?? { ...never, missingSince }), unsure: true });
   }
 
   /**
@@ -84,7 +56,7 @@ export class StatCache {
       this.#files.delete(name);
       return false;
     }
-    const unsure = isWithinTick(stat, now);
+    const unsure = Math.abs(now - Math.max(stat.mtimeMs, stat.ctimeMs)) < clockTick;
     this.#files.set(name, unsure ? { ...stat, unsure } : stat);
     return unsure;
   }
@@ -94,25 +66,15 @@ export class StatCache {
     this.#files.set(name, { ...never, unsure: true });
   }
 
-  /** Returns the stats of all files; undefined while a file has to be read again whatever its stat. */
-  stats(): ReadonlyMap<string, FileStat> | undefined {
-    return [...this.#files.values()].some(({ unsure }) => unsure) ? undefined : this.#files;
-  }
-
-  /** Returns the stat of a file; undefined while the file has to be read again whatever its stat. */
-  stat(name: string): FileStat | undefined {
-    const known = this.#files.get(name);
-    return known?.unsure ? undefined : known;
+  /** Returns the stats of the files that need not be read again while their stat is the same. */
+  sureStats(): ReadonlyMap<string, FileStat> {
+    return new Map([...this.#files].filter(([, { unsure }]) => !unsure));
   }
 }
 
 interface CachedStat extends FileStat {
   readonly unsure?: boolean;
   readonly missingSince?: number;
-}
-
-function isWithinTick({ mtimeMs, ctimeMs }: FileStat, now: number): boolean {
-  return Math.abs(now - Math.max(mtimeMs, ctimeMs)) < clockTick;
 }
 
 const never: FileStat = { size: -1, mtimeMs: 0, ctimeMs: 0, ino: 0 };

@@ -2,6 +2,7 @@ import { type FSWatcher as FolderWatcher, lstatSync, watch as watchFolder } from
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { codeOf, messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { isFolderName } from '../page/layout.ts';
 
 /** Receives the hints of a watcher. A hint says that something may have changed. */
@@ -12,12 +13,6 @@ export interface WatchListener {
   onStray(): void;
   /** Anything may have changed: hints may have been lost, or the watches have just begun. */
   onMiss(): void;
-  /** Receives one sentence on why the watcher does not work; null once it works. */
-  onFault(fault: string | null): void;
-}
-
-export interface Watch {
-  close(): Promise<void>;
 }
 
 /**
@@ -26,77 +21,81 @@ export interface Watch {
  * every file. When another folder takes the place of `bots`, that one is watched; a watcher that fails is started
  * again.
  */
-export function watchFolders(bots: string, listener: WatchListener): Watch {
-  let retryAt = Number.POSITIVE_INFINITY;
-  const start = (): FolderWatches =>
-    new FolderWatches(bots, {
-      ...listener,
-      onFault: (fault) => {
-        if (fault !== null) retryAt = Date.now() + retryDelay;
-        listener.onFault(fault);
-      },
-    });
-  let inode = readFolderInode(bots);
-  let watches = start();
-  const guard = setInterval(() => {
-    const now = readFolderInode(bots);
-    if (now === undefined) {
-      inode = undefined;
-      listener.onFault(`${basename(bots)}/ is gone: put it back`);
-    } else if (now !== inode || Date.now() >= retryAt) {
-      inode = now;
-      retryAt = Number.POSITIVE_INFINITY;
-      void watches.close();
-      watches = start();
-    }
-  }, 1000);
-  guard.unref();
-  return {
-    close: async () => {
-      clearInterval(guard);
-      await watches.close();
-    },
-  };
-}
-
-/** The watches of one `bots`, for as long as it is the same folder. */
-class FolderWatches {
+export class Watcher {
   readonly #bots: string;
+  readonly #log: Log;
   readonly #listener: WatchListener;
-  readonly #hints: HintCounter;
-  readonly #top: FSWatcher;
   readonly #folders = new Map<string, FolderWatcher>();
-  #isWorking = true;
+  #top: FSWatcher | undefined;
+  #guard: NodeJS.Timeout | undefined;
+  #fault: string | null = 'the watcher has not started yet';
+  #inode: number | undefined;
+  #retryAt = Number.POSITIVE_INFINITY;
+  /** Hints of this second. */
+  #hints = 0;
 
-  constructor(bots: string, listener: WatchListener) {
+  constructor(bots: string, log: Log, listener: WatchListener) {
     this.#bots = bots;
+    this.#log = log;
     this.#listener = listener;
-    this.#hints = new HintCounter(() => listener.onMiss());
-    this.#top = watch(bots, {
+  }
+
+  /** One sentence on why the watcher does not work; null where it does. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  start(): void {
+    this.#watchAll();
+    this.#guard = setInterval(() => this.#check(), 1000).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#guard);
+    for (const watcher of this.#folders.values()) watcher.close();
+    this.#folders.clear();
+    await this.#top?.close();
+  }
+
+  /** Watches `bots` where it is not watched, and reports hints that may be lost. */
+  #check(): void {
+    if (this.#hints >= maxHintsPerSecond) this.#listener.onMiss();
+    this.#hints = 0;
+    const inode = readFolderInode(this.#bots);
+    if (inode === undefined) {
+      this.#inode = undefined;
+      this.#setFault(`${basename(this.#bots)}/ is gone: put it back`);
+    } else if (inode !== this.#inode || Date.now() >= this.#retryAt) {
+      void this.#top?.close();
+      this.#watchAll();
+    }
+  }
+
+  /** Watches the folder that `bots` is now, in place of the one before. */
+  #watchAll(): void {
+    for (const watcher of this.#folders.values()) watcher.close();
+    this.#folders.clear();
+    this.#inode = readFolderInode(this.#bots);
+    this.#retryAt = Number.POSITIVE_INFINITY;
+    const top = watch(this.#bots, {
       depth: 0,
       followSymlinks: false,
-      ignored: (path) => path !== bots && !isFolderName(basename(path)),
+      ignored: (path) => path !== this.#bots && !isFolderName(basename(path)),
     });
-    this.#top.on('addDir', (path) => {
+    this.#top = top;
+    top.on('addDir', (path) => {
       if (!this.#folders.has(basename(path))) this.#follow(basename(path));
     });
     // The kernel reports a folder in the place of another, chokidar does not. Its `raw` event has it, which chokidar does
     // not document: test/catalogue/store/watcher.test.ts tests what is used here.
-    this.#top.on('raw', (_, name) => {
+    top.on('raw', (_, name) => {
       if (typeof name === 'string') this.#hintAtFolder(name);
     });
-    this.#top.on('error', (error) => this.#fail(error));
-    this.#top.on('ready', () => {
-      if (this.#isWorking) listener.onFault(null);
-      listener.onMiss();
+    top.on('error', (error) => this.#fail(error));
+    top.on('ready', () => {
+      if (this.#retryAt === Number.POSITIVE_INFINITY) this.#setFault(null);
+      this.#listener.onMiss();
     });
-  }
-
-  async close(): Promise<void> {
-    this.#hints.close();
-    for (const watcher of this.#folders.values()) watcher.close();
-    this.#folders.clear();
-    await this.#top.close();
   }
 
   /** Watches the folder that has this name now. A scan of it finds what was written there before. */
@@ -104,10 +103,10 @@ class FolderWatches {
     this.#folders.get(name)?.close();
     this.#folders.delete(name);
     const isThere = isFolderName(name) && readFolderInode(join(this.#bots, name)) !== undefined;
-    if (this.#top.closed || !isThere) return;
+    if (!isThere) return;
     try {
       const watcher = watchFolder(join(this.#bots, name), (event, file) => {
-        this.#hints.add();
+        this.#hints += 1;
         const isItself = event === 'rename' && file === name;
         if (isItself) this.#hintAtFolder(name);
         else this.#listener.onHint(name, file ?? undefined);
@@ -121,19 +120,31 @@ class FolderWatches {
 
   #hintAtFolder(name: string): void {
     this.#follow(name);
-    this.#hints.add();
+    this.#hints += 1;
     if (isFolderName(name)) this.#listener.onHint(name);
     else this.#listener.onStray();
   }
 
   #fail(error: unknown): void {
-    this.#isWorking = false;
-    this.#listener.onFault(describeWatchError(error));
+    this.#retryAt = Date.now() + retryDelayMs;
+    this.#setFault(describeWatchError(error));
+  }
+
+  #setFault(fault: string | null): void {
+    if (fault !== null && fault !== this.#fault)
+      this.#log.warn({ fault }, 'the watcher does not work: only rounds over all folders find changes');
+    this.#fault = fault;
   }
 }
 
 /** Milliseconds after which a watcher that does not work is started again. */
-const retryDelay = 5000;
+const retryDelayMs = 5000;
+
+/**
+ * The kernel's queue overflows without notice: with half of the 16,384 events that it holds by default, some may be
+ * missing. One save is three of them.
+ */
+const maxHintsPerSecond = 8000;
 
 function readFolderInode(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -147,32 +158,3 @@ function describeWatchError(error: unknown): string {
     return 'the limit of inotify instances or open files is reached: raise fs.inotify.max_user_instances or ulimit -n';
   return messageOf(error);
 }
-
-/** Counts hints: the kernel's queue overflows without notice, so among very many some may be missing. */
-class HintCounter {
-  readonly #onOverflow: () => void;
-  #count = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(onOverflow: () => void) {
-    this.#onOverflow = onOverflow;
-  }
-
-  add(): void {
-    this.#count += 1;
-    if (this.#timer) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#count >= maxEvents) this.#onOverflow();
-      this.#count = 0;
-    }, 1000);
-    this.#timer.unref();
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
-/** The kernel queues 16,384 events by default; one save is three of them. */
-const maxEvents = 8000;

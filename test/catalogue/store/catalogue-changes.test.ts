@@ -32,9 +32,9 @@ describe('a catalogue follows its files:', () => {
       [pagePath('30')]: named('Old', long),
       [pagePath('200')]: named('Old', 'Short.'),
     });
-    const record = (id: string): string => String(catalogue.bots.get(botId(id))?.record);
+    const record = (id: string): string => String(catalogue.store.bots.get(botId(id))?.record);
     const seen = new Map(['7', '30', '200', '8'].map((id) => [id, new Set([record(id)])]));
-    catalogue.onChange((id) => seen.get(id)?.add(record(id)));
+    catalogue.store.on('change', (id) => seen.get(id)?.add(record(id)));
 
     const texts = {
       '7': named('New', long),
@@ -57,7 +57,7 @@ describe('a catalogue follows its files:', () => {
       strictEqual(records.size, 2, `${id}: the old record, the new one, and no other`);
       strictEqual(JSON.parse(record(id)).contents.en.name, 'New');
     }
-    deepStrictEqual(catalogue.faults(), []);
+    deepStrictEqual(catalogue.store.faults(), []);
   });
 
   it('an atomic save by rename', async () => {
@@ -70,7 +70,7 @@ describe('a catalogue follows its files:', () => {
   it('a save by an editor that moves the file away first never misses the bot', async () => {
     const { root, catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
     let missing = false;
-    catalogue.onChange((id) => (missing ||= catalogue.bots.get(id) === undefined));
+    catalogue.store.on('change', (id) => (missing ||= catalogue.store.bots.get(id) === undefined));
     renameSync(join(root, pagePath('7')), join(root, `${pagePath('7')}~`));
     await rest(20);
     write({ [pagePath('7')]: named('New') });
@@ -89,7 +89,7 @@ describe('a catalogue follows its files:', () => {
     await eventually(() => localesOf(catalogue)?.length === 1);
     rmSync(join(root, pagePath('7')));
     await eventually(() => name('7') === undefined);
-    strictEqual(catalogue.bots.size, 1);
+    strictEqual(catalogue.store.bots.size, 1);
   });
 
   it('a new locale, in the place that it has after a restart', async () => {
@@ -100,7 +100,7 @@ describe('a catalogue follows its files:', () => {
     write({ [pagePath('7', 'de')]: translation('Sieben', 'Antwortet.') });
     await eventually(() => deepStrictEqual(localesOf(catalogue), ['en', 'de', 'fr']));
     const again = await openCatalogue({}, { root });
-    deepStrictEqual(again.catalogue.bots.all(), catalogue.bots.all());
+    deepStrictEqual(again.catalogue.store.bots.all(), catalogue.store.bots.all());
   });
 
   it('another file that becomes the main page', async () => {
@@ -109,14 +109,14 @@ describe('a catalogue follows its files:', () => {
       [pagePath('7', 'fr')]: translation('Sept', 'Répond.'),
     });
     const names = new Set<string | undefined>();
-    catalogue.onChange((id) => names.add(catalogue.bots.get(id)?.facts.name));
+    catalogue.store.on('change', (id) => names.add(catalogue.store.bots.get(id)?.facts.name));
     write({
       [pagePath('7', 'fr')]: named('Huit'),
       [pagePath('7', 'en')]: translation('Eight', 'Answers.'),
     });
     await eventually(() => deepStrictEqual(localesOf(catalogue), ['fr', 'en']));
     deepStrictEqual([...names], ['Huit']);
-    deepStrictEqual(catalogue.faults(), []);
+    deepStrictEqual(catalogue.store.faults(), []);
   });
 
   it('a folder that is renamed away and back', async () => {
@@ -167,8 +167,8 @@ describe('a catalogue follows its files:', () => {
       for (let i = 100; i < 200; i++) for (const file of files) writeSync(file, text.replace('000', i), 0);
     `;
     await run(process.execPath, ['-e', edits, JSON.stringify([paths, named('Edit 000')])], { cwd: root });
-    await eventually(() => catalogue.bots.all().every(({ facts }) => facts.name === 'Edit 199'));
-    deepStrictEqual(catalogue.faults(), []);
+    await eventually(() => catalogue.store.bots.all().every(({ facts }) => facts.name === 'Edit 199'));
+    deepStrictEqual(catalogue.store.faults(), []);
   });
 
   it("an edit of which the kernel's queue had no room to tell", async () => {
@@ -203,8 +203,8 @@ describe('a catalogue follows its files:', () => {
 
     const { catalogue, name } = await openCatalogue({}, { root });
     const missing: string[] = [];
-    catalogue.onChange((id) => {
-      if (id.length > 1 && catalogue.bots.get(id) === undefined) missing.push(id);
+    catalogue.store.on('change', (id) => {
+      if (id.length > 1 && catalogue.store.bots.get(id) === undefined) missing.push(id);
     });
     await git('checkout', '-q', 'first');
     await eventually(() => ids.every((id) => name(id) === 'First') && name('2') === undefined, 30);
@@ -215,7 +215,7 @@ describe('a catalogue follows its files:', () => {
 
 /** The languages of bot 7, the default one first. */
 function localesOf(catalogue: Catalogue): readonly string[] | undefined {
-  return catalogue.bots.get(botId('7'))?.facts.locales;
+  return catalogue.store.bots.get(botId('7'))?.facts.locales;
 }
 
 /** A commit of these files on a new branch, for git fast-import. */

@@ -51,7 +51,7 @@ describe('a catalogue names', () => {
       faults(),
       ['1', '2', '3', '4'].map((id) => `${pagePath(id)} regular-file`).concat(`${pagePath('5')} file-size`),
     );
-    strictEqual(catalogue.bots.size, 1);
+    strictEqual(catalogue.store.bots.size, 1);
   });
 
   it('a folder that is a symbolic link, and reads nothing through it', async () => {

@@ -87,7 +87,7 @@ describe('a catalogue', () => {
     it('with the id of each bot that is new, differs, or is no longer served, once', async () => {
       const { root, catalogue, write } = await openCatalogue({ [pagePath('7')]: named('Seven') });
       const changed: string[] = [];
-      catalogue.onChange((id) => changed.push(id));
+      catalogue.store.on('change', (id) => changed.push(id));
       write({ [pagePath('8')]: named('Eight') });
       await eventually(() => changed.length > 0);
       write({ [pagePath('7')]: named('New') });
@@ -102,12 +102,12 @@ describe('a catalogue', () => {
         [pagePath('7')]: named('Seven'),
         [pagePath('8')]: named('Old'),
       });
-      const { version } = catalogue.bots;
+      const { version } = catalogue.store.bots;
       write({ [pagePath('7')]: named('Seven') });
       utimesSync(join(root, pagePath('7')), 5, 5);
       write({ [pagePath('8')]: named('New') });
       await eventually(() => name('8') === 'New');
-      strictEqual(catalogue.bots.version, version + 1);
+      strictEqual(catalogue.store.bots.version, version + 1);
     });
   });
 
@@ -120,7 +120,7 @@ describe('a catalogue', () => {
       await eventually(() => deepStrictEqual(faults(), [`${pagePath('7')} json`]));
       strictEqual(name('7'), 'Old');
       deepStrictEqual(
-        catalogue.faults().map(({ line, column }) => [line, column]),
+        catalogue.store.faults().map(({ line, column }) => [line, column]),
         [[2, 10]],
       );
       write({ [pagePath('7')]: named('New') });
@@ -155,7 +155,7 @@ describe('a catalogue', () => {
         'bots/README': '',
       });
       deepStrictEqual(
-        catalogue.faults().map(({ path, line }) => `${path}:${line}`),
+        catalogue.store.faults().map(({ path, line }) => `${path}:${line}`),
         [
           'bots/007/7.en.md:2',
           'bots/030/30.en.md:3',
@@ -171,7 +171,7 @@ describe('a catalogue', () => {
     it('at once, believing what is there', async () => {
       const { catalogue, write, name } = await openCatalogue({ [pagePath('7')]: named('Old') });
       write({ [pagePath('7')]: named('New', 'Another end.') });
-      catalogue.reload([botId('7'), botId('8')]);
+      catalogue.scanner.reload([botId('7'), botId('8')]);
       strictEqual(name('7'), 'New');
       strictEqual(name('8'), undefined);
     });
@@ -182,7 +182,7 @@ describe('a catalogue', () => {
         [pagePath('7', 'fr')]: 'broken',
       });
       write({ [pagePath('7')]: named('New') });
-      catalogue.reload([botId('7')]);
+      catalogue.scanner.reload([botId('7')]);
       deepStrictEqual(faults(), [`${pagePath('7', 'fr')} opener`]);
     });
   });
@@ -200,6 +200,6 @@ describe('a catalogue', () => {
     }
     for (const id of ids) write({ [pagePath(id)]: named('Last') });
     const fresh = await openCatalogue({}, { root });
-    await eventually(() => deepStrictEqual(catalogue.bots.all(), fresh.catalogue.bots.all()));
+    await eventually(() => deepStrictEqual(catalogue.store.bots.all(), fresh.catalogue.store.bots.all()));
   });
 });

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FolderReading } from '../../../src/catalogue/store/folder-reader.ts';
 import { readFingerprints, readFolders } from '../../../src/catalogue/store/folder-reader.ts';
+import { unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
 import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -20,9 +21,12 @@ describe('reading a catalogue of more than 10,000 files in threads', () => {
 
   it('hands over each folder once, with every file in it, and one that is gone without files', async () => {
     const readings: FolderReading[] = [];
-    await readFolders(root, 'sha1', [...folders, 'gone'], noLimits, (reading) => readings.push(reading));
+    const task = { root, hash: 'sha1', limits: noLimits, folders: [...folders, 'gone'] } as const;
+    await readFolders(task, (reading) => readings.push(reading));
     deepStrictEqual(readings.map(({ folder }) => folder).toSorted(), [...folders, 'gone']);
-    const files = readings.filter(({ folder }) => folder !== 'gone').map(({ stats }) => stats.size);
+    const files = readings
+      .filter(({ folder }) => folder !== 'gone')
+      .map((reading) => unpackFolder(reading).stats.size);
     deepStrictEqual(
       files,
       folders.map(() => 100),
@@ -45,7 +49,7 @@ describe('reading a catalogue of few files', () => {
     let readBefore = 0;
     let read = 0;
     setImmediate(() => (readBefore = read));
-    await readFolders(root, 'sha1', folders, noLimits, () => (read += 1));
+    await readFolders({ root, hash: 'sha1', limits: noLimits, folders }, () => (read += 1));
     strictEqual(read, folders.length);
     ok(readBefore > 0 && readBefore < folders.length, `${readBefore}`);
   });

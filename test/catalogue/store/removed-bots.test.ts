@@ -14,13 +14,13 @@ describe('the removed bots of a folder outside of Git', () => {
     const { root, catalogue, write, name } = await openCatalogue({ ...files, [pagePath('8')]: mainPage() });
     const log = recordedLog();
     const repositoryOpener = new RepositoryOpener(root);
-    const removed = new RemovedBots({ catalogue, repositoryOpener, log });
+    const removed = new RemovedBots(catalogue, repositoryOpener, log);
     await removed.start();
     const at = (id: string): number | undefined => removed.removedAt(botId(id));
     const path = (id: string, locale?: string): string => join(root, pagePath(id, locale));
 
     rmSync(path('7', 'fr'));
-    await eventually(() => catalogue.bots.get(botId('7'))?.files.length === 1);
+    await eventually(() => catalogue.store.bots.get(botId('7'))?.files.length === 1);
     strictEqual(at('7'), undefined, 'a translation less is no removal');
 
     const before = Date.now();
@@ -36,7 +36,7 @@ describe('the removed bots of a folder outside of Git', () => {
     strictEqual(at('7'), undefined);
 
     renameSync(path('8'), join(root, 'bots/007/8.en.md'));
-    await eventually(() => name('8') === undefined && catalogue.faults().length === 1);
+    await eventually(() => name('8') === undefined && catalogue.store.faults().length === 1);
     strictEqual(at('8'), undefined, 'a file in a wrong folder is there');
     rmSync(join(root, 'bots/007/8.en.md'));
     await eventually(() => at('8') !== undefined);

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { computeFingerprint, listFolder } from '../../../src/catalogue/store/folder.ts';
+import { unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
 import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -35,16 +36,17 @@ describe('a snapshot', () => {
     folders = await saved(catalogue, path);
     await catalogue.close();
     bytes = readFileSync(path);
-    strictEqual(folders.flatMap(({ entries }) => entries).length, 13);
+    strictEqual(folders.flatMap(({ bots }) => bots).length, 13);
   });
 
   it('returns what was written: bytes, facts, files and stats', async () => {
     const copy = join(tempFolder(), 'a', 'b', 'index.snapshot');
     await writeSnapshot(copy, folders, limits);
     deepStrictEqual(await unpacked(copy), folders);
-    for (const { fingerprint, entries } of folders) {
+    for (const { folder, fingerprint, bots, stats } of folders) {
       match(fingerprint, /./);
-      for (const { bot, stats } of entries) strictEqual(stats.length, bot.files.length, bot.id);
+      const files = bots.flatMap((bot) => bot.files);
+      strictEqual([...stats.values()].filter((stat) => stat !== null).length, files.length, folder);
     }
   });
 
@@ -139,7 +141,7 @@ async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
 
 async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
   const folders = await readSnapshot(path, limits);
-  return folders?.map(({ folder, fingerprint, unpack }) => ({ folder, fingerprint, entries: unpack() }));
+  return folders?.map((packed) => ({ ...unpackFolder(packed), fingerprint: packed.fingerprint }));
 }
 
 /** Where the first line and each block of a snapshot end. */
@@ -194,9 +196,8 @@ describe('a restart with a snapshot', () => {
     const folders = (await unpacked(path)) ?? [];
     const { size, mtimeMs, ctimeMs, ino } = statSync(join(root, pagePath('7')));
     const pretended = folders.map((kept) => {
-      const [entry] = kept.entries;
-      if (entry?.bot.id !== '7') return kept;
-      return { ...kept, entries: [{ ...entry, stats: [{ size, mtimeMs, ctimeMs, ino }] }] };
+      if (kept.folder !== '007') return kept;
+      return { ...kept, stats: new Map([['7.en.md', { size, mtimeMs, ctimeMs, ino }]]) };
     });
     await writeSnapshot(path, pretended, limits);
     deepStrictEqual(await started(names), ['7 Old', '30 New', '200 Old']);
@@ -239,7 +240,7 @@ describe('a restart with a snapshot', () => {
       [pagePath('7', 'fr')]: translation('a', 'b'),
     });
     deepStrictEqual(await started(names), ['7 Old', '8 New']);
-    deepStrictEqual(await started((catalogue) => catalogue.bots.get(botId('7'))?.facts.locales), [
+    deepStrictEqual(await started((catalogue) => catalogue.store.bots.get(botId('7'))?.facts.locales), [
       'en',
       'fr',
     ]);
@@ -251,7 +252,7 @@ describe('a restart with a snapshot', () => {
       await started((catalogue) => {
         deepStrictEqual(names(catalogue), ['7 Old', '30 Old', '200 Old']);
         deepStrictEqual(
-          catalogue.faults().map(({ path, rule }) => `${path} ${rule}`),
+          catalogue.store.faults().map(({ path, rule }) => `${path} ${rule}`),
           [`${pagePath('7')} opener`],
         );
       });
@@ -273,5 +274,5 @@ describe('a restart with a snapshot', () => {
 
 /** The bots that are served, with their names. */
 function names(catalogue: Catalogue): string[] {
-  return catalogue.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
+  return catalogue.store.bots.all().map(({ id, facts }) => `${id} ${facts.name}`);
 }

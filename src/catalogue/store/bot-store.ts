@@ -1,0 +1,86 @@
+import { EventEmitter } from 'node:events';
+import type { BotId } from '../../bot/id.ts';
+import type { Log } from '../../lib/log.ts';
+import { compareFaults, type Fault } from '../page/fault.ts';
+import { type IndexedBot, MutableBotIndex } from './bot-index.ts';
+
+interface BotEvents {
+  /** A bot is new, differs, or is no longer served. */
+  readonly change: [BotId];
+  /** The files of a bot were read, whether it changed or not. */
+  readonly read: [BotId];
+}
+
+/** What is served of a catalogue, and the faults of its files. Only the scanner and the settings write to it. */
+export class BotStore extends EventEmitter<BotEvents> {
+  readonly bots = new MutableBotIndex();
+  /** By the id of a bot, or by a path that belongs to no bot. */
+  readonly #faults = new Map<string, readonly Fault[]>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    super();
+    this.#log = log;
+  }
+
+  /** Returns every fault of every file, by path, then by line and column. */
+  faults(): Fault[] {
+    return [...this.#faults.values()].flat().toSorted(compareFaults);
+  }
+
+  /** Returns the faults of a bot, or of a path that belongs to no bot. */
+  faultsOf(key: string): readonly Fault[] {
+    return this.#faults.get(key) ?? [];
+  }
+
+  /** Returns the ids of bots with faults, and the paths with faults that belong to no bot. */
+  faultyKeys(): Iterable<string> {
+    return this.#faults.keys();
+  }
+
+  /** Whether a bot has a file with faults, also one in another bot's folder or with a wrong name. */
+  hasFaultyFile(id: BotId): boolean {
+    return this.#faults.has(id) || [...this.#faults.keys()].some((key) => key.includes(`/${id}.`));
+  }
+
+  /** Serves a bot, or none under this id, and replaces the faults of its files. */
+  publish(id: BotId, bot: IndexedBot | undefined, faults: readonly Fault[], paths: readonly string[]): void {
+    this.report(id, faults, paths);
+    const previous = this.bots.get(id);
+    if (bot !== previous && !(bot && previous && isSameBot(bot, previous))) {
+      if (bot) this.bots.set(bot);
+      else this.bots.delete(id);
+      this.emit('change', id);
+    }
+    this.emit('read', id);
+  }
+
+  /**
+   * Replaces the faults of a bot or a path, and logs those that are new and the files that have none any more.
+   * @param paths the files that exist, as a file that is gone is not valid again
+   */
+  report(key: string, faults: readonly Fault[], paths: readonly string[] = []): void {
+    const before = this.faultsOf(key);
+    if (faults.length > 0) this.#faults.set(key, faults);
+    else this.#faults.delete(key);
+    for (const fault of faults) {
+      if (before.some(({ path, message }) => path === fault.path && message === fault.message)) continue;
+      this.#log.warn({ ...fault }, 'a file breaks a rule');
+    }
+    for (const path of new Set(before.map((fault) => fault.path))) {
+      if (paths.includes(path) && !faults.some((fault) => fault.path === path))
+        this.#log.info({ path }, `${path} is valid again`);
+    }
+  }
+}
+
+function isSameBot(a: IndexedBot, b: IndexedBot): boolean {
+  return (
+    a.digest === b.digest &&
+    a.files.length === b.files.length &&
+    a.files.every(({ locale, main, sha }, i) => {
+      const other = b.files[i];
+      return other?.locale === locale && other.main === main && other.sha === sha;
+    })
+  );
+}
