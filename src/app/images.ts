@@ -3,7 +3,7 @@ import { basePathOf } from '../lib/base-url.ts';
 import type { BotId } from '../bot/id.ts';
 import type { FullImages } from '../bot/schema-types.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
-import { type BotIndex, parseListElement, type IndexedBot } from '../catalogue/store/bot-index.ts';
+import { parseListElement, type IndexedBot } from '../catalogue/store/bot-index.ts';
 import { listPageImages } from '../catalogue/store/page-images.ts';
 import { type ImageCache, openImageCache } from '../images/cache.ts';
 import type { Config } from './config.ts';
@@ -32,35 +32,23 @@ export async function openImages(
   };
 }
 
-/** Yields the images that each bot names, with those in its pages. */
-export function* listNamedImages(bots: BotIndex): Generator<readonly [BotId, FullImages]> {
-  for (const bot of bots.all()) yield [bot.id, joinImages(bot, parseListElement(bot).images)];
-}
-
-/** Returns a bot's images, and the first images in its pages among the previews. */
-function joinImages(bot: IndexedBot, { avatar, cover, preview }: FullImages): FullImages {
-  const inPages = listPageImages(bot).filter((url) => url !== avatar);
-  return { avatar, cover, preview: [...preview, ...inPages.slice(0, maxPageImages)] };
-}
-
-const maxPageImages = 10;
-
 /**
  * Keeps the image cache and the catalogue in step: fetches the images that bots name, and reloads a bot when a copy of
  * one of its images is stored or removed. Starts once every bot of the catalogue is unpacked.
  * @returns a function that stops it
  */
 export function followImages(catalogue: Catalogue, cache: ImageCache): () => void {
+  const { store, scanner } = catalogue;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const start = (isOpen: boolean): void => {
     if (!isOpen || isStopped) return;
-    cache.onChange((bots) => catalogue.scanner.reload(bots));
-    catalogue.store.on('change', (id) => {
-      const bot = catalogue.store.bots.get(id);
-      if (bot) cache.want(id, joinImages(bot, parseListElement(bot).images));
+    cache.onChange((bots) => scanner.reload(bots));
+    store.on('change', (id) => {
+      const bot = store.bots.get(id);
+      if (bot) cache.want(id, listImages(bot));
     });
-    const wantAll = (): void => void cache.setWanted(listWantedImages(catalogue, cache));
+    const wantAll = (): void => void cache.setWanted(listNamedImages(catalogue, cache));
     wantAll();
     timer = setInterval(wantAll, msPerHour).unref();
   };
@@ -73,12 +61,25 @@ export function followImages(catalogue: Catalogue, cache: ImageCache): () => voi
 
 const msPerHour = 3_600_000;
 
-/** Yields the same, and reloads bots whose record differs from the cache, such as one of an earlier run. */
-function* listWantedImages(catalogue: Catalogue, cache: ImageCache): Generator<readonly [BotId, FullImages]> {
-  for (const bot of catalogue.store.bots.all()) {
+/**
+ * Yields the images that each bot names, with those in its pages. Reloads bots whose record differs from the cache, such as
+ * one of an earlier run.
+ */
+export function* listNamedImages(
+  { store, scanner }: Pick<Catalogue, 'store' | 'scanner'>,
+  cache: ImageCache,
+): Generator<readonly [BotId, FullImages]> {
+  for (const bot of store.bots.all()) {
     const { images, cachedImages } = parseListElement(bot);
-    if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages))
-      catalogue.scanner.reload([bot.id]);
-    yield [bot.id, joinImages(bot, images)];
+    if (JSON.stringify(cache.cachedImages(images)) !== JSON.stringify(cachedImages)) scanner.reload([bot.id]);
+    yield [bot.id, listImages(bot, images)];
   }
 }
+
+/** Returns a bot's images, and the first images in its pages among the previews. */
+function listImages(bot: IndexedBot, { avatar, cover, preview } = parseListElement(bot).images): FullImages {
+  const inPages = listPageImages(bot).filter((url) => url !== avatar);
+  return { avatar, cover, preview: [...preview, ...inPages.slice(0, maxPageImages)] };
+}
+
+const maxPageImages = 10;

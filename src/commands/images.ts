@@ -36,7 +36,7 @@ export async function images(): Promise<void> {
     await catalogue.load().catch((error: unknown) => {
       throw toCatalogueError(error, config);
     });
-    await opened.cache.setWanted(listNamedImages(catalogue.store.bots));
+    await opened.cache.setWanted(listNamedImages(catalogue, opened.cache));
     await opened.cache.idle();
   } finally {
     clearInterval(showing);

@@ -15,7 +15,7 @@ const a = 'https://pictures.example.org/a.png';
 const b = 'https://pictures.example.org/b.png';
 const page = (avatar: string): string => mainPage({ images: { avatar, cover: null, preview: [] } });
 
-describe('the pictures of a catalogue', () => {
+describe('the images of a catalogue', () => {
   let cache: ImageCache;
   let live: LiveCatalogue;
   let asked: string[];

@@ -1,15 +1,16 @@
 import { resolveProperties, readSchema, type SchemaDocument } from '../../bot/schemas.ts';
 import { type KeyOrder, printJson } from '../../lib/print-json.ts';
-import { rewriteFrontMatter } from './page.ts';
+import { cutPage } from './page.ts';
 
 /**
- * Returns a page file in the one canonical form: its keys in the order of the main page's schema, two spaces, LF.
- * Keys that the schema does not have come last, in their own order. A number keeps its digits, a text its
- * characters, and the markdown every byte; so the form of a canonical file is that file.
+ * Returns a page file in the one canonical form: its keys in the order of the main page's schema, two spaces, LF, between
+ * two lines `---`. Keys that the schema does not have come last, in their own order. A number keeps its digits, a text
+ * its characters, and the markdown every byte; so the form of a canonical file is that file.
  * @throws {Error} when the text is not a page file that can be parsed
  */
 export function toCanonicalForm(text: string): string {
-  return rewriteFrontMatter(text, (json) => printJson(json, mainPageOrder));
+  const { json, after } = cutPage(text);
+  return `---\n${printJson(json, mainPageOrder)}\n${after.replace(/^---\r?\n?/, '---\n')}`;
 }
 
 /** Returns a file with settings in canonical form, as toCanonicalForm does. @throws {Error} when it is not JSON */

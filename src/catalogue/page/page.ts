@@ -88,16 +88,6 @@ export function cutPage(text: string): Readonly<Record<'before' | 'json' | 'afte
   };
 }
 
-/**
- * Rewrites a page file's front matter: `rewrite` takes its JSON and returns the new one. The lines around it
- * become `---` and end in LF; the markdown stays byte for byte.
- * @throws {Error} when the text is not a page file
- */
-export function rewriteFrontMatter(text: string, rewrite: (json: string) => string): string {
-  const { json, after } = cutPage(text);
-  return `---\n${rewrite(json)}\n${after.replace(/^---\r?\n?/, '---\n')}`;
-}
-
 /** Returns the fault of a page file of more than maxFileSize bytes. */
 export function createSizeFault(path: string): Fault {
   return createFileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);

@@ -51,8 +51,8 @@ export class WatchedSettings {
    * one.
    */
   async load(): Promise<void> {
-    const reading = await this.#reads.run(async () => await this.#update());
-    if (reading.faults.length > 0) this.#current = await this.#lastValid(reading);
+    const { settings = toSettings(), faults } = await this.#reads.run(async () => await this.#update());
+    if (faults.length > 0) this.#current = (await this.#readCopy()) ?? settings;
     this.#timer = setInterval(() => this.#poll(), pollIntervalMs).unref();
   }
 
@@ -94,14 +94,12 @@ export class WatchedSettings {
     return reading;
   }
 
-  /** Returns the settings of the copy; without one, what is valid of the file. */
-  async #lastValid({ settings = toSettings() }: SettingsReading): Promise<CatalogueSettings> {
-    const { copy } = this.#options;
-    if (copy === null) return settings;
+  /** Returns the settings of the copy; undefined without one that can be used. */
+  async #readCopy(): Promise<CatalogueSettings | undefined> {
     try {
-      return (await parseSettings(readFileSync(copy), this.#readFile)).settings ?? settings;
+      return (await parseSettings(readFileSync(this.#options.copy ?? ''), this.#readFile)).settings;
     } catch {
-      return settings;
+      return undefined;
     }
   }
 

@@ -151,7 +151,7 @@ export class Catalogue {
       looking.catch(() => {});
       const saved = await readSnapshot(snapshot, this.#limits);
       if (saved) {
-        for (const folder of saved) this.scanner.restore(folder);
+        for (const folder of saved) this.scanner.add(folder);
         this.#savedVersion = this.store.bots.version;
         const before = new Map(saved.map(({ folder, fingerprint }) => [folder, fingerprint]));
         const now = await looking;
@@ -167,7 +167,7 @@ export class Catalogue {
 
   async #unpack(): Promise<void> {
     const { signal } = this.#closing;
-    await this.#forEachFolder((folder) => this.scanner.unpack(folder));
+    await this.#forEachFolder((folder) => this.store.bots.materialise(folder));
     if (!signal.aborted) await this.store.bots.sorted();
     if (signal.aborted) return;
     // Its round over all folders would delay the first pages.

@@ -137,24 +137,11 @@ export class Scanner {
     }
   }
 
-  /**
-   * Adds a folder as it was read, which is unpacked when one of its bots is first needed.
-   * @param at when it was read, in milliseconds since the epoch; long ago by default
-   */
-  restore(packed: PackedFolder, at = Number.POSITIVE_INFINITY): void {
+  /** Adds a folder of the snapshot, or one that was just read. It is unpacked when one of its bots is first needed. */
+  add(packed: PackedFolder | FolderReading): void {
     this.#stats.set(packed.folder, new StatCache());
-    this.#store.bots.registerLazily(packed.folder, packed.size, () => this.#unpack(packed, at));
-  }
-
-  /** Adds a folder that was read just now. */
-  add(reading: FolderReading): void {
-    this.restore(reading, reading.at);
-    for (const [key, faults] of reading.faults) this.#store.report(key, faults);
-  }
-
-  /** Unpacks a folder that was restored and not needed yet. */
-  unpack(folder: string): void {
-    this.#store.bots.materialise(folder);
+    this.#store.bots.registerLazily(packed.folder, packed.size, () => this.#unpack(packed));
+    if ('faults' in packed) for (const [key, faults] of packed.faults) this.#store.report(key, faults);
   }
 
   /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
@@ -197,14 +184,15 @@ export class Scanner {
 
   /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
   #statsIn(folder: string): StatCache {
-    this.unpack(folder);
+    this.#store.bots.materialise(folder);
     const stats = this.#stats.get(folder) ?? new StatCache();
     this.#stats.set(folder, stats);
     return stats;
   }
 
-  #unpack(packed: PackedFolder, at: number): readonly IndexedBot[] {
+  #unpack(packed: PackedFolder | FolderReading): readonly IndexedBot[] {
     const { folder } = packed;
+    const at = 'at' in packed ? packed.at : Number.POSITIVE_INFINITY;
     try {
       const { bots, stats } = unpackFolder(packed);
       const cache = this.#statsIn(folder);

@@ -3,7 +3,7 @@ import { findImages, listPageImages } from '../../../src/catalogue/store/page-im
 import { hostilePages } from '../../support/hostile-pages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
-describe('the pictures in a page', () => {
+describe('the images in a page', () => {
   it('are those of Markdown and HTML, each once', () => {
     const text = `![a](https://e.org/1.png "A") [![b](<https://e.org/2.png>)](https://e.org)
       <img alt="c" src='https://e.org/3.png?a=1&amp;b=2'><IMG SRC=https://e.org/4.png> ![d](https://e.org/1.png)
