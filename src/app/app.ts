@@ -17,7 +17,6 @@ import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
 import type { Site } from '../site/page/layout.tsx';
-import { addOwnAssetRoute } from '../site/page/own-assets.ts';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
@@ -134,8 +133,7 @@ export function createApp(options: AppOptions): Application {
   addOpenApiRoute(programs, baseUrl, settings);
 
   const assets = new Router();
-  addAssetRoutes(assets);
-  addOwnAssetRoute(assets, site);
+  addAssetRoutes(assets, site);
   const router = new Router();
   if (options.images) addImageRoute(router, options.images);
   const { login, committedAuthors } = options;

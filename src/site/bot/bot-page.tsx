@@ -7,7 +7,7 @@ import type { BotRecord } from '../../bot/schema-types.ts';
 import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { Cards, type ListedBot } from '../front/cards.tsx';
-import { createBotMeta } from '../page/page-meta.ts';
+import { createBotMeta } from '../page/meta.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';

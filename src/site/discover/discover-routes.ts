@@ -4,8 +4,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { type Document, readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
-import { assets } from '../page/assets.ts';
-import { createOwnAssets } from '../page/own-assets.ts';
+import { assets, createOwnAssets } from '../page/assets.ts';
 import { addFeedRoutes, type FeedsOptions } from './feeds.ts';
 import { createSitemap } from './sitemap.ts';
 import {

@@ -1,8 +1,7 @@
 import { basePathOf, originOf } from '../../lib/base-url.ts';
 import { toPathInLanguage, sitePaths } from '../page/addresses.ts';
-import { assets } from '../page/assets.ts';
+import { assets, createOwnAssets } from '../page/assets.ts';
 import type { Messages } from '../language/messages.tsx';
-import { createOwnAssets } from '../page/own-assets.ts';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { createDocument, type Document } from '../../http/representation.ts';
 import { formatElement, formatTextElement, formatXmlDocument } from './xml.ts';

@@ -1,5 +1,6 @@
 import type { Locale } from '../../bot/locale.ts';
-import { listMeta, type PageMeta } from '../page/page-meta.ts';
+import { toCategoryFeed } from '../page/addresses.ts';
+import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
 import { type FrontQuery, formatFrontPath, noQuery, toPreferredQuery } from './front-query.ts';
@@ -7,13 +8,8 @@ import { type FrontQuery, formatFrontPath, noQuery, toPreferredQuery } from './f
 /** Describes the front page. */
 export function createFrontMeta(site: Site, language: PageLanguage): PageMeta {
   const { name, tagline } = site.settings;
-  return createListMeta({
-    site,
-    query: noQuery,
-    title: name,
-    description: tagline ?? language.text('front.title'),
-    language,
-  });
+  const description = tagline ?? language.text('front.title');
+  return createListMeta({ site, query: noQuery, title: name, description, language });
 }
 
 /** Describes a list of bots. @param title that of the page */
@@ -29,26 +25,30 @@ export function createListMeta(options: {
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   const preferred = toPreferredQuery(query);
-  const pathIn = (tag: Locale): string => formatFrontPath({ ...preferred, locale: tag });
-  return listMeta({
-    path: requested === locale ? pathIn(locale) : formatFrontPath(preferred),
+  const addressIn = (tag: Locale): string => baseUrl + formatFrontPath({ ...preferred, locale: tag });
+  const address = baseUrl + formatFrontPath(preferred);
+  const common = {
+    address: requested === locale ? addressIn(locale) : address,
     title,
     description,
-    category:
-      category === undefined
-        ? undefined
-        : {
-            id: category,
-            name: text('list.category', { category: categoryName(category) }),
-          },
-    isSearch: q !== '' || filters.author !== undefined,
-    isAdult: filters.adult === true,
-    baseUrl,
-    product: settings.name,
     locale,
     languages: [
-      ...locales.map((language) => ({ language, address: baseUrl + pathIn(language) })),
-      { language: 'x-default', address: baseUrl + formatFrontPath(preferred) },
+      ...locales.map((language) => ({ language, address: addressIn(language) })),
+      { language: 'x-default', address },
     ],
-  });
+    isAdult: filters.adult === true,
+    isListed: q === '' && filters.author === undefined,
+  };
+  if (category === undefined)
+    return { ...common, data: [createSiteData(baseUrl, settings.name, description)] };
+  const name = text('list.category', { category: categoryName(category) });
+  const path = [
+    { name: settings.name, address: `${baseUrl}/` },
+    { name, address: `${baseUrl}/categories/${category}` },
+  ];
+  return {
+    ...common,
+    feed: { title: name, path: toCategoryFeed(category) },
+    data: [createBreadcrumbData(path)],
+  };
 }

@@ -2,56 +2,98 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
+import { type Scheme, schemes, computeSoftAccent } from '../../catalogue/settings/contrast.ts';
+import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
+import { ProblemError } from '../../http/problem.ts';
 import { createDocument, send, type WholeDocument } from '../../http/representation.ts';
+import type { Site } from './layout.tsx';
 
 /** A file that pages refer to. Its path has a digest of its bytes, so caches may keep it for ever. */
 export interface Asset extends WholeDocument {
   readonly path: string;
 }
 
-const types: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-};
-
 export const assets = {
   /** Without its comments and indentation: a fifth of its bytes. */
-  stylesheet: readAsset('site.css', (css) => css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n')),
+  stylesheet: readAsset('site.css', 'text/css; charset=utf-8', (css) =>
+    css.replace(/\/\*.*?\*\//gs, '').replace(/\s*\n\s*/g, '\n'),
+  ),
   /** Validates the form of /add while the user types. */
-  addScript: readAsset('add.js'),
+  addScript: readAsset('add.js', 'text/javascript; charset=utf-8'),
   /** Reloads the page when a file of the catalogue is saved. */
-  liveScript: readAsset('live.js'),
+  liveScript: readAsset('live.js', 'text/javascript; charset=utf-8'),
   /** Copies a token. */
-  copyScript: readAsset('copy.js'),
-  icon: readAsset('icon.svg'),
-  favicon: readAsset('favicon.ico'),
+  copyScript: readAsset('copy.js', 'text/javascript; charset=utf-8'),
+  icon: readAsset('icon.svg', 'image/svg+xml'),
+  favicon: readAsset('favicon.ico', 'image/x-icon'),
   /** Square, for home screens. */
-  touchIcon: readAsset('apple-touch-icon.png'),
-  largeIcon: readAsset('icon-512.png'),
+  touchIcon: readAsset('apple-touch-icon.png', 'image/png'),
+  largeIcon: readAsset('icon-512.png', 'image/png'),
 };
 
-/** Serves the assets. */
-export function addAssetRoutes(router: Router): void {
-  for (const found of Object.values(assets)) {
-    const representation = { ...found, common: assetHeaders, current: () => true };
-    router.get(found.path, async (ctx) => await send(ctx, representation));
-  }
+/** Returns the assets that the settings of a catalogue make; null where they leave them out. */
+export function createOwnAssets(settings: CatalogueSettings): OwnAssets {
+  const known = made.get(settings);
+  if (known !== undefined) return known;
+  const { accent, logo } = settings;
+  const css = (Object.entries(accent) as [Scheme, string][])
+    .map(([scheme, colour]) => formatColours(scheme, colour))
+    .join('');
+  const own = {
+    colours: css === '' ? null : createAsset('own/colours.css', 'text/css; charset=utf-8', Buffer.from(css)),
+    logo: logo && createAsset(`own/logo.${logo.extension}`, logo.type, logo.body),
+  };
+  made.set(settings, own);
+  return own;
 }
 
-export const assetHeaders = {
+export interface OwnAssets {
+  /** The colours that replace those of the stylesheet. */
+  readonly colours: Asset | null;
+  readonly logo: Asset | null;
+}
+
+const made = new WeakMap<CatalogueSettings, OwnAssets>();
+
+/** Serves the assets, and those of the settings in force. */
+export function addAssetRoutes(router: Router, site: Pick<Site, 'settings'>): void {
+  for (const found of Object.values(assets)) {
+    const representation = { ...found, common: headers, current: () => true };
+    router.get(found.path, async (ctx) => await send(ctx, representation));
+  }
+  router.get('/assets/own/:name', async (ctx) => {
+    const { settings } = site;
+    const { colours, logo } = createOwnAssets(settings);
+    const found = [colours, logo].find((candidate) => candidate?.path === ctx.path);
+    if (!found) throw new ProblemError('not-found', 'there is no such asset: the settings may have changed');
+    await send(ctx, { ...found, common: headers, current: () => site.settings === settings });
+  });
+}
+
+const headers = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   Vary: 'Accept-Encoding',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-function readAsset(name: string, shorten?: (text: string) => string): Asset {
+function readAsset(name: string, type: string, shorten?: (text: string) => string): Asset {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve(`#assets/${name}`)));
-  const body = shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString()));
+  return createAsset(name, type, shorten === undefined ? bytes : Buffer.from(shorten(bytes.toString())));
+}
+
+function createAsset(name: string, type: string, body: Buffer): Asset {
+  const content = createDocument(type, body);
   const extension = extname(name);
-  const content = createDocument(types[extension] ?? 'application/octet-stream', body);
   const path = `/assets/${name.slice(0, -extension.length)}.${content.digest.slice(0, 10)}${extension}`;
   return { path, ...content };
+}
+
+function formatColours(scheme: Scheme, accent: string): string {
+  const colours = {
+    accent,
+    'accent-ink': schemes[scheme].accentInk,
+    'accent-soft': computeSoftAccent(accent, scheme),
+  };
+  const lines = Object.entries(colours).map(([name, colour]) => `    --${name}: ${colour};\n`);
+  return `@media (prefers-color-scheme: ${scheme}) {\n  :root {\n${lines.join('')}  }\n}\n`;
 }

@@ -1,22 +1,15 @@
 import type { VNode } from 'preact';
+import type { Asset } from './assets.ts';
+import { useLanguage } from '../language/page-language.tsx';
 import { toPathInLanguage, sitePaths } from './addresses.ts';
-import { printData } from './json-ld.ts';
-import type { PageMeta } from './page-meta.ts';
+import type { Site } from './layout.tsx';
+import type { LinkedData, PageMeta } from './meta.ts';
 
 export interface HeadProps {
-  /** The name of the site. */
-  readonly product: string;
-  /** The title of the feed of all new bots. */
-  readonly newBots: string;
-  readonly icon: { readonly path: string; readonly type: string };
+  readonly site: Pick<Site, 'settings'>;
+  readonly icon: Pick<Asset, 'path' | 'type'>;
   /** Undefined for a page that no search engine lists and nobody shares, such as an error. */
   readonly meta: PageMeta | undefined;
-  /** The language of the interface. */
-  readonly locale: string;
-  /** That of the interface for readers whose own it does not have. */
-  readonly defaultLocale: string;
-  /** Returns where the public address has a path of this site. */
-  readonly publicPath: (path: string) => string;
 }
 
 /** Keeps a page out of search engines. */
@@ -25,8 +18,10 @@ export function NoIndex(): VNode {
 }
 
 /** What the head of a page has besides its title, styles and scripts. */
-export function Head({ product, newBots, icon, meta, locale, defaultLocale, publicPath }: HeadProps): VNode {
-  const inLanguage = (path: string): string => publicPath(toPathInLanguage(path, locale, defaultLocale));
+export function Head({ site, icon, meta }: HeadProps): VNode {
+  const { text, locale, publicPath } = useLanguage();
+  const { name, language } = site.settings;
+  const inLanguage = (path: string): string => publicPath(toPathInLanguage(path, locale, language));
   return (
     <>
       <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
@@ -38,21 +33,22 @@ export function Head({ product, newBots, icon, meta, locale, defaultLocale, publ
       <link
         rel="search"
         type="application/opensearchdescription+xml"
-        title={product}
+        title={name}
         href={inLanguage(sitePaths.openSearch)}
       />
-      <link
-        rel="alternate"
-        type="application/atom+xml"
-        title={newBots}
-        href={inLanguage(sitePaths.newBots)}
-      />
-      {meta && <Meta {...{ product, meta, inLanguage }} />}
+      <FeedLink title={text('feed.newBots')} href={inLanguage(sitePaths.newBots)} />
+      {meta && <Meta {...{ product: name, meta, inLanguage }} />}
     </>
   );
 }
 
-interface MetaProps extends Pick<HeadProps, 'product'> {
+function FeedLink({ title, href }: { readonly title: string; readonly href: string }): VNode {
+  return <link rel="alternate" type="application/atom+xml" title={title} href={href} />;
+}
+
+interface MetaProps {
+  /** The name of the site. */
+  readonly product: string;
   readonly meta: PageMeta;
   readonly inLanguage: (path: string) => string;
 }
@@ -68,9 +64,7 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       {languages.map((other) => (
         <link key={other.language} rel="alternate" hreflang={other.language} href={other.address} />
       ))}
-      {feed && (
-        <link rel="alternate" type="application/atom+xml" title={feed.title} href={inLanguage(feed.path)} />
-      )}
+      {feed && <FeedLink title={feed.title} href={inLanguage(feed.path)} />}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={product} />
       <meta property="og:title" content={title} />
@@ -89,6 +83,11 @@ function Meta({ product, meta, inLanguage }: MetaProps): VNode {
       ))}
     </>
   );
+}
+
+/** Prints data for a `script` element: no text in it can end the element or begin a comment. */
+function printData(data: LinkedData): string {
+  return JSON.stringify(data).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
 }
 
 /** Returns a language with a territory, such as pt_BR, as Open Graph names it. */

@@ -3,14 +3,13 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Locale } from '../../bot/locale.ts';
 import type { CatalogueSettings, FooterLink } from '../../catalogue/settings/settings.ts';
 import { Head, NoIndex } from './head.tsx';
-import type { PageMeta } from './page-meta.ts';
+import type { PageMeta } from './meta.ts';
 import type { Languages } from '../language/languages.ts';
 import { directionOf } from '../language/locales.ts';
 import type { MessageKey } from '../language/message-file.ts';
 import { LanguageSwitch, useLanguage } from '../language/page-language.tsx';
-import { assets } from './assets.ts';
+import { assets, createOwnAssets } from './assets.ts';
 import { OperatorContact } from './operator.tsx';
-import { createOwnAssets } from './own-assets.ts';
 import { SearchForm } from './search-form.tsx';
 import type { RepositoryLinks } from './repository-links.ts';
 
@@ -84,7 +83,7 @@ export type NavigationPath = '/add' | '/docs' | typeof myBotsPath;
 /** A whole page: header with the account, `main`, footer. */
 export function Layout(props: LayoutProps): VNode {
   const { site, title, meta, isUnlisted = false, script, pathIn, children } = props;
-  const { t, text, locale, dir, publicPath } = useLanguage();
+  const { t, locale, dir, publicPath } = useLanguage();
   const { name, links } = site.settings;
   const { colours, logo } = createOwnAssets(site.settings);
   return (
@@ -96,15 +95,7 @@ export function Layout(props: LayoutProps): VNode {
         <title>{title === undefined ? name : `${title} · ${name}`}</title>
         <link rel="stylesheet" href={publicPath(assets.stylesheet.path)} />
         {colours && <link rel="stylesheet" href={publicPath(colours.path)} />}
-        <Head
-          product={name}
-          newBots={text('feed.newBots')}
-          icon={logo ?? assets.icon}
-          meta={meta}
-          locale={locale}
-          defaultLocale={site.settings.language}
-          publicPath={publicPath}
-        />
+        <Head site={site} icon={logo ?? assets.icon} meta={meta} />
         {isUnlisted && <NoIndex />}
         {script !== undefined && <script type="module" src={publicPath(script)} />}
         {site.live && <script type="module" src={publicPath(assets.liveScript.path)} />}
