@@ -16,7 +16,7 @@ import type { BotSearch } from '../catalogue/search/bot-search.ts';
 import type { Log } from '../lib/log.ts';
 import { addAssetRoutes } from '../site/page/assets.ts';
 import { showErrorPages } from '../site/page/error-page.tsx';
-import type { Site } from '../site/page/layout.tsx';
+import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
@@ -24,7 +24,7 @@ import type { PageReader } from '../site/add/forms.ts';
 import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
 import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
 import type { Login } from '../login/login.ts';
-import { addLoginRoutes, createViewerReader } from '../site/account/login-routes.tsx';
+import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
 import type { Updates } from './updates.ts';
@@ -145,7 +145,8 @@ export function createApp(options: AppOptions): Application {
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
   const readPage: PageReader = (place) => readPageText(config.catalogue, place);
   if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
-  const viewerOf = createViewerReader(login);
+  const viewerOf = async (ctx: Context): Promise<Viewer | null> =>
+    login === null ? null : ((await readSession(ctx, login)) ?? null);
   options.live?.addRoute(router);
   const { securityContact } = config;
   addDiscoverRoutes(router, { bots, lists, site, securityContact });

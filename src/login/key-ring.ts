@@ -17,26 +17,23 @@ export interface SealContents {
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #newest: string;
-  readonly #clock: () => number;
 
   /** @param secrets newest first; at least one */
-  constructor(secrets: readonly string[], clock: () => number = Date.now) {
+  constructor(secrets: readonly string[]) {
     const keys = secrets.map(deriveKey);
     const [newest] = keys;
     if (newest === undefined) throw new RangeError('a key ring has at least one secret');
     this.#keys = new Map(keys.map((key) => [computeKeyId(key), key]));
     this.#newest = computeKeyId(newest);
-    this.#clock = clock;
   }
 
   /** @param purpose a text sealed for one purpose does not open for another */
   async seal(purpose: string, value: unknown, seconds: number): Promise<string> {
-    const now = Math.floor(this.#clock() / 1000);
     return await new EncryptJWT({ value })
       .setProtectedHeader({ ...algorithm, kid: this.#newest })
       .setAudience(purpose)
-      .setIssuedAt(now)
-      .setExpirationTime(now + seconds)
+      .setIssuedAt()
+      .setExpirationTime(`${seconds}s`)
       .encrypt(this.#key(this.#newest));
   }
 
@@ -45,7 +42,6 @@ export class KeyRing {
     try {
       const { payload, protectedHeader } = await jwtDecrypt(sealed, ({ kid = '' }) => this.#key(kid), {
         audience: purpose,
-        currentDate: new Date(this.#clock()),
         requiredClaims: ['iat', 'exp'],
         keyManagementAlgorithms: [algorithm.alg],
         contentEncryptionAlgorithms: [algorithm.enc],

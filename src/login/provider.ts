@@ -1,7 +1,6 @@
 import * as oauth from 'openid-client';
 import { type AccountId, parseAccountId } from '../bot/account.ts';
-import { LoginError } from './login-error.ts';
-import { toLoginError } from './provider-error.ts';
+import { LoginError, type LoginErrorKind } from './login-error.ts';
 import type { LoginSettings } from './settings.ts';
 
 /** The limits of a response from the provider. */
@@ -14,8 +13,8 @@ export interface Bounds {
 /** The account of the person who logged in. */
 export interface Account {
   readonly id: AccountId;
-  /** The display name at the provider; null where it sends none. */
-  readonly name: string | null;
+  /** The display name at the provider, else the ID. */
+  readonly name: string;
   /**
    * When the provider last authenticated the person; for Discord, which does not tell, when they returned from its consent
    * page. Milliseconds since the epoch.
@@ -114,11 +113,7 @@ export class Provider {
     const response = await oauth.fetchProtectedResource(configuration, token, address, 'GET');
     if (!response.ok) throw new Error(`${address.href} responded with status ${response.status}`);
     const user = requireObject(await response.json());
-    return {
-      id: this.#accountId(user['id']),
-      name: readName(user),
-      authenticatedAt: Date.now(),
-    };
+    return this.#toAccount(user['id'], user, Date.now());
   }
 
   async #oidcAccount(
@@ -132,17 +127,13 @@ export class Provider {
       complete || configuration.serverMetadata().userinfo_endpoint === undefined
         ? {}
         : await oauth.fetchUserInfo(configuration, tokens.access_token, String(proved['sub']));
-    const claims: Record<string, unknown> = { ...userInfo, ...proved };
-    return {
-      id: this.#accountId(claims[idClaim]),
-      name: readName(claims),
-      authenticatedAt: Number(proved['auth_time']) * 1000,
-    };
+    const claims: Claims = { ...userInfo, ...proved };
+    return this.#toAccount(claims[idClaim], claims, Number(proved['auth_time']) * 1000);
   }
 
-  #accountId(value: unknown): AccountId {
+  #toAccount(value: unknown, claims: Claims, authenticatedAt: number): Account {
     const id = typeof value === 'string' ? parseAccountId(value) : undefined;
-    if (id !== undefined) return id;
+    if (id !== undefined) return { id, name: readName(claims) ?? id, authenticatedAt };
     throw new LoginError(
       'no-account',
       `the account ID from ${this.name} is not 1 to 20 digits: log in with an account that a bot lists as an author`,
@@ -195,34 +186,31 @@ function createClientAuth(secret: string): oauth.ClientAuth {
     );
 }
 
-/** Returns a fetch that rejects when a response exceeds the limits. Its responses have their whole body. */
+/** Returns a fetch that rejects, or whose body does, when a response exceeds the limits. */
 function createBoundedFetch({ time, bytes }: Bounds): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
-    const body = response.body === null ? null : await readWhole(response.body, bytes);
-    const { status, statusText, headers } = response;
-    return new Response(body, { status, statusText, headers });
+    let left = bytes;
+    const limit = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        left -= chunk.length;
+        if (left < 0) controller.error(new RangeError(`the response has more than ${bytes} bytes`));
+        else controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body?.pipeThrough(limit) ?? null, response);
   };
 }
 
-async function readWhole(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw new RangeError(`the response has more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
+type Claims = Readonly<Record<string, unknown>>;
 
-function requireObject(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+function requireObject(value: unknown): Claims {
+  if (typeof value === 'object' && value !== null) return value as Claims;
   throw new TypeError('the account is not an object');
 }
 
 /** Returns the display name, one short line. Discord's keys come first, then those of OpenID Connect. */
-function readName(account: Readonly<Record<string, unknown>>): string | null {
+function readName(account: Claims): string | null {
   for (const key of ['global_name', 'username', 'name', 'preferred_username']) {
     const value = account[key];
     const name = typeof value === 'string' ? value.replace(/[\p{C}\p{Z}]+/gu, ' ').trim() : '';
@@ -230,3 +218,36 @@ function readName(account: Readonly<Record<string, unknown>>): string | null {
   }
   return null;
 }
+
+/** Returns the error of an exchange with the provider `name` as what it means for a login. */
+function toLoginError(error: unknown, name: string): LoginError {
+  if (error instanceof LoginError) return error;
+  const kind = classifyError(error);
+  const sentences = {
+    unavailable: `${name} does not respond correctly: try again in a minute`,
+    denied: `${name} refused the login, or you cancelled it`,
+    stale: 'this login was already used or took too long',
+    'invalid-response': `the response of ${name} does not match the request`,
+    misconfigured: `${name} does not accept this service: tell its operator`,
+  };
+  return new LoginError(kind, sentences[kind], { cause: error });
+}
+
+function classifyError(error: unknown): Exclude<LoginErrorKind, 'no-account'> {
+  if (error instanceof oauth.AuthorizationResponseError) {
+    if (denials.test(error.error)) return 'denied';
+    return /^(server_error|temporarily_unavailable)$/.test(error.error) ? 'unavailable' : 'misconfigured';
+  }
+  if (error instanceof oauth.ResponseBodyError)
+    return error.error === 'invalid_grant' ? 'stale' : 'misconfigured';
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return 'misconfigured';
+  if (error instanceof oauth.ClientError && mismatches.test(error.code ?? '')) return 'invalid-response';
+  return 'unavailable';
+}
+
+/** The errors in the provider's redirect that stand for a refusal. */
+const denials = /^(access_denied|(login|interaction|consent|account_selection)_required)$/;
+
+/** The codes of openid-client for a response that is well-formed but does not match the request. */
+const mismatches =
+  /^OAUTH_(INVALID_(RESPONSE|REQUEST)|JWT_(CLAIM_COMPARISON|TIMESTAMP_CHECK)_FAILED|JSON_ATTRIBUTE_COMPARISON_FAILED|KEY_SELECTION_FAILED)$/;

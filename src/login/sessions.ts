@@ -1,4 +1,4 @@
-import { type AccountId, parseAccountId } from '../bot/account.ts';
+import { parseAccountId } from '../bot/account.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Account } from './provider.ts';
 
@@ -18,17 +18,15 @@ export interface CookieText {
 export class Sessions {
   readonly #keys: KeyRing;
   readonly #purpose: string;
-  readonly #clock: () => number;
 
   /** @param issuer the provider; sessions of another provider do not open */
-  constructor(keys: KeyRing, issuer: string, clock: () => number = Date.now) {
+  constructor(keys: KeyRing, issuer: string) {
     this.#keys = keys;
-    this.#clock = clock;
     this.#purpose = `session of ${issuer}`;
   }
 
   async begin(account: Account): Promise<CookieText> {
-    return await this.#seal({ ...account, loggedInAt: this.#clock() });
+    return await this.#seal({ ...account, loggedInAt: Date.now() });
   }
 
   /** Opens the session in a cookie, with its renewal when one is due. Returns undefined for an invalid or expired one. */
@@ -37,19 +35,19 @@ export class Sessions {
   ): Promise<{ readonly session: Session; readonly renewal: CookieText | undefined } | undefined> {
     const opened = await this.#keys.open(this.#purpose, text);
     const session = opened && parseSession(opened.value);
-    if (opened === undefined || session === undefined || this.#secondsLeft(session) <= 0) return undefined;
-    const due = !opened.newest || this.#clock() - opened.sealedAt > renewAfter;
+    if (opened === undefined || session === undefined || countSecondsLeft(session) <= 0) return undefined;
+    const due = !opened.newest || Date.now() - opened.sealedAt > renewAfter;
     return { session, renewal: due ? await this.#seal(session) : undefined };
   }
 
   async #seal(session: Session): Promise<CookieText> {
-    const seconds = Math.min(idleSeconds, this.#secondsLeft(session));
+    const seconds = Math.min(idleSeconds, countSecondsLeft(session));
     return { text: await this.#keys.seal(this.#purpose, session, seconds), seconds };
   }
+}
 
-  #secondsLeft({ loggedInAt }: Session): number {
-    return Math.floor((loggedInAt - this.#clock()) / 1000) + maxSessionSeconds;
-  }
+function countSecondsLeft({ loggedInAt }: Session): number {
+  return Math.floor((loggedInAt - Date.now()) / 1000) + maxSessionSeconds;
 }
 
 /** Whether the provider authenticated the person within the last ten minutes. */
@@ -66,8 +64,8 @@ const renewAfter = 86_400_000;
 
 function parseSession(value: unknown): Session | undefined {
   const { id, name, authenticatedAt, loggedInAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const account: AccountId | undefined = typeof id === 'string' ? parseAccountId(id) : undefined;
+  const account = typeof id === 'string' ? parseAccountId(id) : undefined;
   if (account === undefined || typeof authenticatedAt !== 'number' || typeof loggedInAt !== 'number')
     return undefined;
-  return { id: account, name: typeof name === 'string' ? name : null, authenticatedAt, loggedInAt };
+  return { id: account, name: typeof name === 'string' ? name : account, authenticatedAt, loggedInAt };
 }

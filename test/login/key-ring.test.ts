@@ -1,4 +1,6 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { atTime } from '../support/at-time.ts';
 import { KeyRing } from '../../src/login/key-ring.ts';
 
 const old = 'an old secret of thirty-two characters';
@@ -33,13 +35,14 @@ describe('KeyRing', () => {
   });
 
   it('opens nothing whose time is over', async () => {
-    let now = 1_700_000_000_000;
-    const keys = new KeyRing([newer], () => now);
-    const sealed = await keys.seal('test', 1, 60);
-    now += 59_000;
-    strictEqual((await keys.open('test', sealed))?.value, 1);
-    now += 2000;
-    strictEqual(await keys.open('test', sealed), undefined);
+    const keys = new KeyRing([newer]);
+    await atTime(1_700_000_000_000, async () => {
+      const sealed = await keys.seal('test', 1, 60);
+      mock.timers.tick(59_000);
+      strictEqual((await keys.open('test', sealed))?.value, 1);
+      mock.timers.tick(2000);
+      strictEqual(await keys.open('test', sealed), undefined);
+    });
   });
 
   it('opens nothing that was changed, cut or made up', async () => {

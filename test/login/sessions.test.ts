@@ -1,5 +1,6 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { type AccountId, parseAccountId } from '../../src/bot/account.ts';
+import { mock } from 'node:test';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { isFresh, Sessions } from '../../src/login/sessions.ts';
 
@@ -7,15 +8,16 @@ const day = 86_400_000;
 const secret = 'a secret of the tests, which is long enough';
 
 describe('Sessions', () => {
-  let now: number;
+  const begin = 1_700_000_000_000;
   let sessions: Sessions;
-  const clock = (): number => now;
   const open = async (text: string): Promise<string | undefined> => (await sessions.open(text))?.session.id;
 
   beforeEach(() => {
-    now = 1_700_000_000_000;
-    sessions = new Sessions(new KeyRing([secret], clock), 'https://login.example.org', clock);
+    mock.timers.enable({ apis: ['Date'], now: begin });
+    sessions = new Sessions(new KeyRing([secret]), 'https://login.example.org');
   });
+
+  afterEach(() => mock.timers.reset());
 
   it('hold who has logged in', async () => {
     const { text, seconds } = await sessions.begin(marge());
@@ -23,24 +25,24 @@ describe('Sessions', () => {
     const { session, renewal } = (await sessions.open(text)) ?? {};
     strictEqual(session?.id, '2');
     strictEqual(session.name, 'Marge');
-    strictEqual(session.loggedInAt, now);
+    strictEqual(session.loggedInAt, begin);
     strictEqual(renewal, undefined, 'a new one needs no renewal');
   });
 
   it('end a week after they were last used', async () => {
     const { text } = await sessions.begin(marge());
-    now += 7 * day + 1000;
+    mock.timers.tick(7 * day + 1000);
     strictEqual(await open(text), undefined);
   });
 
   it('are renewed by use, once a day at most', async () => {
     const { text } = await sessions.begin(marge());
-    now += day / 2;
+    mock.timers.tick(day / 2);
     strictEqual((await sessions.open(text))?.renewal, undefined);
-    now += 5 * day;
+    mock.timers.tick(5 * day);
     const { renewal } = (await sessions.open(text)) ?? {};
     ok(renewal);
-    now += 5 * day;
+    mock.timers.tick(5 * day);
     strictEqual(await open(text), undefined);
     strictEqual(await open(renewal.text), '2');
   });
@@ -48,40 +50,40 @@ describe('Sessions', () => {
   it('end a month after the login, however much they are used', async () => {
     let { text } = await sessions.begin(marge());
     for (let days = 0; days < 29; days++) {
-      now += day + 1000;
+      mock.timers.tick(day + 1000);
       text = (await sessions.open(text))?.renewal?.text ?? text;
     }
     const last = await sessions.open(text);
     strictEqual(last?.session.id, '2');
-    now += day;
+    mock.timers.tick(day);
     strictEqual(await open(text), undefined);
   });
 
   it('are sealed again when there is a newer key', async () => {
     const { text } = await sessions.begin(marge());
     const newer = 'a newer secret of thirty-two characters';
-    sessions = new Sessions(new KeyRing([newer, secret], clock), 'https://login.example.org', clock);
+    sessions = new Sessions(new KeyRing([newer, secret]), 'https://login.example.org');
     const { renewal } = (await sessions.open(text)) ?? {};
-    sessions = new Sessions(new KeyRing([newer], clock), 'https://login.example.org', clock);
+    sessions = new Sessions(new KeyRing([newer]), 'https://login.example.org');
     strictEqual(await open(text), undefined);
     strictEqual(await open(renewal?.text ?? ''), '2');
   });
 
   it('of another provider are not opened', async () => {
     const { text } = await sessions.begin(marge());
-    sessions = new Sessions(new KeyRing([secret], clock), 'https://other.example.org', clock);
+    sessions = new Sessions(new KeyRing([secret]), 'https://other.example.org');
     strictEqual(await open(text), undefined);
   });
 
   it('that are no sessions are not opened', async () => {
-    for (const value of [null, 1, {}, { id: 'x', authenticatedAt: now, loggedInAt: now }, { id: '2' }]) {
-      const text = await new KeyRing([secret], clock).seal('session of https://login.example.org', value, 60);
+    for (const value of [null, 1, {}, { id: 'x', authenticatedAt: begin, loggedInAt: begin }, { id: '2' }]) {
+      const text = await new KeyRing([secret]).seal('session of https://login.example.org', value, 60);
       strictEqual(await open(text), undefined);
     }
   });
 
   it('are fresh for ten minutes after the account proved who it is', () => {
-    const session = { ...marge(), loggedInAt: now };
+    const session = { ...marge(), loggedInAt: begin };
     ok(isFresh({ ...session, authenticatedAt: Date.now() - 9 * 60_000 }));
     ok(!isFresh({ ...session, authenticatedAt: Date.now() - 10 * 60_000 }));
   });
@@ -89,6 +91,6 @@ describe('Sessions', () => {
   function marge(): { id: AccountId; name: string; authenticatedAt: number } {
     const id = parseAccountId('2');
     ok(id);
-    return { id, name: 'Marge', authenticatedAt: now };
+    return { id, name: 'Marge', authenticatedAt: begin };
   }
 });

@@ -5,6 +5,7 @@ import { KeyRing } from '../../src/login/key-ring.ts';
 import { readSecretFile } from '../../src/login/secret-file.ts';
 import { Sessions } from '../../src/login/sessions.ts';
 import { parseJournalLine, formatJournalLine } from '../../src/counts/journal-line.ts';
+import { atTime } from '../support/at-time.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';
 import { repositoryIn, type TestRepository } from '../support/repository.ts';
@@ -81,9 +82,9 @@ describe('what version 0.1.0 has stored', () => {
   it('has the key of the cookies, so that everyone stays logged in', async () => {
     const secret = await readSecretFile(join(clone.folder, 'var'));
     strictEqual(`${secret}\n`, readFileSync(join(stored, 'cookie-secret'), 'utf8'));
-    const then = (): number => 1_700_000_100_000;
-    const sessions = new Sessions(new KeyRing([secret], then), 'https://login.example.org', then);
-    const opened = await sessions.open(readFileSync(join(fixture, 'session.txt'), 'utf8').trim());
+    const sessions = new Sessions(new KeyRing([secret]), 'https://login.example.org');
+    const sealed = readFileSync(join(fixture, 'session.txt'), 'utf8').trim();
+    const opened = await atTime(1_700_000_100_000, async () => await sessions.open(sealed));
     deepStrictEqual([opened?.session.id, opened?.session.name], ['190519304972664832', 'Marge']);
   });
 

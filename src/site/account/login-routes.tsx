@@ -11,11 +11,10 @@ import { callbackPath } from '../../login/settings.ts';
 import { LoginError, type LoginErrorKind } from '../../login/login-error.ts';
 import type { Session } from '../../login/sessions.ts';
 import { toAddressGroup } from '../../lib/network-address.ts';
-import type { Site, Viewer } from '../page/layout.tsx';
+import type { Site } from '../page/layout.tsx';
 import { withLocale } from '../language/locales.ts';
 import { LoginErrorPage } from './login-error-page.tsx';
 import { sendOnce } from '../page/html-response.ts';
-import { toViewer } from './viewer.ts';
 
 export interface LoginRoutesOptions {
   readonly site: Site;
@@ -93,14 +92,6 @@ export async function readSession(ctx: Context, login: Login): Promise<Session |
   if (opened === undefined) setCookie(ctx, sessionCookie, null);
   else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
   return opened?.session;
-}
-
-/** Returns a function that reads who is logged in, for the pages that show it. */
-export function createViewerReader(login: Login | null): (ctx: Context) => Promise<Viewer | null> {
-  return async (ctx) => {
-    const session = login === null ? undefined : await readSession(ctx, login);
-    return session === undefined ? null : toViewer(session);
-  };
 }
 
 function sessionCookieOf({ basePath }: Login): Cookie {

@@ -12,7 +12,6 @@ import { sendOnce } from '../page/html-response.ts';
 import { myBotsPath, type Site } from '../page/layout.tsx';
 import { readSession } from './login-routes.tsx';
 import { MyBotsPage, type OwnBot } from './my-bots-page.tsx';
-import { toViewer } from './viewer.ts';
 import { formatCount } from '../../lib/counted.ts';
 
 export interface MyBotsOptions {
@@ -38,13 +37,10 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
       );
     const shown = await Promise.all(
       bots.slice((page - 1) * pageSize, page * pageSize).map(async (bot) => {
-        const {
-          id,
-          facts: { name },
-        } = bot;
+        const { id, facts } = bot;
         return {
           id,
-          name,
+          name: facts.name,
           avatar: parseListElement(bot).cachedImages.avatar,
           count: counts.count(id),
           reportedAt: counts.reportedAt(id),
@@ -57,10 +53,9 @@ export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
   };
   router.get(myBotsPath, async (ctx) => {
     const session = await readSession(ctx, login);
-    const viewer = session === undefined ? null : toViewer(session);
     const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
     const own = session === undefined ? { bots: [], pages: 1 } : await botsOf(session.id, page);
-    const props = { site, viewer, ...own, page, provider: login.provider, now: Date.now() };
+    const props = { site, viewer: session ?? null, ...own, page, provider: login.provider, now: Date.now() };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }

@@ -4,7 +4,6 @@ import type { Token } from '../../bot/token.ts';
 import type { Session } from '../../login/sessions.ts';
 import type { TokenInfo } from '../../tokens/tokens.ts';
 import { assets } from '../page/assets.ts';
-import { toViewer } from './viewer.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { toSentence, InEnglish } from '../language/in-english.tsx';
@@ -51,7 +50,7 @@ export interface TokenPageProps {
 
 export function TokenPage({ site, bot, provider, state }: TokenPageProps): VNode {
   const { t, text, href } = useLanguage();
-  const viewer = 'session' in state ? toViewer(state.session) : null;
+  const viewer = 'session' in state ? state.session : null;
   return (
     <Layout
       site={site}
@@ -117,11 +116,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
       return (
         <Panel title={t('token.notAnAuthor')}>
           <p>
-            {t('token.notAnAuthorText', {
-              name: toViewer(state.session).name,
-              id: state.session.id,
-              bot: bot.name,
-            })}
+            {t('token.notAnAuthorText', { name: state.session.name, id: state.session.id, bot: bot.name })}
           </p>
           <LogIn bot={bot} asAnother>
             {t('token.otherAccount')}

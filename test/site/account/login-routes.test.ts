@@ -1,5 +1,6 @@
 import { doesNotMatch, match, ok, strictEqual } from 'node:assert/strict';
 import { KeyRing } from '../../../src/login/key-ring.ts';
+import { atTime } from '../../support/at-time.ts';
 import { author, homer, openLoginSite, type LoginSite, tokenPath } from '../../support/login-site.ts';
 import { sendRaw } from '../../support/raw-request.ts';
 import { actionOf, type Page, Visitor } from '../../support/visitor.ts';
@@ -112,8 +113,8 @@ describe('the login', () => {
     const jar = visitor.cookies.get(back.url.host);
     const kept = await keys.open('login', jar?.get('__Host-botshelf-login') ?? '');
     ok(kept);
-    const past = new KeyRing(site.secrets, () => Date.now() - 601_000);
-    jar?.set('__Host-botshelf-login', await past.seal('login', kept.value, 600));
+    const past = async (): Promise<string> => await keys.seal('login', kept.value, 600);
+    jar?.set('__Host-botshelf-login', await atTime(Date.now() - 601_000, past));
     await refused(site, visitor, back, 400, /ten minutes/);
   });
 

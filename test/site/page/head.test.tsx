@@ -7,12 +7,12 @@ import type { CachedImages } from '../../../src/bot/record.ts';
 import type { BotListElement } from '../../../src/bot/schema-types.ts';
 import { parseListElement } from '../../../src/catalogue/store/bot-index.ts';
 import { Head } from '../../../src/site/page/head.tsx';
-import {
-  createBotMeta,
-  type BotMetaOptions,
-  listMeta,
-  type PageMeta,
-} from '../../../src/site/page/page-meta.ts';
+import { toSettings } from '../../../src/catalogue/settings/settings.ts';
+import { type FrontQuery, noQuery } from '../../../src/site/front/front-query.ts';
+import { createListMeta } from '../../../src/site/front/list-meta.ts';
+import type { Site } from '../../../src/site/page/layout.tsx';
+import { createBotMeta, type BotMetaOptions, type PageMeta } from '../../../src/site/page/meta.ts';
+import { inEnglish, testLanguages } from '../../support/languages.ts';
 import { sampleBot } from '../../support/sample-bot.ts';
 
 const baseUrl = 'https://bots.example.org';
@@ -40,18 +40,24 @@ const metaOf = (more: Partial<BotMetaOptions> = {}): PageMeta =>
     ...more,
   });
 
-const list = {
-  path: '/categories/fun?page=2',
-  title: 'Fun bots',
-  description: '30 bots.',
-  category: { id: 'fun', name: 'Fun bots' },
-  isSearch: false,
-  isAdult: false,
+const site: Site = {
   baseUrl,
-  product: 'Botshelf',
-  locale: 'en',
-  languages: [],
-} as const;
+  settings: toSettings(),
+  languages: testLanguages,
+  login: false,
+  repository: null,
+  contact: null,
+  live: false,
+  demo: false,
+};
+const listMeta = (query: Partial<FrontQuery>): PageMeta =>
+  createListMeta({
+    site,
+    query: { ...noQuery, ...query },
+    title: 'Fun bots',
+    description: '30 bots.',
+    language: testLanguages.choose(undefined, 'en'),
+  });
 
 interface Tag {
   readonly name: string;
@@ -62,9 +68,7 @@ interface Tag {
 /** The elements in the head of a page, as a browser parses them. */
 function tagsOf(meta: PageMeta | undefined): Tag[] {
   const icon = { path: '/icon.svg', type: 'image/svg+xml' };
-  const common = { product: 'Botshelf', newBots: 'New bots', locale: 'en', defaultLocale: 'en' };
-  const props = { ...common, icon, meta };
-  const head = renderToString(<Head {...props} publicPath={(path) => path} />);
+  const head = renderToString(inEnglish(<Head {...{ site, icon, meta }} />));
   const document = parse(`<!doctype html><html><head>${head}</head><body></body></html>`);
   const html = document.childNodes.find(
     ({ nodeName }) => nodeName === 'html',
@@ -242,7 +246,7 @@ describe('the head of a page', () => {
 
   describe('of a list', () => {
     it('describes the site and its search on the front page', () => {
-      const tags = tagsOf(listMeta({ ...list, path: '/', category: undefined }));
+      const tags = tagsOf(listMeta({}));
       strictEqual(linksOf(tags, 'canonical')[0]?.['href'], `${baseUrl}/`);
       const { potentialAction } = dataOf(tags, 'WebSite') as {
         potentialAction: { target: { urlTemplate: string }; 'query-input': string };
@@ -252,9 +256,9 @@ describe('the head of a page', () => {
     });
 
     it('has the feed of its category, and is listed by search engines', () => {
-      const tags = tagsOf(listMeta(list));
+      const tags = tagsOf(listMeta({ category: 'fun', page: 2 }));
       deepStrictEqual(
-        linksOf(tags, 'alternate').map(({ href }) => href),
+        linksOf(tags, 'alternate').flatMap(({ type, href }) => (type === undefined ? [] : [href])),
         ['/feeds/new.atom', '/feeds/category/fun.atom'],
       );
       strictEqual(contentOf(tags, 'robots'), undefined);
@@ -262,18 +266,19 @@ describe('the head of a page', () => {
     });
 
     it('is not listed where it is the result of a search', () => {
-      strictEqual(contentOf(tagsOf(listMeta({ ...list, isSearch: true })), 'robots'), 'noindex');
+      strictEqual(contentOf(tagsOf(listMeta({ q: 'fun' })), 'robots'), 'noindex');
     });
 
     it('names the languages of the interface', () => {
-      const languages = [
-        { language: 'de', address: `${baseUrl}/?locale=de` },
-        { language: 'x-default', address: `${baseUrl}/` },
-      ];
-      const links = linksOf(tagsOf(listMeta({ ...list, languages })), 'alternate');
+      const links = linksOf(tagsOf(listMeta({})), 'alternate').filter(
+        ({ hreflang }) => hreflang !== undefined,
+      );
       deepStrictEqual(
-        links.flatMap(({ hreflang = [] }) => hreflang),
-        ['de', 'x-default'],
+        links.map(({ hreflang, href }) => [hreflang, href]),
+        [
+          ...testLanguages.locales.map((locale) => [locale, `${baseUrl}/?locale=${locale}`]),
+          ['x-default', `${baseUrl}/`],
+        ],
       );
     });
   });
