@@ -1,9 +1,9 @@
 import {
-  findAttribute,
   type Element,
   type Fragment,
   isElement,
   type Node,
+  readAttributes,
   setAttributes,
   textOf,
 } from './html-tree.ts';
@@ -60,11 +60,11 @@ export function linkHeadings(tree: Fragment, title: string, headings: readonly H
     nodes.flatMap((node) => {
       if (!isElement(node)) return [node];
       node.childNodes = linked(node.childNodes);
-      const href = node.tagName === 'a' ? findAttribute(node, 'href') : undefined;
-      if (href?.startsWith('#') !== true) return [node];
+      const { href = '', title: hint } = readAttributes(node);
+      if (node.tagName !== 'a' || !href.startsWith('#')) return [node];
       const target = targetOf(href.slice(1));
       if (target === undefined) return node.childNodes;
-      setAttributes(node, { href: `#${target}`, title: findAttribute(node, 'title') });
+      setAttributes(node, { href: `#${target}`, title: hint });
       return [node];
     });
   tree.childNodes = linked(tree.childNodes);

@@ -65,8 +65,9 @@ export function isHtml({ namespaceURI }: Element): boolean {
   return namespaceURI === standard.NS.HTML;
 }
 
-export function findAttribute({ attrs }: Element, name: string): string | undefined {
-  return attrs.find((attribute) => attribute.name === name)?.value;
+/** Returns the attributes of an element by name. */
+export function readAttributes({ attrs }: Element): Attributes {
+  return Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
 }
 
 /** Replaces all attributes of an element. */

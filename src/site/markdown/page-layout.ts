@@ -5,7 +5,6 @@ import type { ImagePlace } from '../../images/cache.ts';
 import { toVariantPath } from '../../images/variant-name.ts';
 import type { MarkdownImages } from './markdown-images.ts';
 import {
-  findAttribute,
   type Attributes,
   createElement,
   type Element,
@@ -14,6 +13,7 @@ import {
   isText,
   type Node,
   parseHtml,
+  readAttributes,
   setAttributes,
   createTextNode,
   textOf,
@@ -85,10 +85,10 @@ function layOutElement(node: Element, place: Place): Node[] {
   if (tagName === 'pre') highlightCode(node, place);
   const isTask = tagName === 'li' && drawTask(node);
   node.childNodes = layOut(node.childNodes, { ...place, inCode, inLink: place.inLink || tagName === 'a' });
-  const { align, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
+  const { align, ...others } = readAttributes(node);
   setAttributes(node, {
     ...others,
-    ...(align !== undefined && { class: toAlignmentClass(align) }),
+    ...(align !== undefined && { class: alignmentClasses[align] }),
     ...(tagName === 'a' && { rel: 'nofollow ugc noopener' }),
     ...(tagName === 'code' && { class: undefined }),
     ...(isTask && { class: 'task' }),
@@ -104,16 +104,14 @@ function layOutElement(node: Element, place: Place): Node[] {
  * original.
  */
 function layOutImage(node: Element, { images, inLink }: Place): Node[] {
-  const url = findAttribute(node, 'src') ?? '';
-  const alt = findAttribute(node, 'alt') ?? '';
-  const title = findAttribute(node, 'title');
+  const { src: url = '', alt = '', title, width, height, align = '' } = readAttributes(node);
   const copy = Object.hasOwn(images, url) ? images[url] : undefined;
   if (copy !== undefined) {
-    const align = findAttribute(node, 'align');
-    const classes = [hasSize(node) && 'sized', align && toAlignmentClass(align)].filter(Boolean).join(' ');
-    const size = chooseSize(node, copy);
-    const attributes = { ...toImageSource(copy, Number(size.width)), alt, title, ...size };
-    return [createElement('img', { ...attributes, loading: 'lazy', class: classes || undefined })];
+    const classes = [(width ?? height) && 'sized', alignmentClasses[align]].filter(Boolean).join(' ');
+    const size = chooseSize(Number(width ?? 0), Number(height ?? 0), copy);
+    const attributes = { ...toImageSource(copy, size.width), alt, title, width: String(size.width) };
+    const rest = { height: String(size.height), loading: 'lazy', class: classes || undefined };
+    return [createElement('img', { ...attributes, ...rest })];
   }
   const host = URL.canParse(url) ? new URL(url).host : '';
   const words = createTextNode(alt.trim() === '' ? host || url : alt);
@@ -171,10 +169,6 @@ function listRows(nodes: readonly Node[]): Element[] {
     );
 }
 
-function hasSize(node: Element): boolean {
-  return findAttribute(node, 'width') !== undefined || findAttribute(node, 'height') !== undefined;
-}
-
 /** Returns where a copy is, with a smaller one for small screens. @param shown its width on the page */
 function toImageSource({ path, width, height }: ImagePlace, shown: number): Attributes {
   // The smaller copy fits into a square, so that of an upright one has another width.
@@ -190,26 +184,23 @@ const smallWidthPx = 320;
 const widthOfPage = 704;
 
 /** Returns the author's size, else that of the copy, so that nothing moves when the image loads. */
-function chooseSize(node: Element, copy: ImagePlace): { width: string; height: string } {
-  const width = Number(findAttribute(node, 'width') ?? 0);
-  const height = Number(findAttribute(node, 'height') ?? 0);
-  if (width === 0 && height === 0) return { width: String(copy.width), height: String(copy.height) };
+function chooseSize(width: number, height: number, copy: ImagePlace): { width: number; height: number } {
+  if (width === 0 && height === 0) return copy;
   return {
-    width: String(width || Math.max(1, Math.round((height * copy.width) / copy.height))),
-    height: String(height || Math.max(1, Math.round((width * copy.height) / copy.width))),
+    width: width || Math.max(1, Math.round((height * copy.width) / copy.height)),
+    height: height || Math.max(1, Math.round((width * copy.height) / copy.width)),
   };
 }
 
 function highlightCode({ childNodes: [code] }: Element, { highlight }: Place): void {
   if (!isElement(code) || code.tagName !== 'code') return;
-  const language = /^language-(.+)$/.exec(findAttribute(code, 'class') ?? '')?.[1];
+  const language = /^language-(.+)$/.exec(readAttributes(code)['class'] ?? '')?.[1];
   const html = language === undefined ? undefined : highlight(textOf(code), language);
   if (html !== undefined) code.childNodes = parseHtml(html).childNodes;
 }
 
-function toAlignmentClass(align: string): string | undefined {
-  return { left: 'start', center: 'middle', right: 'end' }[align];
-}
+/** By the values of `align` that a sanitised tree has. */
+const alignmentClasses: Attributes = { left: 'start', center: 'middle', right: 'end' };
 
 /** Replaces names of emoji between colons, such as `:ok_hand:`. Other text between colons stays. */
 function withEmoji(text: string): string {

@@ -1,6 +1,5 @@
 import {
   type Attributes,
-  findAttribute,
   createElement,
   type Element,
   type Fragment,
@@ -9,6 +8,7 @@ import {
   isText,
   type Node,
   parseHtml,
+  readAttributes,
   serialiseHtml,
   setAttributes,
   createTextNode,
@@ -43,16 +43,15 @@ const maxRounds = 5;
 const maxElements = 10_000;
 const maxDepth = 100;
 
-/** Returns the attributes that an element keeps; undefined where only its content stays. */
-type Rule = (node: Element) => Attributes | undefined;
+/** Returns the attributes that an element keeps, of those that it has; undefined where only its content stays. */
+type Rule = (attributes: Attributes) => Attributes | undefined;
 
 const bare: Rule = () => ({});
-const titled: Rule = (node) => ({ title: findAttribute(node, 'title') });
-const aligned: Rule = (node) => ({ align: readAlignment(node) });
-const cell: Rule = (node) => ({
-  align: readAlignment(node),
-  colspan: readInteger(node, 'colspan', 1, 100),
-  rowspan: readInteger(node, 'rowspan', 1, 100),
+const aligned: Rule = ({ align }) => ({ align: toAlignment(align) });
+const cell: Rule = ({ align, colspan, rowspan }) => ({
+  align: toAlignment(align),
+  colspan: toInteger(colspan, 1, 100),
+  rowspan: toInteger(rowspan, 1, 100),
 });
 
 const textTags =
@@ -65,35 +64,21 @@ const allowed = new Map<string, Rule>([
   ...createRules(`${textTags} ${blockTags}`, bare),
   ...createRules(alignedTags, aligned),
   ...createRules('td th', cell),
-  [
-    'a',
-    (node) => {
-      const href = findAttribute(node, 'href')?.trim() ?? '';
-      return isLinkable(href) ? { href, title: findAttribute(node, 'title') } : undefined;
-    },
-  ],
-  ['abbr', titled],
+  ['a', ({ href = '', title }) => (isLinkable(href.trim()) ? { href: href.trim(), title } : undefined)],
+  ['abbr', ({ title }) => ({ title })],
   ['center', () => ({ align: 'center' })],
-  ['code', (node) => ({ class: readLanguageClass(node) })],
-  ['details', (node) => ({ open: findAttribute(node, 'open') === undefined ? undefined : '' })],
-  [
-    'img',
-    (node) => {
-      const src = findAttribute(node, 'src')?.trim() ?? '';
-      return !isLinkable(src) || src.startsWith('#')
-        ? undefined
-        : {
-            src,
-            alt: findAttribute(node, 'alt'),
-            title: findAttribute(node, 'title'),
-            width: readInteger(node, 'width', 1, 1280),
-            height: readInteger(node, 'height', 1, 1280),
-            align: readAlignment(node),
-          };
-    },
-  ],
-  ['ol', (node) => ({ start: readInteger(node, 'start', 0, 999_999_999) })],
+  ['code', ({ class: name = '' }) => ({ class: /^language-\S+$/.test(name) ? name : undefined })],
+  ['details', ({ open }) => ({ open: open === undefined ? undefined : '' })],
+  ['img', keepImage],
+  ['ol', ({ start }) => ({ start: toInteger(start, 0, 999_999_999) })],
 ]);
+
+function keepImage({ src = '', alt, title, width, height, align }: Attributes): Attributes | undefined {
+  const url = src.trim();
+  if (!isLinkable(url) || url.startsWith('#')) return undefined;
+  const size = { width: toInteger(width, 1, 1280), height: toInteger(height, 1, 1280) };
+  return { src: url, alt, title, ...size, align: toAlignment(align) };
+}
 
 /** What goes with all that it holds: it is not meant to be read, or not as HTML. Of any other tag the content stays. */
 const tagsWithoutText = new Set(
@@ -114,8 +99,9 @@ function sanitiseNode(node: Node, depth: number): Node[] {
   if (isText(node)) return [node];
   if (!isElement(node) || !isHtml(node) || tagsWithoutText.has(node.tagName)) return [];
   const children = sanitiseChildren(node, depth + 1);
-  const attributes = allowed.get(node.tagName)?.(node);
-  if (attributes === undefined) return node.tagName === 'img' ? toAlternativeText(node) : children;
+  const own = readAttributes(node);
+  const attributes = allowed.get(node.tagName)?.(own);
+  if (attributes === undefined) return node.tagName === 'img' ? toAlternativeText(own) : children;
   if (mustNotBeEmpty.has(node.tagName) && children.every(isEmpty))
     return node.tagName === 'table' ? [] : children;
   setAttributes(node, attributes);
@@ -126,8 +112,7 @@ function sanitiseNode(node: Node, depth: number): Node[] {
 }
 
 /** Returns the text that replaces an image. */
-function toAlternativeText(image: Element): Node[] {
-  const alt = findAttribute(image, 'alt') ?? '';
+function toAlternativeText({ alt = '' }: Attributes): Node[] {
   return alt === '' ? [] : [createTextNode(alt)];
 }
 
@@ -167,20 +152,14 @@ function dropFirstLineEnds({ childNodes: [first] }: Element): void {
   if (isText(first)) first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
-function readAlignment(node: Element): string | undefined {
-  const value = findAttribute(node, 'align')?.toLowerCase();
-  return value !== undefined && ['left', 'center', 'right'].includes(value) ? value : undefined;
+function toAlignment(align: string | undefined): string | undefined {
+  const value = align?.toLowerCase() ?? '';
+  return ['left', 'center', 'right'].includes(value) ? value : undefined;
 }
 
-function readLanguageClass(node: Element): string | undefined {
-  return /^language-\S+$/.test(findAttribute(node, 'class') ?? '') ? findAttribute(node, 'class') : undefined;
-}
-
-function readInteger(node: Element, name: string, min: number, max: number): string | undefined {
-  const value = findAttribute(node, name)?.trim() ?? '';
-  return /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max
-    ? String(Number(value))
-    : undefined;
+function toInteger(text = '', min: number, max: number): string | undefined {
+  const value = /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : NaN;
+  return value >= min && value <= max ? String(value) : undefined;
 }
 
 function createRules(names: string, rule: Rule): [string, Rule][] {
