@@ -12,7 +12,7 @@ import { mixed } from './mixed.ts';
 import { overTime } from './over-time.ts';
 import { pages } from './pages.ts';
 import { reads } from './reads.ts';
-import { failureLine, heading, type RowGroup, rowLine, type Run } from './row.ts';
+import { failureLine, heading, type Row, type RowGroup, rowLines, type Run } from './row.ts';
 import { search } from './search.ts';
 import { setStage, type Stage } from './stage.ts';
 import { sitemap } from './sitemap.ts';
@@ -74,24 +74,25 @@ async function run(names: readonly string[]): Promise<void> {
 async function runGroup(name: string, stage: Stage): Promise<void> {
   // A collection of what the last group left would count as waiting in this one.
   globalThis.gc?.();
-  say(`\n${heading(thisRun(name))}`);
+  say(`\n${heading(name)}`);
+  const rows: Row[] = [];
   try {
-    for await (const row of groups[name]?.(stage) ?? []) say(rowLine(row));
+    for await (const row of groups[name]?.(stage) ?? []) rows.push(row);
   } catch (error) {
     say(failureLine(error instanceof Error ? error.message : String(error)));
   }
+  for (const line of rowLines(rows, thisRun())) say(line);
 }
 
-function thisRun(group: string): Run {
+function thisRun(): Run {
   const gibibytes = Math.round(totalmem() / 2 ** 30);
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores, ${gibibytes} GiB`,
     node: process.versions.node,
-    command: [
+    options: [
       ...(values.bots === usualBots ? [] : [`--bots ${values.bots}`]),
       ...(values.million ? ['--million'] : []),
-      group,
     ].join(' '),
   };
 }

@@ -18,33 +18,40 @@ export interface Run {
   readonly machine: string;
   /** Such as 20.20.2. */
   readonly node: string;
-  /** What follows `npm run bench --`. */
-  readonly command: string;
+  /** What follows `npm run bench --`, without the group; empty where nothing does. */
+  readonly options: string;
 }
 
 /** Measures the rows of a group on the stage, and yields each as soon as it is known. */
 export type RowGroup = (stage: Stage) => AsyncGenerator<Row>;
 
-/** The heading of a group's rows, in markdown: when, where and how they were measured. */
-export function heading({ date, machine, node, command }: Run): string {
-  return `### \`${command}\`: ${date}, ${machine}, Node ${node}\n`;
+/** The heading of a group's rows and that of their table, in markdown. */
+export function heading(group: string): string {
+  return `### \`${group}\`\n\n| result | figure | measured | beside | ratio | goal | run |\n|---|---|---|---|---|---|---|`;
 }
 
-/** The row as an item of a list, on two lines of the document at most: rows can be pasted into docs/benchmarks.md. */
-export function rowLine({ name, measured, peer, ratio, goal, met }: Row): string {
-  const times = ratio === undefined ? '' : `: ${ratio.toFixed(ratio < 100 ? 2 : 0)} ×`;
-  const beside = peer === undefined ? '' : `beside ${peer}${times}; `;
-  return wrapped(`- ${name}: ${measured}`, `${beside}goal ${goal}: ${met ? 'met' : '**not met**'}`);
+/** The rows as those of the table, so that they can be pasted into docs/benchmarks.md: the missed goals first, no goals last. */
+export function rowLines(rows: readonly Row[], run: Run): string[] {
+  const when = `${run.date}, ${run.machine}, Node ${run.node}${run.options && `, \`${run.options}\``}`;
+  const rank = ({ goal, met }: Row): number => (met ? (goal === noGoal ? 2 : 1) : 0);
+  return rows
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((row) => {
+      const { name, measured, peer = '', ratio, goal } = row;
+      const times = ratio === undefined ? '' : `${ratio.toFixed(ratio < 100 ? 2 : 0)} ×`;
+      const result = ['**not met**', 'met', ''][rank(row)] ?? '';
+      return `| ${[result, name, measured, peer, times, goal, when].join(' | ')} |`;
+    });
 }
 
-/** The line of a group whose rows could not be measured. */
+/** The row of a group whose figures could not be measured. */
 export function failureLine(why: string): string {
-  return wrapped('- **not measured**', why);
+  return `| **not measured** | ${why.replaceAll('|', '/')} | | | | | |`;
 }
 
 /** Returns the row of a figure without a goal. */
 export function plainRow(name: string, measured: string): Row {
-  return { name, measured, goal: '–', met: true };
+  return { name, measured, goal: noGoal, met: true };
 }
 
 export function perSecond(rate: number): string {
@@ -55,9 +62,4 @@ export function milliseconds(time: number): string {
   return `${time.toFixed(time < 10 ? 2 : 1)} ms`;
 }
 
-function wrapped(begin: string, end: string): string {
-  const line = `${begin}; ${end}`;
-  return line.length <= widest ? line : `${begin};\n  ${end}`;
-}
-
-const widest = 120;
+const noGoal = '–';

@@ -116,11 +116,13 @@ describe('the documents about the tree', () => {
 });
 
 describe('the documents', () => {
-  it('have no table that is wider than 120 columns, so that they can be read in a terminal', () => {
+  it('have no table that is wider than 120 columns, so that they can be read in a terminal, but for the benchmarks', () => {
     const folders = ['.github', 'bench', 'catalogue-template', 'docs', 'scripts', 'src'].flatMap((folder) =>
       readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     );
-    const documents = [...readdirSync(top), ...folders].filter((path) => path.endsWith('.md'));
+    const documents = [...readdirSync(top), ...folders].filter(
+      (path) => path.endsWith('.md') && path !== 'docs/benchmarks.md',
+    );
     ok(documents.length > 25);
     const wide = documents.flatMap((path) =>
       readFileSync(join(top, path), 'utf8')
