@@ -37,7 +37,7 @@ function isUtf8Text(ctx: Context, mediaType: string): boolean {
   return ctx.is(mediaType) !== false && ['', 'utf-8', 'utf8'].includes(ctx.request.charset.toLowerCase());
 }
 
-/** Bytes of all bodies that are being read at a time (docs/decisions/024-the-oldest-body-gives-way.md). */
+/** Bytes of all bodies that are being read at a time (docs/decisions/024-the-oldest-request-body-is-refused-first.md). */
 export const maxBodyBytesInTotal = 64 * 1024 * 1024;
 
 /**
