@@ -83,7 +83,7 @@ export class Metrics {
       sources.waitingCounts(),
     );
     gauge(
-      'botshelf_fold_age_seconds',
+      'botshelf_checkpoint_age_seconds',
       'Time since counts were last committed to Git; NaN before the first time.',
       () => (Date.now() - (sources.checkpointedAt() ?? Number.NaN)) / 1000,
     );

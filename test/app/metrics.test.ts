@@ -158,7 +158,7 @@ describe('/metrics', () => {
     strictEqual(found.get('botshelf_content_batch_size_count'), 1);
     strictEqual(found.get('botshelf_content_batch_size_sum'), 1);
     ok(found.has('botshelf_counts_waiting'));
-    ok(found.has('botshelf_fold_age_seconds'));
+    ok(found.has('botshelf_checkpoint_age_seconds'));
   });
 
   it('tells of the process: the event loop, memory', async () => {
