@@ -1,37 +1,50 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import chromium from '@sparticuz/chromium';
 
 /*
  * Runs all tests: some mochas at a time, each with some files. Most tests wait for processes that they start, so there
- * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are the five slowest
- * mochas and the totals of all.
+ * are twice as many mochas as cores. What a mocha prints is printed when it ends; the last lines are what was not run
+ * because a tool is missing, the five slowest mochas and the totals of all.
  */
 const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
-const files = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.js'))
+
+/** These take longest and begin first, so that no core is idle at the end. */
+const longest = [
+  'scenarios/power-loss/power-loss',
+  'scenarios/docs',
+  'scenarios/browser',
+  'scenarios/package',
+  'scenarios/hostile-requests',
+  'scenarios/replicas',
+  'scenarios/demo',
+  'scenarios/forms',
+  'scenarios/faults/faults',
+  'scenarios/unavailable',
+  'scenarios/merge-crash',
+  'scenarios/base-path',
+  'commands/serve',
+].map((name) => `${name}.test.js`);
+const others = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.js') && !longest.includes(name))
   .toSorted();
-// What takes long begins first and has a mocha of its own, so that no core is idle at the end. The others are ten to a
-// mocha, because each mocha takes a second to load what it tests.
-const chunks = [
-  ...files.filter(isLong).map((name) => [name]),
-  ...inTens(files.filter((name) => !isLong(name))),
-];
-// The longest of the last run first; one that was not in it may take any time.
-const timesFile = `${top}../node_modules/.cache/botshelf/test-seconds.json`;
-const lastSeconds = readSeconds();
-chunks.sort((a, b) => secondsOf(b) - secondsOf(a));
-const seconds: Record<string, number> = {};
+// A file that takes some seconds has a mocha of its own. The others are ten to a mocha, because each mocha takes a second
+// to load what it tests.
+const chunks = [...longest, ...others.filter(isLong)].map((name) => [name]);
+const short = others.filter((name) => !isLong(name));
+for (let i = 0; i < short.length; i += 10) chunks.push(short.slice(i, i + 10));
+
+const seconds = new Map<string, number>();
 const totals = new Map<string, number>([
   ['passing', 0],
   ['failing', 0],
   ['pending', 0],
 ]);
+const notRun = new Set<string>();
 const started = performance.now();
 // Unpacked once, as two that do it at the same time get in each other's way.
 const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath());
@@ -39,10 +52,8 @@ const browser = process.env['CHROMIUM_PATH'] ?? (await chromium.executablePath()
 await Promise.all(Array.from({ length: availableParallelism() * 2 }, runChunks));
 
 const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-mkdirSync(dirname(timesFile), { recursive: true });
-writeFileSync(timesFile, JSON.stringify({ ...lastSeconds, ...seconds }));
-process.stdout.write('\n');
-const slowest = Object.entries(seconds).toSorted(([, a], [, b]) => b - a);
+process.stdout.write(['', ...notRun, ''].join('\n'));
+const slowest = [...seconds].toSorted(([, a], [, b]) => b - a);
 for (const [names, taken] of slowest.slice(0, 5))
   process.stdout.write(`  ${taken.toFixed(1).padStart(5)} s  ${names}\n`);
 for (const [what, many] of totals)
@@ -54,23 +65,6 @@ function isLong(name: string): boolean {
   if (/^(?:scenarios|commands)\//.test(name)) return true;
   const imports = /from '[^']*\/support\/(?:browser|login-site|replica|service|service-process)\.js'/;
   return imports.test(readFileSync(`${top}test/${name}`, 'utf8'));
-}
-
-function inTens(names: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(names.length / 10) }, (_, i) => names.slice(i * 10, i * 10 + 10));
-}
-
-/** Returns the seconds of each mocha in the last run, by its files; none when there was no run. */
-function readSeconds(): Record<string, number> {
-  try {
-    return JSON.parse(readFileSync(timesFile, 'utf8')) as Record<string, number>;
-  } catch {
-    return {};
-  }
-}
-
-function secondsOf(names: readonly string[]): number {
-  return lastSeconds[names.join(' ')] ?? Number.MAX_VALUE;
 }
 
 async function runChunks(): Promise<void> {
@@ -89,8 +83,9 @@ async function runChunk(names: readonly string[]): Promise<void> {
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (printed += String(piece)));
   await once(child, 'close');
-  seconds[names.join(' ')] = (performance.now() - begun) / 1000;
+  seconds.set(names.join(' '), (performance.now() - begun) / 1000);
   process.stdout.write(printed);
+  for (const [line] of printed.matchAll(/^not run here: .*$/gm)) notRun.add(line);
   for (const [, many, what] of printed.matchAll(/^ {2}(\d+) (passing|failing|pending)\b.*$/gm))
     if (what !== undefined) totals.set(what, (totals.get(what) ?? 0) + Number(many));
   if (child.exitCode === 0) return;

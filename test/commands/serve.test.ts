@@ -15,6 +15,7 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
+import { needs } from '../support/tools.ts';
 
 /** Runs `botshelf serve` where it cannot start: every line that it says. */
 async function refused(
@@ -114,20 +115,23 @@ describe('botshelf serve', () => {
     });
   }
 
-  it('refuses a second container on the same volume, which does not see the process of the first one', async () => {
-    const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
-    const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
-    const service = await startServiceProcess(root, {}, ['unshare', ...container]);
-    for (const varFolder of ['', tempFolder()]) {
-      const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
-      strictEqual(code, 2);
-      match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
-    }
-    await service.end('SIGKILL');
-    const next = await startServiceProcess(root);
-    next.allowLog(clearedLock);
-    strictEqual(await next.end('SIGTERM'), 0);
-  });
+  needs('unshare', it)(
+    'refuses a second container on the same volume, which does not see the process of the first one',
+    async () => {
+      const root = testRepository({ [pagePath('1')]: mainPage() }).folder;
+      const container = ['-Urpf', '--mount-proc', '--kill-child', process.execPath, mainFile, 'serve'];
+      const service = await startServiceProcess(root, {}, ['unshare', ...container]);
+      for (const varFolder of ['', tempFolder()]) {
+        const { code, lines } = await refused(root, { BOTSHELF_VAR: varFolder });
+        strictEqual(code, 2);
+        match(lines.join(), new RegExp(`^another botshelf, process \\d+ on .+, runs on ${root}`));
+      }
+      await service.end('SIGKILL');
+      const next = await startServiceProcess(root);
+      next.allowLog(clearedLock);
+      strictEqual(await next.end('SIGTERM'), 0);
+    },
+  );
 });
 
 describe('a running service', () => {

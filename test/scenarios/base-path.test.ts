@@ -12,6 +12,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { issueTestToken } from '../support/token.ts';
 import { actionOf, type Page, Visitor } from '../support/visitor.ts';
 import { updateRequest } from '../support/update-request.ts';
+import { needs } from '../support/tools.ts';
 
 const images = {
   avatar: 'https://pictures.example.org/avatar.png',
@@ -222,7 +223,7 @@ describe('a service whose public address has a path', function () {
     );
   });
 
-  it('works in a browser: search, a bot, its pictures, logging in', async () => {
+  needs('chromium', it)('works in a browser: search, a bot, its pictures, logging in', async () => {
     const page = await openBrowserPage({ locale: 'en-US' });
     const wrongs: string[] = [];
     page.on('console', (message) => message.location().url.startsWith(origin) && wrongs.push(message.text()));

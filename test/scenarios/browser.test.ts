@@ -8,6 +8,7 @@ import { keepImages } from '../support/images.ts';
 import { mainPage, pagePath, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { files, homer, paths, pictures } from '../support/showcase.ts';
+import { needs } from '../support/tools.ts';
 
 /** Run in the page: the cumulative layout shift. */
 const layoutShift = `new Promise((resolve) => {
@@ -17,7 +18,7 @@ const layoutShift = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
 })`;
 
-describe('in a browser', function () {
+needs('chromium', describe)('in a browser', function () {
   this.timeout(60_000);
   let service: TestService;
   before(async () => {

@@ -10,6 +10,7 @@ import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation, writeFiles } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { needs } from '../support/tools.ts';
 
 const homer = '190519304972663312';
 const files = {
@@ -19,7 +20,7 @@ const files = {
   [pagePath(homer, 'fr')]: translation('Homère', 'Répond aux questions.', 'Bonjour.\n'),
 };
 
-describe('the forms', function () {
+needs('chromium', describe)('the forms', function () {
   this.timeout(60_000);
   let service: TestService;
   let root: string;

@@ -5,6 +5,7 @@ import { axeViolations, excessWidth } from '../support/page-checks.ts';
 import { testRepository } from '../support/repository.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { needs } from '../support/tools.ts';
 
 const homer = '190519304972663312';
 const files: Record<string, string> = {
@@ -45,7 +46,7 @@ const brokenTiles = `[...document.querySelectorAll('.tiles strong')]
   })
   .map((node) => node.textContent)`;
 
-describe('the pages in the language of their reader', function () {
+needs('chromium', describe)('the pages in the language of their reader', function () {
   this.timeout(60_000);
   let service: TestService;
   before(async () => {

@@ -4,6 +4,7 @@ import { openBrowserPage } from '../support/browser.ts';
 import { checkAtWidths, excessWidth } from '../support/page-checks.ts';
 import { mainPage, pagePath, translation } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { needs } from '../support/tools.ts';
 
 const invite = 'https://discord.com/oauth2/authorize?client_id=1&scope=bot&permissions=8';
 const files = {
@@ -38,7 +39,7 @@ const brokenWords = `(() => {
   return broken;
 })()`;
 
-describe('lists of bots', function () {
+needs('chromium', describe)('lists of bots', function () {
   this.timeout(60_000);
   let service: TestService;
   before(async () => {

@@ -14,6 +14,7 @@ import { type Answer, startTestService } from '../support/service.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
+import { needs } from '../support/tools.ts';
 
 type Post = (bot: object) => Promise<Answer>;
 
@@ -31,8 +32,8 @@ function refused({ status, headers, json }: Answer, why: RegExp): void {
 /** An absolute path, as a word or in quotes. */
 const serverPath = /(^|[^\w.])\/\w/;
 
-describe('while nothing can be written', () => {
-  it('because the catalogue is in no repository, posts get 503 with what to do, and reads go on', async () => {
+describe('a service that cannot write', () => {
+  it('in no repository responds 503 to posts with what to do, and 200 to reads', async () => {
     const root = tempFolder();
     const service = await startTestService({ [pagePath('1')]: mainPage() }, { root });
     service.expectLog(/is in no Git repository/);
@@ -40,7 +41,7 @@ describe('while nothing can be written', () => {
     strictEqual((await service.request('/api/v2/bots/1')).status, 200);
   });
 
-  it('because HEAD is on no branch or the page at the tip is faulty, content gets 503 that says so until it is fixed, and counts go on', async () => {
+  it('with HEAD on no branch or a faulty page at the tip responds 503 to content until it is fixed, and 200 to counts', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const service = await startTestService({}, { root: repo.folder });
     const post = poster(service.request, await issueTestToken(repo.folder, '1'));
@@ -60,7 +61,7 @@ describe('while nothing can be written', () => {
     strictEqual((await post({ count: 6 })).status, 200);
   });
 
-  it('for a reason that names a folder, the operator reads it in the log, and the owner does not', async () => {
+  it('names a folder in the log, and not in the response', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(repo.folder, '1');
     const varFolder = tempFolder();
@@ -81,104 +82,113 @@ describe('while nothing can be written', () => {
     service.expectLog(new RegExp(repo.folder));
   });
 
-  it('because the disk is full, posts get 503, none is half there, and reads go on; once there is room, /readyz sees it without a post, and writes resume by themselves', async function () {
-    this.timeout(60_000);
-    const template = testRepository({ [pagePath('1')]: mainPage() });
-    const token = await issueTestToken(template.folder, '1');
-    const disk = tempFolder();
-    const service = await startOnSmallDisk(disk, template.folder);
-    const inside = join(`/proc/${service.process.pid}/root`, disk);
-    const request = requester(service);
-    const post = poster(request, token);
-    strictEqual((await post({ count: 1, category: 'music' })).status, 200);
+  needs('unshare', it)(
+    'on a full disk responds 503 and leaves nothing half-written, until there is room',
+    async function () {
+      this.timeout(60_000);
+      const template = testRepository({ [pagePath('1')]: mainPage() });
+      const token = await issueTestToken(template.folder, '1');
+      const disk = tempFolder();
+      const service = await startOnSmallDisk(disk, template.folder);
+      const inside = join(`/proc/${service.process.pid}/root`, disk);
+      const request = requester(service);
+      const post = poster(request, token);
+      strictEqual((await post({ count: 1, category: 'music' })).status, 200);
 
-    service.expectLog(/disk is full|space/);
-    const fill = join(inside, 'fill');
-    try {
-      writeFileSync(fill, Buffer.alloc(8_000_000));
-    } catch (error) {
-      strictEqual(codeOf(error), 'ENOSPC');
-    }
-    // The journal's last page has room for some, and so has what a git frees that the full disk ended.
-    let answered = 1;
-    let refusals = 0;
-    let episodes = 0;
-    let isSaved = true;
-    while (refusals < 20) {
-      const answer = await post({ count: answered + 1 });
-      if (answer.status === 200) answered += 1;
-      else {
-        refused(answer, /disk is full/);
-        refusals += 1;
-        if (isSaved) episodes += 1;
+      service.expectLog(/disk is full|space/);
+      const fill = join(inside, 'fill');
+      try {
+        writeFileSync(fill, Buffer.alloc(8_000_000));
+      } catch (error) {
+        strictEqual(codeOf(error), 'ENOSPC');
       }
-      isSaved = answer.status === 200;
-    }
-    refused(await post({ category: 'games' }), /disk is full/);
-    await eventually(() => {
-      const left = readdirSync(join(inside, '.git'), { recursive: true, encoding: 'utf8' });
-      strictEqual(
-        left.filter((name) => /tmp_pack|crash/.test(name)).join(),
-        '',
-        'nothing is left of what failed',
+      // The journal's last page has room for some, and so has what a git frees that the full disk ended.
+      let answered = 1;
+      let refusals = 0;
+      let episodes = 0;
+      let isSaved = true;
+      while (refusals < 20) {
+        const answer = await post({ count: answered + 1 });
+        if (answer.status === 200) answered += 1;
+        else {
+          refused(answer, /disk is full/);
+          refusals += 1;
+          if (isSaved) episodes += 1;
+        }
+        isSaved = answer.status === 200;
+      }
+      refused(await post({ category: 'games' }), /disk is full/);
+      await eventually(() => {
+        const left = readdirSync(join(inside, '.git'), { recursive: true, encoding: 'utf8' });
+        strictEqual(
+          left.filter((name) => /tmp_pack|crash/.test(name)).join(),
+          '',
+          'nothing is left of what failed',
+        );
+      });
+      strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
+      strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
+      strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
+
+      const faults = async (): Promise<string[]> => (await request('/readyz')).json.parts.state.faults;
+      match((await faults()).join(), /disk is full/);
+      rmSync(fill);
+      await eventually(async () => deepStrictEqual(await faults(), []));
+      await eventually(async () =>
+        strictEqual((await post({ count: answered, category: 'news' })).status, 200),
       );
-    });
-    strictEqual(service.log().match(/"msg":"requests are refused: /g)?.length, 1, service.log());
-    strictEqual(service.log().match(/"msg":"counts cannot be saved: /g)?.length, episodes, service.log());
-    strictEqual((await request('/api/v2/bots/1')).json.category, 'music');
+      strictEqual((await request('/api/v2/bots/1')).json.category, 'news');
+      strictEqual(await service.end('SIGTERM'), 0);
+    },
+  );
 
-    const faults = async (): Promise<string[]> => (await request('/readyz')).json.parts.state.faults;
-    match((await faults()).join(), /disk is full/);
-    rmSync(fill);
-    await eventually(async () => deepStrictEqual(await faults(), []));
-    await eventually(async () =>
-      strictEqual((await post({ count: answered, category: 'news' })).status, 200),
-    );
-    strictEqual((await request('/api/v2/bots/1')).json.category, 'news');
-    strictEqual(await service.end('SIGTERM'), 0);
-  });
+  needs('unshare', it)(
+    'on a read-only clone says so on /readyz and responds 503 to posts, 200 to reads',
+    async () => {
+      const { folder } = testRepository({ [pagePath('1')]: mainPage() });
+      const token = await issueTestToken(folder, '1');
+      const script =
+        'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$1" "$2" serve';
+      const service = await startServiceProcess(folder, { BOTSHELF_VAR: join(tempFolder(), 'var') }, [
+        'unshare',
+        '-Urm',
+        'sh',
+        '-c',
+        script,
+        folder,
+        process.execPath,
+        mainFile,
+      ]);
+      const request = requester(service);
+      const { parts } = (await request('/readyz')).json;
+      match(
+        parts.repository.faults.join(),
+        /^the repository is on a read-only file system .*: mount it writable$/,
+      );
+      service.expectLog(/the repository is on a read-only file system/);
+      refused(await poster(request, token)({ category: 'music' }), /cannot be saved now/);
+      service.expectLog(/requests are refused: .*read-only file system/i);
+      strictEqual((await request('/api/v2/bots/1')).json.category, 'fun');
+      strictEqual(await service.end('SIGTERM'), 0);
+    },
+  );
 
-  it('because the clone is read-only, /readyz says so before the first post, posts get 503, and reads go on', async () => {
-    const { folder } = testRepository({ [pagePath('1')]: mainPage() });
-    const token = await issueTestToken(folder, '1');
-    const script =
-      'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$1" "$2" serve';
-    const service = await startServiceProcess(folder, { BOTSHELF_VAR: join(tempFolder(), 'var') }, [
-      'unshare',
-      '-Urm',
-      'sh',
-      '-c',
-      script,
-      folder,
-      process.execPath,
-      mainFile,
-    ]);
-    const request = requester(service);
-    const { parts } = (await request('/readyz')).json;
-    match(
-      parts.repository.faults.join(),
-      /^the repository is on a read-only file system .*: mount it writable$/,
-    );
-    service.expectLog(/the repository is on a read-only file system/);
-    refused(await poster(request, token)({ category: 'music' }), /cannot be saved now/);
-    service.expectLog(/requests are refused: .*read-only file system/i);
-    strictEqual((await request('/api/v2/bots/1')).json.category, 'fun');
-    strictEqual(await service.end('SIGTERM'), 0);
-  });
-
-  it('because the disk has become read-only, /readyz says so, and SIGTERM ends the service with 1 and the reason', async () => {
-    const template = testRepository({ [pagePath('1')]: mainPage() });
-    const disk = tempFolder();
-    const service = await startOnSmallDisk(disk, template.folder);
-    const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
-    // Busy while a file there is open for writing.
-    await eventually(() => execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]));
-    const { parts } = (await requester(service)('/readyz')).json;
-    match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
-    strictEqual(await service.end('SIGTERM'), 1);
-    service.expectLog(/could not save the index/);
-    service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);
-  });
+  needs('unshare', it)(
+    'on a disk that became read-only says so on /readyz and ends with 1 on SIGTERM',
+    async () => {
+      const template = testRepository({ [pagePath('1')]: mainPage() });
+      const disk = tempFolder();
+      const service = await startOnSmallDisk(disk, template.folder);
+      const inside = ['-t', String(service.process.pid), '-U', '-m', '--preserve-credentials'];
+      // Busy while a file there is open for writing.
+      await eventually(() => execFileSync('nsenter', [...inside, 'mount', '-o', 'remount,ro', disk]));
+      const { parts } = (await requester(service)('/readyz')).json;
+      match(parts.repository.faults.join(), /^the repository is on a read-only file system/);
+      strictEqual(await service.end('SIGTERM'), 1);
+      service.expectLog(/could not save the index/);
+      service.expectLog(/stopped, but not cleanly: EROFS: read-only file system/);
+    },
+  );
 });
 
 function requester({ address }: ServiceProcess): (path: string, init?: RequestInit) => Promise<Answer> {
@@ -200,8 +210,8 @@ async function startOnSmallDisk(disk: string, clone: string): Promise<ServicePro
   return await startServiceProcess(disk, {}, command);
 }
 
-describe('while the catalogue is being read', () => {
-  it('a page says so, with its style, and reloads', async () => {
+describe('a service that reads its catalogue', () => {
+  it('responds 503 with a page that has its style and reloads', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const varFolder = tempFolder();
     const snapshot = join(varFolder, 'index.snapshot');
@@ -221,7 +231,7 @@ describe('while the catalogue is being read', () => {
     strictEqual((await get('/')).status, 200);
   });
 
-  it('probes respond and nothing is refused, also before the counts and tokens are read', async () => {
+  it('responds to probes, and 503 to the rest until counts and tokens are read', async () => {
     const { folder } = testRepository({ [pagePath('1')]: mainPage() });
     const token = await issueTestToken(folder, '1');
     const varFolder = tempFolder();

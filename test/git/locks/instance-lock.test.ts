@@ -10,6 +10,7 @@ import {
 } from '../../../src/git/locks/instance-lock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { needs } from '../../support/tools.ts';
 
 const module = new URL('../../../src/git/locks/instance-lock.js', import.meta.url).href;
 
@@ -61,13 +62,16 @@ describe('the instance lock', () => {
     deepStrictEqual(readdirSync(folder), []);
   });
 
-  it('refuses a service in another process namespace, which does not see the process of the first one', async () => {
-    const folder = tempFolder();
-    const first = await holder(folder, 'unshare', '-Urpf', '--mount-proc', '--kill-child');
-    await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on .+, runs on/);
-    await kill(first);
-    await eventually(async () => await (await takeInstanceLock(folder)).release());
-  });
+  needs('unshare', it)(
+    'refuses a service in another process namespace, which does not see the process of the first one',
+    async () => {
+      const folder = tempFolder();
+      const first = await holder(folder, 'unshare', '-Urpf', '--mount-proc', '--kill-child');
+      await rejects(takeInstanceLock(folder), /another botshelf, process \d+ on .+, runs on/);
+      await kill(first);
+      await eventually(async () => await (await takeInstanceLock(folder)).release());
+    },
+  );
 
   it('is taken over from a process that was killed', async () => {
     const folder = tempFolder();

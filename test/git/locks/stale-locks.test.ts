@@ -8,6 +8,7 @@ import { removeStaleLocks } from '../../../src/git/locks/stale-locks.ts';
 import { openRepository } from '../../../src/git/repository.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../../support/repository.ts';
+import { needs } from '../../support/tools.ts';
 
 const source = (name: string): string =>
   JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
@@ -28,7 +29,7 @@ async function recoverInContainer({ folder }: TestRepository): Promise<void> {
   deepStrictEqual(await once(child, 'exit'), [0, null]);
 }
 
-describe('removing stale locks after a crash, in a container', () => {
+needs('unshare', describe)('removing stale locks after a crash, in a container', () => {
   it('leaves the lock of a git that works outside, and removes it once no git does', async () => {
     const repository = testRepository({ 'a.txt': 'A' });
     const lock = join(repository.folder, '.git/refs/heads/main.lock');

@@ -7,14 +7,15 @@ import { sharedRepository } from '../../support/shared-repository.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { faultInjector, type FaultInjector } from './fault-injector.ts';
 import { updateRequest } from '../../support/update-request.ts';
+import { needs } from '../../support/tools.ts';
 
 /** Whether every call is made to fail with every error that it can have, and the service restarted after each. */
 const isWhole = process.env['FAULTS'] === 'all';
 /** How many calls fail in the short form, spread evenly over those of a step. */
-const sampled = 7;
+const sampled = 4;
 const homer = pagePath('312');
 
-describe('a system call that fails once', function () {
+needs('gcc', describe)('a system call that fails once', function () {
   this.timeout(isWhole ? 7_200_000 : 120_000);
 
   it('in an edit loses nothing, hides nothing and needs nobody', async () => {

@@ -8,8 +8,9 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import { faultInjector } from './fault-injector.ts';
+import { needs } from '../../support/tools.ts';
 
-describe('a count that the disk refuses', () => {
+needs('gcc', describe)('a count that the disk refuses', () => {
   it('is cut off before the next one is written, which is refused too while that fails', async () => {
     const repository = testRepository({ [pagePath('312')]: mainPage() });
     const token = await issueTestToken(repository.folder, '312');

@@ -10,10 +10,11 @@ import { tempFolder } from '../../support/temp-folder.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { updateRequest } from '../../support/update-request.ts';
 import { faultInjector } from './fault-injector.ts';
+import { needs } from '../../support/tools.ts';
 
 const homer = pagePath('312');
 
-describe('the intent of a change', () => {
+needs('gcc', describe)('the intent of a change', () => {
   it('is kept until the new file is synced, also where the old one is being replaced while others are synced', async () => {
     const repository = testRepository({ [homer]: mainPage({ website: null }) });
     const token = await issueTestToken(repository.folder, '312');

@@ -8,14 +8,15 @@ import { chooseCuts, type Cut, models, writeAfterCut } from './cuts.ts';
 import { checkImages, whyNoImages } from './images.ts';
 import { addAnswer, type Answers } from './owners.ts';
 import { record, type Recording, type Story } from './recording.ts';
+import { needs } from '../../support/tools.ts';
 
-/** The long form is `npm run power-loss`. A failed cut prints the variables that try it again. */
-const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? 10);
+/** The short form has one cut for each model; the long form is `npm run power-loss`. A failed cut prints the variables that try it again. */
+const cuts = Number(process.env['POWER_LOSS_CUTS'] ?? models.length);
 const isLong = process.env['POWER_LOSS_CUTS'] !== undefined;
 const kept = process.env['POWER_LOSS_FOLDER'];
 const single = process.env['POWER_LOSS_CUT']?.split(' ');
 
-describe('a power loss while the service', function () {
+needs('strace', describe)('a power loss while the service', function () {
   this.timeout(60_000 + cuts * 20_000);
   let folder = '';
   let hasFailed = false;
@@ -40,7 +41,7 @@ describe('a power loss while the service', function () {
   for (const [what, story] of stories) {
     it(`${what} loses nothing that was answered and needs nobody, ${cuts} times`, async () => {
       const place = join(folder, story.replace(' ', '-'));
-      const recording = await record(story, place, isLong ? 10 : 3);
+      const recording = await record(story, place, isLong ? 10 : 2);
       const [model, at, seed] = single ?? [];
       const chosen =
         single === undefined

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mainFile } from '../../support/command-line.ts';
 
@@ -36,18 +35,8 @@ const calls =
   'rename renameat renameat2 link linkat unlink unlinkat mkdir mkdirat rmdir symlink symlinkat chmod fchmod fchmodat ' +
   'fsync fdatasync sync syncfs chdir fchdir clone clone3 fork vfork';
 
-/**
- * Returns a command that runs the service and the git processes that it starts with their calls on files in `file`.
- * @throws {Error} where no process can be traced
- */
+/** Returns a command that runs the service and the git processes that it starts with their calls on files in `file`. */
 export function traced(file: string): readonly [string, ...string[]] {
-  const { error, status, stderr } = spawnSync('strace', ['-f', 'true'], { encoding: 'utf8' });
-  if (error || status !== 0) {
-    const why = error
-      ? 'install the package strace'
-      : `allow ptrace, in a container with --cap-add=SYS_PTRACE (${stderr.trim()})`;
-    throw new Error(`the tests of a power loss trace the service: ${why}`);
-  }
   const trace = ['-D', '-f', '--seccomp-bpf', '-y', '-s', String(2 ** 26), '-e', 'signal=none'];
   const which = ['-e', `trace=${calls.replaceAll(' ', ',')}`, '-o', file];
   return ['strace', ...trace, ...which, process.execPath, mainFile, 'serve'];

@@ -7,6 +7,7 @@ import { mainPage, pagePath, writeFiles } from '../../support/sample.ts';
 import { issueTestToken } from '../../support/token.ts';
 import { Visitor } from '../../support/visitor.ts';
 import { updateRequest } from '../../support/update-request.ts';
+import { needs } from '../../support/tools.ts';
 
 describe('my bots', () => {
   let site: LoginSite;
@@ -54,7 +55,7 @@ describe('my bots', () => {
       strictEqual((await visitor.go(`${site.baseUrl}/my-bots?page=${page}`)).status, 404, page);
   });
 
-  it('have no violation that axe finds, and nothing wider than the page', async () => {
+  needs('chromium', it)('have no violation that axe finds, and nothing wider than the page', async () => {
     const { visitor } = await site.loggedIn(author, '/my-bots');
     const own = [...(visitor.cookies.get(new URL(site.baseUrl).host) ?? [])];
     const cookies = own.map(([name, value]) => {

@@ -5,8 +5,9 @@ import { author, openLoginSite, type LoginSite, stranger } from '../../support/l
 import { openBrowserPage } from '../../support/browser.ts';
 import { axeViolations } from '../../support/page-checks.ts';
 import { updateRequest } from '../../support/update-request.ts';
+import { needs } from '../../support/tools.ts';
 
-describe('the page of a bot’s token, in a browser', function () {
+needs('chromium', describe)('the page of a bot’s token, in a browser', function () {
   this.timeout(60_000);
   /** Each test has a bot of its own. */
   const bots = Array.from({ length: 8 }, (_, i) => String(1001 + i));

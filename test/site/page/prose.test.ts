@@ -6,11 +6,12 @@ import { hostileHtml } from '../../support/hostile-html.ts';
 import { testRepository } from '../../support/repository.ts';
 import { mainPage, pagePath } from '../../support/sample.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { needs } from '../../support/tools.ts';
 
 const hostile = Object.entries(hostileHtml).map(([name, text], i) => ({ name, text, id: String(1000 + i) }));
 const details = '<details><summary>Commands</summary>\n\n- `!a`\n\n</details>';
 
-describe('the page of a stranger, in a browser', function () {
+needs('chromium', describe)('the page of a stranger, in a browser', function () {
   this.timeout(120_000);
   let service: TestService;
   before(async () => {

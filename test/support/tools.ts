@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+
+/** What some tests need besides Node and Git, and a command that succeeds where it works. */
+const tools = {
+  chromium: [process.env['CHROMIUM_PATH'] ?? 'true', '--version'],
+  gcc: ['cc', '--version'],
+  strace: ['strace', '-f', '-o', '/dev/null', 'true'],
+  unshare: ['unshare', '-Urpfm', '--mount-proc', 'true'],
+} as const;
+
+/**
+ * Returns `define`, which is `describe` or `it`, where the tool works. Elsewhere the tests are left out and a line names them;
+ * scripts/test.ts prints these lines at the end. In CI they run and fail, so that none is lost there.
+ */
+export function needs<Define extends Mocha.SuiteFunction | Mocha.TestFunction>(
+  tool: keyof typeof tools,
+  define: Define,
+): Define {
+  const [program, ...args] = tools[tool];
+  if (process.env['CI'] || spawnSync(program, args, { stdio: 'ignore' }).status === 0) return define;
+  const leaveOut = (title: string): void => {
+    process.stdout.write(`not run here: ${title} (needs ${tool})\n`);
+  };
+  return leaveOut as unknown as Define;
+}
