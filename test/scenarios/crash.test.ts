@@ -12,7 +12,7 @@ import { issueTestToken } from '../support/token.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 /** The short form kills at instants that are spread evenly, the long one (npm run crash) at random ones. */
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5);
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 3);
 const isLong = process.env['CRASH_ROUNDS'] !== undefined;
 const categories = ['fun', 'games', 'music', 'news', 'other', 'utility'];
 

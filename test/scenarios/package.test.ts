@@ -3,10 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
@@ -33,8 +35,24 @@ describe('the package, packed and installed in an empty folder', function () {
     npm(clone, 'pack', '--silent', '--pack-destination', home);
     const [tarball = ''] = readdirSync(home);
     match(tarball, /^botshelf-\d+\.\d+\.\d+\.tgz$/);
-    npm(home, 'install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`);
+    install(join(home, tarball));
   });
+
+  /** Puts the package and the libraries that it says it needs into the folder, as npm does, without a registry. */
+  function install(tarball: string): void {
+    const modules = join(home, 'node_modules');
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    execFileSync('tar', ['-xzf', tarball], { cwd: modules });
+    renameSync(join(modules, 'package'), installed());
+    const { bin } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8')) as {
+      bin: { botshelf: string };
+    };
+    symlinkSync(join('../botshelf', bin.botshelf), join(modules, '.bin/botshelf'));
+    chmodSync(join(installed(), bin.botshelf), 0o755);
+    for (const [path, { dev = false }] of Object.entries(lockedPackages()))
+      if (!dev && /^node_modules\/(?!.*\/node_modules\/)/.test(path) && existsSync(join(packageFolder, path)))
+        cpSync(join(packageFolder, path), join(home, path), { recursive: true });
+  }
 
   it('makes a catalogue with the commands of the first minute, and what they print works', async () => {
     const env = { PATH: process.env['PATH'] ?? '', PORT: '0', BOTSHELF_IMAGES: 'off' };
@@ -123,11 +141,8 @@ describe('the package, packed and installed in an empty folder', function () {
 
 describe('the libraries', () => {
   it('run no program when they are installed', () => {
-    const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
-      packages: Record<string, { hasInstallScript?: boolean }>;
-    };
     deepStrictEqual(
-      Object.entries(lock.packages)
+      Object.entries(lockedPackages())
         .filter(([, { hasInstallScript }]) => hasInstallScript)
         .map(([name]) => name),
       [],
@@ -137,6 +152,15 @@ describe('the libraries', () => {
 
 const isRoot = process.getuid?.() === 0;
 const nobody = 65534;
+
+function lockedPackages(): Readonly<
+  Record<string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }>
+> {
+  const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
+    packages: ReturnType<typeof lockedPackages>;
+  };
+  return lock.packages;
+}
 
 function npm(folder: string, ...args: readonly string[]): void {
   execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });

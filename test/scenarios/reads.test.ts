@@ -27,252 +27,246 @@ const files = {
   [pagePath(homer)]: mainPage(),
 };
 
-for (const basePath of ['', '/shelf'])
-  describe(`reads${basePath}`, () => {
-    let service: TestService;
-    before(async () => {
-      service = await startTestService(files, { basePath });
+describe('reads', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService(files);
+  });
+  const raw = async (path: string, options: Parameters<typeof sendRaw>[2] = {}): Promise<RawResponse> =>
+    await sendRaw(service.address, path, options);
+  const ids = async (query: string): Promise<string> => {
+    const { status, json } = await service.request(`/api/v2/bots?${query}`);
+    strictEqual(status, 200, JSON.stringify(json));
+    return (json as { id: string }[]).map(({ id }) => id).join(' ');
+  };
+
+  describe('GET /api/v2/bots', () => {
+    it('without parameters responds with an array of all bots in numeric order of their ids', async () => {
+      const { json, headers } = await service.request('/api/v2/bots');
+      deepStrictEqual(
+        json.map((bot: { id: string }) => bot.id),
+        ['7', '30', '200', homer],
+      );
+      strictEqual(headers.get('x-total-count'), '4');
+      strictEqual(headers.get('link'), null);
+      deepStrictEqual(json[2].contents, {
+        fr: { description: 'Écrit des lettres.', name: 'Écrivain' },
+        en: { description: 'Writes letters.', name: 'Writer' },
+      });
     });
-    const raw = async (path: string, options: Parameters<typeof sendRaw>[2] = {}): Promise<RawResponse> =>
-      await sendRaw(service.address, path, options);
-    const ids = async (query: string): Promise<string> => {
+
+    it('is the same with a slash at the end', async () => {
+      const [plain, slashed] = await Promise.all(
+        ['/api/v2/bots', '/api/v2/bots/'].map((path) => service.request(path)),
+      );
+      strictEqual(slashed?.text, plain?.text);
+      strictEqual(slashed?.headers.get('etag'), plain?.headers.get('etag'));
+    });
+
+    it('filters by each parameter', async () => {
+      strictEqual(await ids('category=music'), '7');
+      strictEqual(await ids('category=music&category=games'), '7 30');
+      strictEqual(await ids('nsfw=true'), '7');
+      strictEqual(await ids('nsfw=false&verified=false'), `200 ${homer}`);
+      strictEqual(await ids('author=43'), '30');
+      strictEqual(await ids('locale=fr'), '200');
+      strictEqual(await ids('locale=en-GB'), '');
+    });
+
+    it('sorts by each key, both ways', async () => {
+      strictEqual(await ids('sort=id'), `7 30 200 ${homer}`);
+      strictEqual(await ids('sort=-id'), `${homer} 200 30 7`);
+      strictEqual(await ids('sort=created'), `200 30 7 ${homer}`);
+      strictEqual(await ids('sort=-edited'), `${homer} 7 30 200`);
+      strictEqual(
+        await ids('sort=random&category=fun&category=music'),
+        (await ids('sort=-random&category=fun&category=music')).split(' ').toReversed().join(' '),
+      );
+      strictEqual(await ids('sort=name'), `${homer} 7 30 200`);
+      strictEqual(await ids('sort=count'), `7 30 200 ${homer}`);
+    });
+
+    it('finds words in names and descriptions of every language, without case and accents, the last as a beginning, any of them, the best match first', async () => {
+      strictEqual(await ids('q=doughnuts'), await ids('q=DOUGHN'));
+      strictEqual(await ids('q=ecriv'), '200');
+      strictEqual(await ids('q=letters writer'), '200');
+      strictEqual((await ids('q=letters seven')).split(' ').length, 2);
+      strictEqual(await ids('q=letters seven&sort=-id'), '200 7');
+      strictEqual(await ids('q=letters seven&sort=relevance'), await ids('q=letters seven'));
+      strictEqual(await ids('q=seven&category=games'), '');
+    });
+
+    it('returns the requested fields, in the order of the record', async () => {
+      const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
+      strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
+    });
+
+    for (const sort of ['', 'sort=-id', 'sort=name', 'sort=-created', 'sort=count', 'q=answers']) {
+      it(`ordered by "${sort}" leads through all pages by Link`, async () => {
+        const whole = (await ids(sort)).split(' ');
+        const seen: string[] = [];
+        let path: string | undefined = `/api/v2/bots?limit=1&${sort}`;
+        while (path !== undefined) {
+          const { json, headers } = await service.request(path);
+          strictEqual(headers.get('x-total-count'), String(whole.length));
+          seen.push(...json.map((bot: { id: string }) => bot.id));
+          const link = /^<https:\/\/bots\.example\.org([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '');
+          path = link?.[1];
+        }
+        deepStrictEqual(seen, whole);
+      });
+    }
+
+    it('with unknown parameters and bad values responds 400 with a pointer to each', async () => {
+      const query =
+        'foo=1&category=cars&nsfw=yes&author=x&locale=EN&sort=size&limit=0&after=!&fields=id,colour&q=&verified=true&verified=true&__proto__=1';
       const { status, json } = await service.request(`/api/v2/bots?${query}`);
-      strictEqual(status, 200, JSON.stringify(json));
-      return (json as { id: string }[]).map(({ id }) => id).join(' ');
-    };
-
-    describe('GET /api/v2/bots', () => {
-      it('returns a bare array of every bot in numeric id order, without pages', async () => {
-        const { json, headers } = await service.request('/api/v2/bots');
-        deepStrictEqual(
-          json.map((bot: { id: string }) => bot.id),
-          ['7', '30', '200', homer],
-        );
-        strictEqual(headers.get('x-total-count'), '4');
-        strictEqual(headers.get('link'), null);
-        deepStrictEqual(json[2].contents, {
-          fr: { description: 'Écrit des lettres.', name: 'Écrivain' },
-          en: { description: 'Writes letters.', name: 'Writer' },
-        });
-      });
-
-      it('is the same with a slash at the end', async () => {
-        const [plain, slashed] = await Promise.all(
-          ['/api/v2/bots', '/api/v2/bots/'].map((path) => service.request(path)),
-        );
-        strictEqual(slashed?.text, plain?.text);
-        strictEqual(slashed?.headers.get('etag'), plain?.headers.get('etag'));
-      });
-
-      it('filters by each parameter', async () => {
-        strictEqual(await ids('category=music'), '7');
-        strictEqual(await ids('category=music&category=games'), '7 30');
-        strictEqual(await ids('nsfw=true'), '7');
-        strictEqual(await ids('nsfw=false&verified=false'), `200 ${homer}`);
-        strictEqual(await ids('author=43'), '30');
-        strictEqual(await ids('locale=fr'), '200');
-        strictEqual(await ids('locale=en-GB'), '');
-      });
-
-      it('sorts by each key, both ways', async () => {
-        strictEqual(await ids('sort=id'), `7 30 200 ${homer}`);
-        strictEqual(await ids('sort=-id'), `${homer} 200 30 7`);
-        strictEqual(await ids('sort=created'), `200 30 7 ${homer}`);
-        strictEqual(await ids('sort=-edited'), `${homer} 7 30 200`);
-        strictEqual(
-          await ids('sort=random&category=fun&category=music'),
-          (await ids('sort=-random&category=fun&category=music')).split(' ').toReversed().join(' '),
-        );
-        strictEqual(await ids('sort=name'), `${homer} 7 30 200`);
-        strictEqual(await ids('sort=count'), `7 30 200 ${homer}`);
-      });
-
-      it('finds words in names and descriptions of every language, without case and accents, the last as a beginning, any of them, the best match first', async () => {
-        strictEqual(await ids('q=doughnuts'), await ids('q=DOUGHN'));
-        strictEqual(await ids('q=ecriv'), '200');
-        strictEqual(await ids('q=letters writer'), '200');
-        strictEqual((await ids('q=letters seven')).split(' ').length, 2);
-        strictEqual(await ids('q=letters seven&sort=-id'), '200 7');
-        strictEqual(await ids('q=letters seven&sort=relevance'), await ids('q=letters seven'));
-        strictEqual(await ids('q=seven&category=games'), '');
-      });
-
-      it('returns the requested fields, in the order of the record', async () => {
-        const { json } = await service.request('/api/v2/bots?fields=category,id&limit=1');
-        strictEqual(JSON.stringify(json), '[{"id":"7","category":"music"}]');
-      });
-
-      for (const sort of ['', 'sort=-id', 'sort=name', 'sort=-created', 'sort=count', 'q=answers']) {
-        it(`leads through all pages by Link, ordered by "${sort}"`, async () => {
-          const whole = (await ids(sort)).split(' ');
-          const seen: string[] = [];
-          let path: string | undefined = `/api/v2/bots?limit=1&${sort}`;
-          while (path !== undefined) {
-            const { json, headers } = await service.request(path);
-            strictEqual(headers.get('x-total-count'), String(whole.length));
-            seen.push(...json.map((bot: { id: string }) => bot.id));
-            const link = /^<https:\/\/bots\.example\.org([^>]+)>; rel="next"$/.exec(
-              headers.get('link') ?? '',
-            );
-            path = link?.[1];
-          }
-          deepStrictEqual(seen, whole);
-        });
-      }
-
-      it('names every unknown parameter and every bad value at once', async () => {
-        const query =
-          'foo=1&category=cars&nsfw=yes&author=x&locale=EN&sort=size&limit=0&after=!&fields=id,colour&q=&verified=true&verified=true&__proto__=1';
-        const { status, json } = await service.request(`/api/v2/bots?${query}`);
-        strictEqual(status, 400);
-        const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer);
-        strictEqual(
-          pointers.join(' '),
-          '?foo ?category ?nsfw ?author ?locale ?sort ?limit ?after ?fields ?q ?verified ?__proto__',
-        );
-        for (const { detail } of json.errors) match(detail, /: /, 'every fault says what to do');
-      });
-
-      it('refuses a cursor of a list in another order', async () => {
-        const { headers } = await service.request('/api/v2/bots?limit=1&sort=name');
-        const after = new URL(headers.get('link')?.slice(1).split('>')[0] ?? '').searchParams.get('after');
-        strictEqual((await service.request(`/api/v2/bots?limit=1&after=${after}`)).status, 400);
-      });
+      strictEqual(status, 400);
+      const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer);
+      strictEqual(
+        pointers.join(' '),
+        '?foo ?category ?nsfw ?author ?locale ?sort ?limit ?after ?fields ?q ?verified ?__proto__',
+      );
+      for (const { detail } of json.errors) match(detail, /: /, 'every fault says what to do');
     });
 
-    describe('GET /api/v2/bots/:id', () => {
-      it('returns the bare record, its keys in the promised order, the default locale first', async () => {
-        const { json } = await service.request('/api/v2/bots/200');
-        strictEqual(
-          Object.keys(json).join(' '),
-          'id authors cachedImages category contents created edited codehost images invite legacy nsfw oauth random support trigger verified website',
-        );
-        deepStrictEqual(Object.keys(json.contents), ['fr', 'en']);
-        strictEqual(json.contents.en.page, 'A page.');
-        strictEqual(json.edited, 2000);
-      });
-
-      it('is the same in v1 and with a slash at the end', async () => {
-        const texts = await Promise.all(
-          ['/api/v2/bots/7', '/api/v2/bots/7/', '/api/v1/bots/7', '/api/v1/bots/7/'].map(
-            async (path) => (await service.request(path)).text,
-          ),
-        );
-        strictEqual(new Set(texts).size, 1);
-      });
-
-      const noIds = '8 07 abc 123456789012345678901 .. %00 %zz %2e%2e%2f'.split(' ');
-      for (const id of [...noIds, 'x'.repeat(8000)]) {
-        it(`answers 404 with a problem for ${id.slice(0, 30)}`, async () => {
-          const { status, body } = await raw(`/api/v2/bots/${id}`);
-          strictEqual(status, 404);
-          match(JSON.parse(String(body)).detail, /: /);
-        });
-      }
-    });
-
-    describe('GET /api/v1/bots', () => {
-      it('lists every markdown file in path order, with its Git object id', async () => {
-        const { json, headers } = await service.request('/api/v1/bots/');
-        deepStrictEqual(
-          json.map(({ path }: { path: string }) => path),
-          Object.keys(files).toSorted(),
-        );
-        strictEqual(headers.get('x-total-count'), '5');
-        const french = json.find(({ locale }: { locale: string }) => locale === 'fr');
-        strictEqual(french.name, 'Écrivain');
-        strictEqual(french.main, true);
-        strictEqual(french.size, Buffer.byteLength(files[pagePath('200', 'fr')] ?? ''));
-        match(french.sha, /^[0-9a-f]{40}$/);
-      });
-
-      it('takes no parameters', async () => {
-        const { status, json } = await service.request('/api/v1/bots?limit=5');
-        strictEqual(status, 400);
-        strictEqual(json.errors[0].pointer, '?limit');
-      });
-    });
-
-    describe('HTTP', () => {
-      const paths = ['/api/v1/bots', '/api/v2/bots', '/api/v2/bots?sort=-id', '/api/v2/bots/200'];
-
-      for (const path of paths) {
-        it(`answers ${path} twice alike, and 304 to its ETag in every coding`, async () => {
-          for (const coding of ['identity', 'gzip', 'br']) {
-            const get = async (headers: Record<string, string> = {}): Promise<RawResponse> =>
-              await raw(path, { headers: { 'accept-encoding': coding, ...headers } });
-            const [first, second] = [await get(), await get()];
-            deepStrictEqual({ ...second, headers: undate(second) }, { ...first, headers: undate(first) });
-            const etag = first.headers['etag'] ?? '';
-            match(etag, /^"[\w-]+"$/, 'the ETag is strong');
-            const several = `"other", ${etag}`;
-            for (const condition of [etag, several, `W/${etag}`, '*']) {
-              const again = await get({ 'if-none-match': condition });
-              strictEqual(again.status, 304, condition);
-              strictEqual(again.body.length, 0);
-              strictEqual(again.headers['etag'], etag);
-              strictEqual(again.headers['vary'], 'Accept-Encoding');
-            }
-            // So `fetch` in Node asks.
-            const fetched = { 'if-none-match': several, 'cache-control': 'no-cache', pragma: 'no-cache' };
-            strictEqual((await get(fetched)).status, 304);
-            strictEqual((await get({ 'if-none-match': '"other"' })).status, 200);
-          }
-        });
-
-        it(`answers HEAD ${path} with the headers of GET and no body`, async () => {
-          for (const _ of ['from the application', 'from the cache']) {
-            const [get, head] = [await raw(path), await raw(path, { method: 'HEAD' })];
-            deepStrictEqual(undate(head), undate(get));
-            strictEqual(head.body.length, 0);
-          }
-        });
-      }
-
-      it('has for each coding its own strong ETag and the same content', async () => {
-        const plain = await raw('/api/v2/bots/200');
-        const zipped = await raw('/api/v2/bots/200', { headers: { 'accept-encoding': 'gzip' } });
-        const brotli = await raw('/api/v2/bots/200', { headers: { 'accept-encoding': 'br' } });
-        strictEqual(zipped.headers['content-encoding'], 'gzip');
-        strictEqual(brotli.headers['content-encoding'], 'br');
-        deepStrictEqual(gunzipSync(zipped.body), plain.body);
-        deepStrictEqual(brotliDecompressSync(brotli.body), plain.body);
-        strictEqual(new Set([plain, zipped, brotli].map(({ headers }) => headers['etag'])).size, 3);
-      });
-
-      it('may be read by pages of other sites, and preflights for reading are granted', async () => {
-        const { headers } = await service.request('/api/v2/bots');
-        strictEqual(headers.get('access-control-allow-origin'), '*');
-        match(headers.get('access-control-expose-headers') ?? '', /X-Total-Count/);
-        const preflight = await service.request('/api/v2/bots', { method: 'OPTIONS' });
-        strictEqual(preflight.status, 204);
-        strictEqual(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS');
-        match(preflight.headers.get('allow') ?? '', /GET, HEAD, OPTIONS/);
-      });
-
-      it('answers 405 with Allow to another method, 404 to an unknown path, 406 where nothing is acceptable', async () => {
-        const deleted = await service.request('/api/v2/bots', { method: 'DELETE' });
-        strictEqual(deleted.status, 405);
-        match(deleted.headers.get('allow') ?? '', /GET/);
-        strictEqual((await service.request('/healthz', { method: 'POST' })).status, 405);
-        strictEqual((await service.request('/api/v3/bots')).status, 404);
-        strictEqual(
-          (await service.request('/api/v2/bots', { headers: { accept: 'text/html' } })).status,
-          406,
-        );
-        strictEqual(
-          (await raw('/api/v2/bots', { headers: { 'accept-encoding': 'identity;q=0' } })).status,
-          406,
-        );
-      });
-
-      it('sends no body that was stored to a request with other needs', async () => {
-        await raw('/api/v2/bots/7');
-        strictEqual((await raw('/api/v2/bots/7', { headers: { accept: 'text/html' } })).status, 406);
-        strictEqual((await raw('/api/v2/bots/7', { method: 'DELETE' })).status, 405);
-      });
+    it('with a cursor of a list in another order responds 400', async () => {
+      const { headers } = await service.request('/api/v2/bots?limit=1&sort=name');
+      const after = new URL(headers.get('link')?.slice(1).split('>')[0] ?? '').searchParams.get('after');
+      strictEqual((await service.request(`/api/v2/bots?limit=1&after=${after}`)).status, 400);
     });
   });
+
+  describe('GET /api/v2/bots/:id', () => {
+    it('returns the bare record, its keys in the promised order, the default locale first', async () => {
+      const { json } = await service.request('/api/v2/bots/200');
+      strictEqual(
+        Object.keys(json).join(' '),
+        'id authors cachedImages category contents created edited codehost images invite legacy nsfw oauth random support trigger verified website',
+      );
+      deepStrictEqual(Object.keys(json.contents), ['fr', 'en']);
+      strictEqual(json.contents.en.page, 'A page.');
+      strictEqual(json.edited, 2000);
+    });
+
+    it('responds with the same bytes in v1 and with a slash at the end', async () => {
+      const texts = await Promise.all(
+        ['/api/v2/bots/7', '/api/v2/bots/7/', '/api/v1/bots/7', '/api/v1/bots/7/'].map(
+          async (path) => (await service.request(path)).text,
+        ),
+      );
+      strictEqual(new Set(texts).size, 1);
+    });
+
+    const noIds = '8 07 abc 123456789012345678901 .. %00 %zz %2e%2e%2f'.split(' ');
+    for (const id of [...noIds, 'x'.repeat(8000)]) {
+      it(`responds 404 with a problem for ${id.slice(0, 30)}`, async () => {
+        const { status, body } = await raw(`/api/v2/bots/${id}`);
+        strictEqual(status, 404);
+        match(JSON.parse(String(body)).detail, /: /);
+      });
+    }
+  });
+
+  describe('GET /api/v1/bots', () => {
+    it('lists every markdown file in path order, with its Git object id', async () => {
+      const { json, headers } = await service.request('/api/v1/bots/');
+      deepStrictEqual(
+        json.map(({ path }: { path: string }) => path),
+        Object.keys(files).toSorted(),
+      );
+      strictEqual(headers.get('x-total-count'), '5');
+      const french = json.find(({ locale }: { locale: string }) => locale === 'fr');
+      strictEqual(french.name, 'Écrivain');
+      strictEqual(french.main, true);
+      strictEqual(french.size, Buffer.byteLength(files[pagePath('200', 'fr')] ?? ''));
+      match(french.sha, /^[0-9a-f]{40}$/);
+    });
+
+    it('with a parameter responds 400', async () => {
+      const { status, json } = await service.request('/api/v1/bots?limit=5');
+      strictEqual(status, 400);
+      strictEqual(json.errors[0].pointer, '?limit');
+    });
+  });
+
+  describe('HTTP', () => {
+    const paths = ['/api/v1/bots', '/api/v2/bots', '/api/v2/bots?sort=-id', '/api/v2/bots/200'];
+
+    for (const path of paths) {
+      it(`GET ${path} twice responds with the same bytes, and 304 to its ETag in every coding`, async () => {
+        for (const coding of ['identity', 'gzip', 'br']) {
+          const get = async (headers: Record<string, string> = {}): Promise<RawResponse> =>
+            await raw(path, { headers: { 'accept-encoding': coding, ...headers } });
+          const [first, second] = [await get(), await get()];
+          deepStrictEqual({ ...second, headers: undate(second) }, { ...first, headers: undate(first) });
+          const etag = first.headers['etag'] ?? '';
+          match(etag, /^"[\w-]+"$/, 'the ETag is strong');
+          const several = `"other", ${etag}`;
+          for (const condition of [etag, several, `W/${etag}`, '*']) {
+            const again = await get({ 'if-none-match': condition });
+            strictEqual(again.status, 304, condition);
+            strictEqual(again.body.length, 0);
+            strictEqual(again.headers['etag'], etag);
+            strictEqual(again.headers['vary'], 'Accept-Encoding');
+          }
+          // So `fetch` in Node asks.
+          const fetched = { 'if-none-match': several, 'cache-control': 'no-cache', pragma: 'no-cache' };
+          strictEqual((await get(fetched)).status, 304);
+          strictEqual((await get({ 'if-none-match': '"other"' })).status, 200);
+        }
+      });
+
+      it(`HEAD ${path} responds with the headers of GET and no body`, async () => {
+        for (const _ of ['from the application', 'from the cache']) {
+          const [get, head] = [await raw(path), await raw(path, { method: 'HEAD' })];
+          deepStrictEqual(undate(head), undate(get));
+          strictEqual(head.body.length, 0);
+        }
+      });
+    }
+
+    it('each coding has its own strong ETag and the same content', async () => {
+      const plain = await raw('/api/v2/bots/200');
+      const zipped = await raw('/api/v2/bots/200', { headers: { 'accept-encoding': 'gzip' } });
+      const brotli = await raw('/api/v2/bots/200', { headers: { 'accept-encoding': 'br' } });
+      strictEqual(zipped.headers['content-encoding'], 'gzip');
+      strictEqual(brotli.headers['content-encoding'], 'br');
+      deepStrictEqual(gunzipSync(zipped.body), plain.body);
+      deepStrictEqual(brotliDecompressSync(brotli.body), plain.body);
+      strictEqual(new Set([plain, zipped, brotli].map(({ headers }) => headers['etag'])).size, 3);
+    });
+
+    it('responses may be read by pages of other sites, and a preflight for reading responds 204', async () => {
+      const { headers } = await service.request('/api/v2/bots');
+      strictEqual(headers.get('access-control-allow-origin'), '*');
+      match(headers.get('access-control-expose-headers') ?? '', /X-Total-Count/);
+      const preflight = await service.request('/api/v2/bots', { method: 'OPTIONS' });
+      strictEqual(preflight.status, 204);
+      strictEqual(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS');
+      match(preflight.headers.get('allow') ?? '', /GET, HEAD, OPTIONS/);
+    });
+
+    it('another method responds 405 with Allow, an unknown path 404, and 406 where nothing is acceptable', async () => {
+      const deleted = await service.request('/api/v2/bots', { method: 'DELETE' });
+      strictEqual(deleted.status, 405);
+      match(deleted.headers.get('allow') ?? '', /GET/);
+      strictEqual((await service.request('/healthz', { method: 'POST' })).status, 405);
+      strictEqual((await service.request('/api/v3/bots')).status, 404);
+      strictEqual((await service.request('/api/v2/bots', { headers: { accept: 'text/html' } })).status, 406);
+      strictEqual(
+        (await raw('/api/v2/bots', { headers: { 'accept-encoding': 'identity;q=0' } })).status,
+        406,
+      );
+    });
+
+    it('a stored body is not sent where another type is accepted or to another method', async () => {
+      await raw('/api/v2/bots/7');
+      strictEqual((await raw('/api/v2/bots/7', { headers: { accept: 'text/html' } })).status, 406);
+      strictEqual((await raw('/api/v2/bots/7', { method: 'DELETE' })).status, 405);
+    });
+  });
+});
 
 function undate({ headers }: RawResponse): object {
   return { ...headers, date: undefined };

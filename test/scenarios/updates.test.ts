@@ -14,236 +14,232 @@ import { updateRequest } from '../support/update-request.ts';
 const homer = '190519304972663312';
 const marge = '190519304972663313';
 
-for (const basePath of ['', '/shelf'])
-  describe(`POST ${basePath}/api/v2/bots/:id`, () => {
-    let repo: TestRepository;
-    let service: TestService;
-    let token: string;
-    const post = async (body: unknown, headers: Record<string, string> = {}, id = homer): Promise<Answer> =>
-      await service.request(`/api/v2/bots/${id}`, {
-        method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
-      });
-    const assertCount = async (count: number): Promise<void> =>
-      await eventually(async () =>
-        strictEqual((await service.request(`/api/v2/bots/${homer}/counts`)).json.at(-1).count, count),
-      );
-    const pointersOf = ({ json }: Answer): string[] =>
-      json.errors.map(({ pointer }: { pointer: string }) => pointer);
+describe('POST /api/v2/bots/:id', () => {
+  let repo: TestRepository;
+  let service: TestService;
+  let token: string;
+  const post = async (body: unknown, headers: Record<string, string> = {}, id = homer): Promise<Answer> =>
+    await service.request(`/api/v2/bots/${id}`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
+    });
+  const assertCount = async (count: number): Promise<void> =>
+    await eventually(async () =>
+      strictEqual((await service.request(`/api/v2/bots/${homer}/counts`)).json.at(-1).count, count),
+    );
+  const pointersOf = ({ json }: Answer): string[] =>
+    json.errors.map(({ pointer }: { pointer: string }) => pointer);
 
-    before(async () => {
-      repo = testRepository({
-        [pagePath(homer)]: mainPage({ edited: 1_700_000_000_000, nsfw: false, website: null }),
-        [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
-        [pagePath(marge)]: mainPage({ name: 'Marge' }),
-      });
-      service = await startTestService(
-        {},
-        { root: repo.folder, basePath, env: { BOTSHELF_STATE_SECONDS: '1' } },
+  before(async () => {
+    repo = testRepository({
+      [pagePath(homer)]: mainPage({ edited: 1_700_000_000_000, nsfw: false, website: null }),
+      [pagePath(homer, 'fr')]: translation('Homère', 'Répond.'),
+      [pagePath(marge)]: mainPage({ name: 'Marge' }),
+    });
+    service = await startTestService({}, { root: repo.folder, env: { BOTSHELF_STATE_SECONDS: '1' } });
+    token = await issueTestToken(repo.folder, homer);
+  });
+
+  describe('authorization', () => {
+    it('without a token responds 401 with where to get one', async () => {
+      const answer = await post({ bot: { count: 1 } }, { authorization: '' });
+      strictEqual(answer.status, 401);
+      match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
+      match(
+        answer.json.detail,
+        /Authorization header: the operator issues one with "npx botshelf token 190519304972663312"/,
       );
+    });
+
+    it('with something else than a token or an invalid token responds 401 and says which', async () => {
+      const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
+      strictEqual(junk.status, 401);
+      match(junk.json.detail, /not a complete token/);
+      const misplaced = await post({ bot: { count: 1 } }, { authorization: `Bot ${token}` });
+      match(misplaced.json.detail, /its 49 letters and digits, alone or after Bearer/);
+      const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+      strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
+    });
+
+    it('with the token of another bot responds 403', async () => {
+      const other = await issueTestToken(repo.folder, marge);
+      const answer = await post({ bot: { count: 1 } }, { authorization: other });
+      strictEqual(answer.status, 403);
+      strictEqual((await post({ bot: { count: 1 } }, { authorization: other }, marge)).status, 200);
+    });
+
+    it('for an unknown bot responds 404, whatever the token', async () => {
+      strictEqual((await post({ bot: { count: 1 } }, {}, '5')).status, 404);
+    });
+
+    it('with Bearer and white space around the token responds 200', async () => {
+      for (const authorization of [`Bearer ${token}`, `bearer  ${token}`, ` ${token} `, `\t${token}`]) {
+        strictEqual((await post({ bot: { count: 2 } }, { authorization })).status, 200, authorization);
+      }
+    });
+
+    it('with a token from before a new one was issued responds 401', async () => {
+      const old = token;
       token = await issueTestToken(repo.folder, homer);
-    });
-
-    describe('who may', () => {
-      it('asks for a token, and says where to get one', async () => {
-        const answer = await post({ bot: { count: 1 } }, { authorization: '' });
-        strictEqual(answer.status, 401);
-        match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
-        match(
-          answer.json.detail,
-          /Authorization header: the operator issues one with "npx botshelf token 190519304972663312"/,
-        );
-      });
-
-      it('tells a token that is none from one that is not valid', async () => {
-        const junk = await post({ bot: { count: 1 } }, { authorization: 'let me in' });
-        strictEqual(junk.status, 401);
-        match(junk.json.detail, /not a complete token/);
-        const misplaced = await post({ bot: { count: 1 } }, { authorization: `Bot ${token}` });
-        match(misplaced.json.detail, /its 49 letters and digits, alone or after Bearer/);
-        const flipped = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-        strictEqual((await post({ bot: { count: 1 } }, { authorization: flipped })).status, 401);
-      });
-
-      it('answers 403 to the valid token of another bot', async () => {
-        const other = await issueTestToken(repo.folder, marge);
-        const answer = await post({ bot: { count: 1 } }, { authorization: other });
-        strictEqual(answer.status, 403);
-        strictEqual((await post({ bot: { count: 1 } }, { authorization: other }, marge)).status, 200);
-      });
-
-      it('answers 404 for a bot that is not there, whatever the token', async () => {
-        strictEqual((await post({ bot: { count: 1 } }, {}, '5')).status, 404);
-      });
-
-      it('takes Bearer, and forgives white space around the token', async () => {
-        for (const authorization of [`Bearer ${token}`, `bearer  ${token}`, ` ${token} `, `\t${token}`]) {
-          strictEqual((await post({ bot: { count: 2 } }, { authorization })).status, 200, authorization);
-        }
-      });
-
-      it('ends the old token at once when a new one is issued', async () => {
-        const old = token;
-        token = await issueTestToken(repo.folder, homer);
-        strictEqual((await post({ bot: { count: 3 } }, { authorization: old })).status, 401);
-        strictEqual((await post({ bot: { count: 3 } })).status, 200);
-      });
-    });
-
-    describe('what may be said', () => {
-      it('takes a count, in either form, and returns what was stored', async () => {
-        deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
-        deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
-        await assertCount(157);
-        strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
-      });
-
-      it('answers the common mistakes so that their author sees what to change', async () => {
-        const details = async (body: unknown): Promise<string> => {
-          const { status, json } = await post(body);
-          strictEqual(status, 422);
-          return json.errors.map(({ detail }: { detail: string }) => detail).join('; ');
-        };
-        match(await details({}), /wrap the values in bot, such as \{"bot": \{"count": 156\}\}/);
-        match(await details({ server_count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-        match(await details({ bot: { server_count: 5 } }), /called "count"/);
-        match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
-        match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
-        match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
-        match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
-        match(await details([]), /there is no "bot" object/);
-      });
-
-      it('names every fault at once, with its pointer', async () => {
-        const answer = await post({
-          bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
-        });
-        strictEqual(answer.status, 422);
-        deepStrictEqual(
-          pointersOf(answer).toSorted(),
-          ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
-        );
-        for (const { detail } of answer.json.errors) match(detail, /: /);
-      });
-
-      it('points to the file to edit for keys that only a pull request changes', async () => {
-        for (const body of [
-          { bot: { name: 'Bart' } },
-          { bot: { images: { avatar: null } } },
-          { 'bot.codehost.owner': 'x' },
-        ]) {
-          const answer = await post(body);
-          strictEqual(answer.status, 422);
-          match(answer.json.detail, /edit bots\/312\/190519304972663312\.en\.md by pull request/);
-        }
-      });
-
-      it('refuses what is not JSON: syntax, duplicate keys, __proto__, bytes that are no UTF-8', async () => {
-        for (const body of [
-          '',
-          '{',
-          '{"bot": {"count": 1, "count": 2}}',
-          '{"bot": {"__proto__": {}}}',
-          '{"__proto__": 1, "bot": {"count": 1}}',
-          '{"bot": {"count": 1}} x',
-          new Blob([Uint8Array.of(0x7b, 0xff, 0x7d)]),
-        ]) {
-          strictEqual((await post(body)).status, 400, JSON.stringify(body));
-        }
-      });
-
-      it('takes whole counts from 0 to 10,000,000,000 and no others', async () => {
-        for (const count of [0, 1, 10_000_000_000]) strictEqual((await post({ bot: { count } })).status, 200);
-        for (const count of [-1, 1.5, 10_000_000_001, null, true, '1e3', [5]])
-          strictEqual((await post({ bot: { count } })).status, 422);
-        strictEqual((await post('{"bot": {"count": 1e999}}')).status, 422);
-      });
-
-      it('refuses a body over 64 KiB with 413, and another type or an encoded one with 415', async () => {
-        strictEqual((await post({ bot: { website: 'x'.repeat(65_536) } })).status, 413);
-        for (const [headers, status] of [
-          [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
-          [{ 'content-type': 'application/json; charset=utf-16' }, 415],
-          [{ 'content-encoding': 'gzip' }, 415],
-          [{ 'content-type': 'application/json; charset=UTF-8' }, 200],
-        ] as const)
-          strictEqual((await post({ bot: { count: 1 } }, headers)).status, status);
-      });
-    });
-
-    describe('content', () => {
-      it('is committed before the answer, changes just its lines, and sets edited', async () => {
-        const file = join(repo.folder, pagePath(homer));
-        const before = readFileSync(file, 'utf8');
-        const started = Date.now();
-        const { status, json } = await post({ bot: { category: 'music', nsfw: true, count: 9 } });
-        strictEqual(status, 200);
-        deepStrictEqual(json.bot, { category: 'music', nsfw: true, count: 9 });
-        strictEqual(json.commit, repo.git('rev-parse', 'HEAD'));
-        strictEqual(repo.git('log', '-1', '--format=%s'), `Update Homer (${homer}): category, nsfw`);
-        const changed = repo
-          .git('show', '--format=', '--unified=0')
-          .split('\n')
-          .filter((line) => /^[+-] /.test(line));
-        strictEqual(changed.length, 6, changed.join('\n'));
-        const record = (await service.request(`/api/v2/bots/${homer}`)).json;
-        strictEqual(record.category, 'music');
-        await assertCount(9);
-        ok(record.edited >= started);
-        strictEqual(readFileSync(file, 'utf8').split('---\n').at(-1), before.split('---\n').at(-1));
-      });
-
-      it('that is as wanted already writes nothing, and leaves edited alone', async () => {
-        await post({ bot: { category: 'games' } });
-        const head = repo.git('rev-parse', 'HEAD');
-        const { json } = await post({ bot: { category: 'games' } });
-        strictEqual(json.commit, null);
-        strictEqual(repo.git('rev-parse', 'HEAD'), head);
-      });
-
-      it('is all or nothing with the other keys of the post', async () => {
-        const head = repo.git('rev-parse', 'HEAD');
-        strictEqual((await post({ bot: { category: 'fun', count: -5 } })).status, 422);
-        strictEqual(repo.git('rev-parse', 'HEAD'), head);
-      });
-
-      it('honours If-Match in every coding, and answers 412 with the current ETag', async () => {
-        const read = await service.request(`/api/v2/bots/${homer}`);
-        const etag = read.headers.get('etag') ?? '';
-        const setWebsite = async (website: string, condition: string): Promise<Answer> =>
-          await post({ bot: { website } }, { 'if-match': condition });
-        strictEqual((await setWebsite('https://example.org/1', etag)).status, 200);
-        const refused = await setWebsite('https://example.org/2', etag);
-        strictEqual(refused.status, 412);
-        const current = refused.headers.get('etag') ?? '';
-        strictEqual((await setWebsite('https://example.org/2', `"x", ${current}`)).status, 200);
-        strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
-      });
-
-      it('lets only one of two posts with the same If-Match through', async () => {
-        const etag = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
-        const answers = await Promise.all(
-          [1, 2].map((n) => post({ bot: { support: `https://example.org/${n}` } }, { 'if-match': etag })),
-        );
-        deepStrictEqual(
-          answers.map(({ status }) => status).toSorted((a, b) => a - b),
-          [200, 412],
-        );
-      });
-    });
-
-    it('is not to be kept by anyone, nor sent by a page of another site', async () => {
-      const { headers } = await post({ bot: { count: 5 } });
-      strictEqual(headers.get('cache-control'), 'no-store');
-      strictEqual(headers.get('access-control-allow-origin'), null);
-      const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
-      ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
+      strictEqual((await post({ bot: { count: 3 } }, { authorization: old })).status, 401);
+      strictEqual((await post({ bot: { count: 3 } })).status, 200);
     });
   });
 
-describe('a bot that vanishes while a post for it is under way', () => {
-  it('is a 404, with If-Match and without, and no 412 with an empty ETag', async () => {
+  describe('the body', () => {
+    it('with a count in either form responds with what was stored', async () => {
+      deepStrictEqual((await post({ bot: { count: 156 } })).json, { bot: { count: 156 }, commit: null });
+      deepStrictEqual((await post({ 'bot.count': 157 })).json, { bot: { count: 157 }, commit: null });
+      await assertCount(157);
+      strictEqual((await service.request('/api/v2/bots?sort=-count&limit=1')).json[0].id, homer);
+    });
+
+    it('with a common mistake responds 422 with what to send instead', async () => {
+      const details = async (body: unknown): Promise<string> => {
+        const { status, json } = await post(body);
+        strictEqual(status, 422);
+        return json.errors.map(({ detail }: { detail: string }) => detail).join('; ');
+      };
+      match(await details({}), /wrap the values in bot, such as \{"bot": \{"count": 156\}\}/);
+      match(await details({ server_count: 5 }), /send \{"bot": \{"count": 5\}\}/);
+      match(await details({ bot: { server_count: 5 } }), /called "count"/);
+      match(await details({ bot: { 'bot.count': 5 } }), /called "count"/);
+      match(await details({ 'bot.count': 5, shards: 1 }), /send \{"bot": \{"count": 5\}\}/);
+      match(await details({ bot: { count: '5' } }), /write a whole number, without quotes/);
+      match(await details({ count: 5 }), /send \{"bot": \{"count": 5\}\}/);
+      match(await details([]), /there is no "bot" object/);
+    });
+
+    it('with several faults responds 422 with a pointer to each', async () => {
+      const answer = await post({
+        bot: { count: -1, nsfw: 'no', category: 'cars', website: 'http://x', oauth: 5, colour: 1 },
+      });
+      strictEqual(answer.status, 422);
+      deepStrictEqual(
+        pointersOf(answer).toSorted(),
+        ['category', 'colour', 'count', 'nsfw', 'oauth', 'website'].map((key) => `#/bot/${key}`),
+      );
+      for (const { detail } of answer.json.errors) match(detail, /: /);
+    });
+
+    it('with a key that only a pull request changes responds 422 with the file to edit', async () => {
+      for (const body of [
+        { bot: { name: 'Bart' } },
+        { bot: { images: { avatar: null } } },
+        { 'bot.codehost.owner': 'x' },
+      ]) {
+        const answer = await post(body);
+        strictEqual(answer.status, 422);
+        match(answer.json.detail, /edit bots\/312\/190519304972663312\.en\.md by pull request/);
+      }
+    });
+
+    it('that is not JSON, has a duplicate key or __proto__, or is not UTF-8 responds 400', async () => {
+      for (const body of [
+        '',
+        '{',
+        '{"bot": {"count": 1, "count": 2}}',
+        '{"bot": {"__proto__": {}}}',
+        '{"__proto__": 1, "bot": {"count": 1}}',
+        '{"bot": {"count": 1}} x',
+        new Blob([Uint8Array.of(0x7b, 0xff, 0x7d)]),
+      ]) {
+        strictEqual((await post(body)).status, 400, JSON.stringify(body));
+      }
+    });
+
+    it('with a whole count from 0 to 10,000,000,000 responds 200, with any other 422', async () => {
+      for (const count of [0, 1, 10_000_000_000]) strictEqual((await post({ bot: { count } })).status, 200);
+      for (const count of [-1, 1.5, 10_000_000_001, null, true, '1e3', [5]])
+        strictEqual((await post({ bot: { count } })).status, 422);
+      strictEqual((await post('{"bot": {"count": 1e999}}')).status, 422);
+    });
+
+    it('over 64 KiB responds 413, of another type or encoded 415', async () => {
+      strictEqual((await post({ bot: { website: 'x'.repeat(65_536) } })).status, 413);
+      for (const [headers, status] of [
+        [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+        [{ 'content-type': 'application/json; charset=utf-16' }, 415],
+        [{ 'content-encoding': 'gzip' }, 415],
+        [{ 'content-type': 'application/json; charset=UTF-8' }, 200],
+      ] as const)
+        strictEqual((await post({ bot: { count: 1 } }, headers)).status, status);
+    });
+  });
+
+  describe('content', () => {
+    it('is committed before the answer, changes just its lines, and sets edited', async () => {
+      const file = join(repo.folder, pagePath(homer));
+      const before = readFileSync(file, 'utf8');
+      const started = Date.now();
+      const { status, json } = await post({ bot: { category: 'music', nsfw: true, count: 9 } });
+      strictEqual(status, 200);
+      deepStrictEqual(json.bot, { category: 'music', nsfw: true, count: 9 });
+      strictEqual(json.commit, repo.git('rev-parse', 'HEAD'));
+      strictEqual(repo.git('log', '-1', '--format=%s'), `Update Homer (${homer}): category, nsfw`);
+      const changed = repo
+        .git('show', '--format=', '--unified=0')
+        .split('\n')
+        .filter((line) => /^[+-] /.test(line));
+      strictEqual(changed.length, 6, changed.join('\n'));
+      const record = (await service.request(`/api/v2/bots/${homer}`)).json;
+      strictEqual(record.category, 'music');
+      await assertCount(9);
+      ok(record.edited >= started);
+      strictEqual(readFileSync(file, 'utf8').split('---\n').at(-1), before.split('---\n').at(-1));
+    });
+
+    it('that changes nothing makes no commit and leaves edited as it is', async () => {
+      await post({ bot: { category: 'games' } });
+      const head = repo.git('rev-parse', 'HEAD');
+      const { json } = await post({ bot: { category: 'games' } });
+      strictEqual(json.commit, null);
+      strictEqual(repo.git('rev-parse', 'HEAD'), head);
+    });
+
+    it('is not committed when another key of the post is faulty', async () => {
+      const head = repo.git('rev-parse', 'HEAD');
+      strictEqual((await post({ bot: { category: 'fun', count: -5 } })).status, 422);
+      strictEqual(repo.git('rev-parse', 'HEAD'), head);
+    });
+
+    it('with the ETag of before as If-Match responds 412 with the current ETag', async () => {
+      const read = await service.request(`/api/v2/bots/${homer}`);
+      const etag = read.headers.get('etag') ?? '';
+      const setWebsite = async (website: string, condition: string): Promise<Answer> =>
+        await post({ bot: { website } }, { 'if-match': condition });
+      strictEqual((await setWebsite('https://example.org/1', etag)).status, 200);
+      const refused = await setWebsite('https://example.org/2', etag);
+      strictEqual(refused.status, 412);
+      const current = refused.headers.get('etag') ?? '';
+      strictEqual((await setWebsite('https://example.org/2', `"x", ${current}`)).status, 200);
+      strictEqual((await post({ bot: { website: null } }, { 'if-match': '*' })).status, 200);
+    });
+
+    it('of two posts with the same If-Match responds 200 and 412', async () => {
+      const etag = (await service.request(`/api/v2/bots/${homer}`)).headers.get('etag') ?? '';
+      const answers = await Promise.all(
+        [1, 2].map((n) => post({ bot: { support: `https://example.org/${n}` } }, { 'if-match': etag })),
+      );
+      deepStrictEqual(
+        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        [200, 412],
+      );
+    });
+  });
+
+  it('responds with no-store, and a preflight does not allow it to pages of other sites', async () => {
+    const { headers } = await post({ bot: { count: 5 } });
+    strictEqual(headers.get('cache-control'), 'no-store');
+    strictEqual(headers.get('access-control-allow-origin'), null);
+    const preflight = await service.request(`/api/v2/bots/${homer}`, { method: 'OPTIONS' });
+    ok(!preflight.headers.get('access-control-allow-methods')?.includes('POST'));
+  });
+});
+
+describe('POST for a bot that is removed meanwhile', () => {
+  it('responds 404, with If-Match and without', async () => {
     const repo = testRepository({ [pagePath(homer)]: mainPage(), [pagePath(marge)]: mainPage() });
     const service = await startTestService({}, { root: repo.folder });
     for (const [id, headers] of [
@@ -270,7 +266,7 @@ describe('a bot that vanishes while a post for it is under way', () => {
   });
 });
 
-describe('limits', () => {
+describe('the rate limits', () => {
   it('count posts by bot and refused tokens by address, and say when to come back', async () => {
     const repo = testRepository({ [pagePath('1')]: mainPage(), [pagePath('2')]: mainPage() });
     const service = await startTestService(

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
@@ -23,11 +23,26 @@ export function testRepository(
   files: Readonly<Record<string, string | Buffer>> = {},
   folder = tempFolder(),
 ): TestRepository {
-  execFileSync('git', ['init', '-q', '-b', 'main', folder]);
+  cpSync(emptyRepository(), folder, { recursive: true });
   const repository = repositoryIn(folder);
-  repository.write('.gitignore', '/var/\n');
-  repository.commit(files, 'Begin');
+  for (const [path, text] of Object.entries(files)) repository.write(path, text);
+  repository.git('add', '-A');
+  repository.git('commit', '-q', '-m', 'Begin');
   return repository;
+}
+
+let empty: string | undefined;
+
+/** A folder in which git has made a repository, to be copied. */
+function emptyRepository(): string {
+  if (empty === undefined) {
+    empty = tempFolder();
+    execFileSync('git', ['init', '-q', '-b', 'main', empty]);
+    const hooks = join(empty, '.git/hooks');
+    for (const sample of readdirSync(hooks)) rmSync(join(hooks, sample));
+    writeFileSync(join(empty, '.gitignore'), '/var/\n');
+  }
+  return empty;
 }
 
 /** The person in a repository that is there already. */

@@ -35,20 +35,15 @@ export async function startTestService(
     readonly root?: string;
     readonly env?: Readonly<Record<string, string>>;
     readonly command?: readonly [string, ...string[]];
-    /** The path of the public address, which then begins the path of each request of the API. */
-    readonly basePath?: string;
   } = {},
 ): Promise<TestService> {
   const root = more.root ?? testRepository(files).folder;
   if (more.root !== undefined) writeFiles(root, files);
-  const { basePath = '' } = more;
-  const base = { BOTSHELF_BASE_URL: `https://bots.example.org${basePath}` };
-  const service = await startServiceProcess(root, { ...base, ...more.env }, more.command);
-  const placeOf = (path: string): string => service.address + (path.startsWith('/api/') ? basePath : '');
+  const service = await startServiceProcess(root, more.env, more.command);
   return {
     ...service,
     root,
-    request: async (path, init) => await request(placeOf(path), path, init),
+    request: async (path, init) => await request(service.address, path, init),
   };
 }
 

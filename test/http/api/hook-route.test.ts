@@ -138,12 +138,17 @@ describe('POST /hooks/push', () => {
     strictEqual(calls, 0);
   });
 
-  it('makes the service fetch, below a path too', async () => {
+  it('a push makes the service fetch, below a path too', async () => {
     const shared = sharedRepository({ [pagePath('1')]: mainPage() });
-    const env = { ...originRemote, BOTSHELF_SYNC_SECONDS: '3600', BOTSHELF_WEBHOOK_SECRET: secret };
+    const env = {
+      ...originRemote,
+      BOTSHELF_SYNC_SECONDS: '3600',
+      BOTSHELF_WEBHOOK_SECRET: secret,
+      BOTSHELF_BASE_URL: 'https://bots.example.org/shelf',
+    };
     const clone = shared.clone();
-    const service = await startTestService({}, { root: clone.folder, env, basePath: '/shelf' });
-    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/stamped'));
+    const service = await startTestService({}, { root: clone.folder, env });
+    await eventually(() => clone.git('rev-parse', 'refs/botshelf/remote/touched'));
     shared.mergePullRequest((person) => person.write(pagePath('2'), mainPage({ name: 'Marge' })));
     const body = '{"ref":"refs/heads/main"}';
     const init = { method: 'POST', body };
