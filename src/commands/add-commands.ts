@@ -102,7 +102,7 @@ function addDoctor(program: Command): void {
       '\nReads the settings of the service from the environment and changes nothing.\nExit code: 0 all is well, 1 warnings, 2 errors.',
     )
     .action(async (options: { json?: boolean }) => {
-      const { doctor } = await import('./doctor/doctor.ts');
+      const { doctor } = await import('./doctor.ts');
       await doctor(options);
     });
 }

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/app/config.ts';
-import type { DoctorContext } from '../../src/commands/doctor/results.ts';
+import type { DoctorContext } from '../../src/commands/doctor-results.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 
 const openers: RepositoryOpener[] = [];

@@ -8,9 +8,9 @@ import {
   printResults,
   runChecks,
   warning,
-} from '../../../src/commands/doctor/results.ts';
-import { doctorContext } from '../../support/doctor.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+} from '../../src/commands/doctor-results.ts';
+import { doctorContext } from '../support/doctor.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the checks of botshelf doctor', () => {
   const context = doctorContext(tempFolder());
@@ -45,9 +45,7 @@ describe('the checks of botshelf doctor', () => {
       ...outcome,
     }));
     if (!good || !mild || !bad) throw new Error('there are three');
-    strictEqual(toExitCode([good]), 0);
-    strictEqual(toExitCode([good, mild]), 1);
-    strictEqual(toExitCode([mild, bad, good]), 2);
+    deepStrictEqual([good, mild, bad].map(toExitCode), [0, 1, 2]);
     match(printResults([good, bad]), /^ok {7}check 0 {2}a\nerror {4}check 2 {2}d\n {18}fix: e\n\n1 ok, /);
   });
 

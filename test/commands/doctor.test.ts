@@ -1,22 +1,20 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkJournal, checkState } from '../../../src/commands/doctor/state-checks.ts';
-import { checkImages } from '../../../src/commands/doctor/content-checks.ts';
-import { checkLogin } from '../../../src/commands/doctor/login-checks.ts';
-import type { DoctorResult } from '../../../src/commands/doctor/results.ts';
-import { findServiceCommand } from '../../../src/commands/doctor/service-checks.ts';
-import { ImageIndex } from '../../../src/images/image-index.ts';
-import { formatJournalLine } from '../../../src/counts/journal-line.ts';
-import { botshelf, type Run } from '../../support/command-line.ts';
-import { doctorContext } from '../../support/doctor.ts';
-import { freePort } from '../../support/loopback.ts';
-import { startProvider } from '../../support/login-provider.ts';
-import { repositoryIn, testRepository } from '../../support/repository.ts';
-import { botId, mainPage, pagePath } from '../../support/sample.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
-import { issueTestToken } from '../../support/token.ts';
+import { checkImages, checkJournal, checkState } from '../../src/commands/doctor-machine.ts';
+import { checkLogin, findServiceCommand } from '../../src/commands/doctor-network.ts';
+import type { DoctorResult } from '../../src/commands/doctor-results.ts';
+import { ImageIndex } from '../../src/images/image-index.ts';
+import { formatJournalLine } from '../../src/counts/journal-line.ts';
+import { botshelf, type Run } from '../support/command-line.ts';
+import { doctorContext } from '../support/doctor.ts';
+import { freePort } from '../support/loopback.ts';
+import { startProvider } from '../support/login-provider.ts';
+import { repositoryIn, testRepository } from '../support/repository.ts';
+import { botId, mainPage, pagePath } from '../support/sample.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { issueTestToken } from '../support/token.ts';
 
 /** These depend on the machine that the tests run on. */
 const ofMachine = new Set(['file system', 'disk space', 'inotify', 'open files']);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../app/config.ts';
-import type { Repository, RepositoryOpener } from '../../git/repository.ts';
-import { codeOf, messageOf } from '../../lib/errors.ts';
+import type { Config } from '../app/config.ts';
+import type { Repository, RepositoryOpener } from '../git/repository.ts';
+import { codeOf, messageOf } from '../lib/errors.ts';
 
 /** What a check has found. */
 export interface Outcome {
-  readonly state: 'ok' | 'warning' | 'error';
+  readonly state: (typeof states)[number];
   /** What was found; for `ok` also why something was not checked. */
   readonly reason: string;
   /** What mends it, a command where there is one; null where nothing has to be done. */
@@ -30,7 +30,7 @@ export type DoctorCheck = (context: DoctorContext) => Outcome | Promise<Outcome>
 
 /** Returns a check of the clone, which is not run where there is none: the check `clone` says why. */
 export function inClone(
-  check: (repository: Repository, context: DoctorContext) => Outcome | Promise<Outcome>,
+  check: (repository: Repository, context: DoctorContext) => Promise<Outcome>,
 ): DoctorCheck {
   return async (context) => {
     const repository = await context.repositoryOpener.open().catch(() => null);
@@ -52,10 +52,8 @@ export function failure(reason: string, fix: string): Outcome {
 
 /** Returns the outcome for a message such as `the disk is full: make room`, whose last part says what to do. */
 export function toOutcome(state: 'warning' | 'error', message: string): Outcome {
-  const colon = message.lastIndexOf(': ');
-  return colon === -1
-    ? { state, reason: message, fix: 'see docs/production.md' }
-    : { state, reason: message.slice(0, colon), fix: message.slice(colon + 2) };
+  const [, reason = message, fix = 'see docs/production.md'] = /^(.*): (.*)$/s.exec(message) ?? [];
+  return { state, reason, fix };
 }
 
 /**
@@ -67,41 +65,47 @@ export async function runChecks(
   context: DoctorContext,
   seconds: number,
 ): Promise<readonly DoctorResult[]> {
-  const run = async ([name, check]: readonly [string, DoctorCheck]): Promise<DoctorResult> => {
-    const late = sleep(seconds * 1000, undefined, { ref: false }).then(() =>
-      failure(
-        `it took longer than ${seconds} s`,
-        'look at the disk, the network and the load of this machine',
-      ),
-    );
-    const work = async (): Promise<Outcome> => await check(context);
-    const outcome = work().catch((error: unknown) =>
-      codeOf(error) === undefined
+  const run = async (check: DoctorCheck): Promise<Outcome> => {
+    try {
+      return await check(context);
+    } catch (error) {
+      return codeOf(error) === undefined
         ? toOutcome('error', messageOf(error))
-        : failure(
-            messageOf(error),
-            'let BOTSHELF_CATALOGUE and BOTSHELF_VAR name folders that this user can read',
-          ),
-    );
-    return { name, ...(await Promise.race([outcome, late])) };
+        : failure(messageOf(error), readable);
+    }
   };
-  return await Promise.all(Object.entries(checks).map(run));
+  const late = failure(
+    `it took longer than ${seconds} s`,
+    'look at the disk, the network and the load of this machine',
+  );
+  return await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => ({
+      name,
+      ...(await Promise.race([run(check), sleep(seconds * 1000, late, { ref: false })])),
+    })),
+  );
 }
 
-/** Returns the exit code: 0 where all is well, 1 for warnings, 2 for errors. */
-export function toExitCode(results: readonly DoctorResult[]): 0 | 1 | 2 {
-  if (results.some(({ state }) => state === 'error')) return 2;
-  return results.some(({ state }) => state === 'warning') ? 1 : 0;
+const readable = 'let BOTSHELF_CATALOGUE and BOTSHELF_VAR name folders that this user can read';
+
+/** The states of an outcome by their exit codes: all is well, only warnings, errors. */
+const states = ['ok', 'warning', 'error'] as const;
+
+/** Returns the exit code of the command where this is its worst outcome: 1 for a warning, 2 for an error. */
+export function toExitCode({ state }: Outcome): number {
+  return states.indexOf(state);
 }
 
 /** Returns the results as lines for people, with a line of totals. */
 export function printResults(results: readonly DoctorResult[]): string {
   const width = Math.max(...results.map(({ name }) => name.length));
-  const indent = ' '.repeat(9 + width + 2);
-  const lines = results.map(
-    ({ name, state, reason, fix }) =>
-      `${state.padEnd(9)}${name.padEnd(width)}  ${reason}\n${fix === null ? '' : `${indent}fix: ${fix}\n`}`,
+  const lines = results.flatMap(({ name, state, reason, fix }) => [
+    `${state.padEnd(9)}${name.padEnd(width)}  ${reason}`,
+    ...(fix === null ? [] : [`${' '.repeat(width + 11)}fix: ${fix}`]),
+  ]);
+  const [ok, warnings, errors] = states.map(
+    (wanted) => results.filter(({ state }) => state === wanted).length,
   );
-  const count = (wanted: Outcome['state']): number => results.filter(({ state }) => state === wanted).length;
-  return `${lines.join('')}\n${count('ok')} ok, warnings: ${count('warning')}, errors: ${count('error')}\n`;
+  const totals = `${ok} ok, warnings: ${warnings}, errors: ${errors}`;
+  return [...lines, '', totals, ''].join('\n');
 }
