@@ -1,11 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { BotId } from '../bot/id.ts';
-import type { Token } from '../bot/token.ts';
+import { join } from 'node:path';
 import { readDemoConfig } from '../app/config.ts';
-import { commitAll, copyTemplate } from './init.ts';
 
 /** Serves the demo until SIGINT, SIGTERM or SIGHUP, and deletes it. */
 export async function demo(): Promise<void> {
@@ -20,7 +17,7 @@ export async function demo(): Promise<void> {
   const [{ createLog, silentLog }, { startService }, { bots, id, token }] = await Promise.all([
     import('../lib/log.ts'),
     import('../app/service.ts'),
-    makeDemo(folder),
+    import('./demo-catalogue.ts').then(async ({ makeDemo }) => await makeDemo(folder)),
   ]);
   const log = await createLog();
   const service = await startService(config, {
@@ -39,52 +36,6 @@ Nobody can log in to a demo; docs/login.md says how authors log in to a service 
 `);
   await ended;
   await service.close();
-}
-
-/** Makes the catalogue, its counts and its pictures. Returns the number of bots, and one of them with its token. */
-async function makeDemo(folder: string): Promise<{ bots: number; id: BotId; token: Token }> {
-  const [
-    { generateFiles, toDemoId, readDemoBots },
-    { fillImageCache },
-    { generateHistory },
-    fastImport,
-    refs,
-    { RepositoryOpener },
-    { createStateRef },
-    { CommittedState },
-    { State },
-    { issueToken },
-    { silentLog },
-  ] = await Promise.all([
-    import('./demo-bots.ts'),
-    import('./demo-images.ts'),
-    import('./demo-counts.ts'),
-    import('../git/commit/fast-import.ts'),
-    import('../git/refs.ts'),
-    import('../git/repository.ts'),
-    import('../counts/git-state-ref.ts'),
-    import('../counts/committed-state.ts'),
-    import('../counts/state.ts'),
-    import('../tokens/token-changes.ts'),
-    import('../lib/log.ts'),
-  ]);
-  const now = Date.now();
-  const bots = readDemoBots();
-  const filling = fillImageCache(join(folder, 'var/appdata'), bots);
-  copyTemplate(folder, false, 'github');
-  for (const [path, text] of bots.flatMap((bot) => [...generateFiles(bot, now)])) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  await commitAll(folder, 'main');
-  const opener = new RepositoryOpener(folder);
-  await fastImport.importHistory(await opener.open(), refs.stateRef, generateHistory(bots, now));
-  const [id] = bots.map(toDemoId) as [BotId];
-  const state = new CommittedState(createStateRef(opener, silentLog), new State(), silentLog);
-  const token = await issueToken(state, id, 'the demo');
-  opener.close();
-  await filling;
-  return { bots: bots.length, id, token };
 }
 
 /** Returns a port on the loopback address that nothing listens on. */
