@@ -1,10 +1,7 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { basePathOf } from '../lib/base-url.ts';
-import type { ReadonlyCountHistory } from '../counts/count-history.ts';
-import type { ReadonlyCounts } from '../bot/counts.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Config } from './config.ts';
 import type { ImageCache } from '../images/cache.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,70 +17,50 @@ import type { Site, Viewer } from '../site/page/layout.tsx';
 import type { LivePreview } from './live-preview.ts';
 import type { Markdown } from '../site/markdown/markdown.ts';
 import { addDiscoverRoutes } from '../site/discover/discover-routes.ts';
-import type { PageReader } from '../site/add/forms.ts';
-import { refuseRemovedBots, type RemovedBotOptions } from '../site/bot/removed-bot-page.tsx';
+import { refuseRemovedBots } from '../site/bot/removed-bot-page.tsx';
 import { addSiteRoutes, type SitePreparation } from './site-routes.tsx';
 import type { Login } from '../login/login.ts';
 import { addLoginRoutes, readSession } from '../site/account/login-routes.tsx';
 import { addMyBotsRoute } from '../site/account/my-bots-routes.tsx';
 import { addTokenRoutes } from '../site/account/token-routes.tsx';
-import type { Updates } from './updates.ts';
-import type { Tokens } from '../tokens/tokens.ts';
+import { Updates } from './updates.ts';
+import { SharedTokens } from '../tokens/shared-tokens.ts';
+import { readCommittedAuthors } from './committed-authors.ts';
+import type { CountHistory } from '../counts/count-history.ts';
+import type { RemovedBots } from '../catalogue/store/removed-bots.ts';
 import { BotLists } from '../catalogue/lists/bot-lists.ts';
-import type { TokenRefusal } from '../http/api/authentication.ts';
-import { addHealthRoutes, type Health } from './health-routes.ts';
+import { addHealthRoutes, type Health, type Parts } from './health.ts';
 import { addHookRoute } from '../http/api/hook-route.ts';
 import { addImageRoute } from '../http/api/image-route.ts';
 import { withoutBasePath } from '../http/base-path.ts';
 import { handleUnrouted } from '../http/methods.ts';
-import { addMetricsRoute, countRequests } from './metrics-route.ts';
 import { addOpenApiRoute } from '../http/api/openapi.ts';
 import { ProblemError } from '../http/problem.ts';
 import { createReportError, handleErrors } from '../http/problem-response.ts';
-import type { ProxyNotice } from '../http/proxy-notice.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
 import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
-import { addUpdateRoute, type UpdateRouteOptions } from '../http/api/update-route.ts';
+import { addUpdateRoute } from '../http/api/update-route.ts';
 
-export interface AppOptions {
-  readonly catalogue: Catalogue;
+export interface AppOptions extends Parts {
+  readonly config: Config;
+  readonly log: Log;
   readonly search: BotSearch;
-  readonly counts: ReadonlyCounts;
-  readonly countHistory: ReadonlyCountHistory;
-  readonly updates: Updates;
-  readonly tokens: Tokens;
+  readonly countHistory: CountHistory;
+  readonly removedBots: RemovedBots;
+  /** Null where images are not cached. */
+  readonly images: ImageCache | null;
   /** Null where nobody can log in. */
   readonly login: Login | null;
-  /** Reads the authors of a bot from the last commit. */
-  readonly committedAuthors: (id: BotId) => Promise<readonly string[]>;
-  readonly images: Pick<ImageCache, 'read' | 'copyOf'> | null;
-  /** As `RemovedBots.removedAt`. */
-  readonly removedAt: RemovedBotOptions['removedAt'];
-  /** Whether bots and their counts and tokens are in memory. */
-  readonly isLoaded: () => boolean;
   readonly health: Health;
   readonly metrics: Metrics;
   /** The cache in front of the application, which fills it. */
   readonly responses: ResponseCache;
-  /** Whether probes and metrics are served by another application; see `createProbeApp`. */
-  readonly probesApart: boolean;
   readonly site: Site;
   readonly markdown: Markdown;
   /** Null where open pages do not reload on edits. */
   readonly live: LivePreview | null;
-  /** Null where no webhook is set up. */
-  readonly hook: { readonly secret: string; readonly pushed: () => void } | null;
-  /** Null where the public address is set. */
-  readonly proxyNotice: ProxyNotice | null;
-  /** As `UpdateRouteOptions.acknowledge`. */
-  readonly acknowledge: UpdateRouteOptions['acknowledge'];
-  readonly config: Pick<
-    Config,
-    'securityContact' | 'trustProxy' | 'catalogue' | 'rateLimit' | 'badTokenLimit'
-  >;
-  readonly log: Log;
 }
 
 export interface Application {
@@ -95,90 +72,100 @@ export interface Application {
 
 /** Creates the application with all of its routes and middleware. */
 export function createApp(options: AppOptions): Application {
-  const { catalogue, counts, updates, tokens, hook, acknowledge, site, markdown } = options;
-  const { config, log } = options;
-  const { baseUrl } = site;
-  const probes = options.probesApart ? new Router() : createProbeRoutes(options);
-
+  const { catalogue, config, countHistory, images, log, login, metrics, site, state, sync } = options;
   const { bots } = catalogue.store;
-  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
-  const posts = new RateLimit('posts', config.rateLimit);
-  const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
-  // Routers of their own, the busiest first: a router matches a path against all of its routes.
-  const programs = new Router();
+  const { baseUrl } = site;
   const settings = (): CatalogueSettings => catalogue.settings.current;
-  addReadRoutes(programs, bots, lists, baseUrl, settings);
-  addCountsRoute(programs, bots, options.countHistory);
-  const tokenAdvice = (id: BotId): string => {
-    if (options.login?.disabledReason === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
-    const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
-    return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
+  const counts = {
+    get version() {
+      return state.version + countHistory.version;
+    },
+    count: (id: BotId) => state.count(id),
+    reportedAt: (id: BotId) => state.reportedAt(id),
+    growth: (id: BotId) => countHistory.growth(id),
   };
-  const onRefusal = (ctx: Context, bot: BotId, reason: TokenRefusal): void => {
-    options.metrics.tokenRefused(reason);
-    log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
-  };
+  const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
+  const tokens = new SharedTokens(state, sync, log);
+  const updates = new Updates(bots, options.committer, state);
+  const viewerOf = async (ctx: Context): Promise<Viewer | null> =>
+    login === null ? null : ((await readSession(ctx, login)) ?? null);
+  const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
+  const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
+
+  // Routers of their own, the busiest first: a router matches a path against all of its routes.
   const posted = new Router();
   addUpdateRoute(posted, {
     bots,
     settings,
     applyUpdate: async (...update) => await updates.apply(...update),
     tokens,
-    posts,
+    posts: new RateLimit('posts', config.rateLimit),
     badTokens,
-    tokenAdvice,
-    onRefusal,
-    acknowledge,
+    tokenAdvice: (id) => {
+      if (login?.disabledReason === null) return `log in at ${baseUrl}/bots/${id}/token to issue one`;
+      const operator = site.contact === null ? 'the operator' : `the operator (${site.contact})`;
+      return `${operator} issues one with "npx botshelf token ${id}", as nobody can log in here`;
+    },
+    onRefusal: (ctx, bot, reason) => {
+      metrics.tokenRefused(reason);
+      log.debug({ bot, reason, address: ctx.ip }, `a token was refused for ${bot}: ${reason}`);
+    },
+    acknowledge: sync && config.remote?.ack === 'remote' ? async () => await sync.waitForPush() : null,
   });
+  const programs = new Router();
+  addReadRoutes(programs, bots, lists, baseUrl, settings);
+  addCountsRoute(programs, bots, countHistory);
   addOpenApiRoute(programs, baseUrl, settings);
-
+  const probes = config.probePort === null ? createProbeRoutes(options) : new Router();
   const assets = new Router();
   addAssetRoutes(assets, site);
   const router = new Router();
-  if (options.images) addImageRoute(router, options.images);
-  const { login, committedAuthors } = options;
-  if (login) addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
-  const presses = new RateLimit('token-presses', 10);
-  addTokenRoutes(router, { site, bots, login, tokens, committedAuthors, presses });
-  if (hook) addHookRoute(router, { ...hook, refused: badTokens });
-
-  const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
-  const readPage: PageReader = (place) => readPageText(config.catalogue, place);
-  if (login) addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
-  const viewerOf = async (ctx: Context): Promise<Viewer | null> =>
-    login === null ? null : ((await readSession(ctx, login)) ?? null);
+  if (images) addImageRoute(router, images);
+  if (login) {
+    addLoginRoutes(router, { site, login, attempts: new RateLimit('logins', 100) });
+    addMyBotsRoute(router, { site, lists, counts, login, tokens, faultsOf });
+  }
+  addTokenRoutes(router, {
+    site,
+    bots,
+    login,
+    tokens,
+    committedAuthors: async (id) => await readCommittedAuthors(options.repositoryOpener, id),
+    presses: new RateLimit('token-presses', 10),
+  });
+  const secret = config.remote?.webhookSecret;
+  if (sync && secret) addHookRoute(router, { secret, pushed: () => sync.requestFetch(), refused: badTokens });
   options.live?.addRoute(router);
-  const { securityContact } = config;
-  addDiscoverRoutes(router, { bots, lists, site, securityContact });
+  addDiscoverRoutes(router, { bots, lists, site, securityContact: config.securityContact });
   const prepareSite = addSiteRoutes(router, {
     site,
     bots,
     lists,
     counts,
-    countHistory: options.countHistory,
-    markdown,
+    countHistory,
+    markdown: options.markdown,
     viewerOf,
     faultsOf,
-    readPage,
-    copyOf: (url) => options.images?.copyOf(url),
+    readPage: (place) => readPageText(config.catalogue, place),
+    copyOf: (url) => images?.copyOf(url),
   });
 
-  const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
-  app.use(countRequests(options.metrics));
-  const { proxyNotice } = options;
-  if (proxyNotice) app.use((ctx, next) => proxyNotice.check(ctx, next));
   const basePath = basePathOf(baseUrl);
   const report = createReportError(log, basePath);
+  const app = new Koa({ proxy: config.trustProxy, maxIpsCount: 1 });
+  app.use(async (ctx, next) => await metrics.countRequest(ctx, next));
+  const { proxyNotice } = options;
+  if (proxyNotice) app.use((ctx, next) => proxyNotice.check(ctx, next));
   app.use(handleErrors(report));
   app.use(protect);
   app.use(showErrorPages({ site, viewerOf }, report));
-  app.use(waitFor(options.isLoaded, [probes, assets]));
+  app.use(waitFor(() => catalogue.status.ready && state.isLoaded, [probes, assets]));
   app.use(posted.routes());
   app.use(storeResponses(options.responses));
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(assets.routes());
-  app.use(refuseRemovedBots({ site, viewerOf, removedAt: options.removedAt }));
+  app.use(refuseRemovedBots({ site, viewerOf, removedAt: (id) => options.removedBots.removedAt(id) }));
   app.use(router.routes());
   const advice = `the lists of bots are at ${basePath}/api/v2/bots and ${basePath}/api/v1/bots`;
   app.use(handleUnrouted([posted, programs, probes, assets, router], advice, basePath));
@@ -201,7 +188,7 @@ export function createProbeApp(options: Pick<AppOptions, 'health' | 'metrics' | 
 function createProbeRoutes({ health, metrics }: Pick<AppOptions, 'health' | 'metrics'>): Router {
   const probes = new Router({ strict: true, sensitive: true });
   addHealthRoutes(probes, health);
-  addMetricsRoute(probes, metrics);
+  metrics.addRoute(probes);
   return probes;
 }
 

@@ -1,62 +1,12 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import { type LoginSettings, readLoginSettings, readSecrets } from '../login/settings.ts';
-import type { LogSettings } from '../lib/log.ts';
-import { readSecretFiles, secretSettings } from './secret-files.ts';
+import { readLoginSettings, readSecrets } from '../login/settings.ts';
 import { SettingReader } from '../lib/setting-reader.ts';
 import { findNearestName } from '../lib/nearest-name.ts';
-import { type RemoteSettings, readRemoteSettings } from '../sync/settings.ts';
+import { readRemoteSettings } from '../sync/settings.ts';
 
 /** The settings of the service, from the environment; docs/configuration.md explains each. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** The port for probes and metrics only; null where `port` serves them too. */
-  readonly probePort: number | null;
-  /**
-   * The public address, which may have a path, without a slash at its end. Links and origins come from it, never from
-   * `Host`.
-   */
-  readonly baseUrl: string;
-  /** Whether `baseUrl` was set; it is a guess where it was not. */
-  readonly isBaseUrlSet: boolean;
-  /** The folder that holds `bots/`. Absolute. */
-  readonly catalogue: string;
-  /** The folder for what is not in Git. Absolute. */
-  readonly var: string;
-  /** Believe one hop of `X-Forwarded-For`. */
-  readonly trustProxy: boolean;
-  /** Posts per minute per bot; 0 = unlimited. */
-  readonly rateLimit: number;
-  /** Refused tokens per minute per address; 0 = unlimited. */
-  readonly badTokenLimit: number;
-  /** Minimum seconds between commits of counts. */
-  readonly stateSeconds: number;
-  /** The age after which state history is pruned to one commit a day. */
-  readonly stateDays: number;
-  /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
-  readonly remote: RemoteSettings | null;
-  /** Keep copies of the bots' images. */
-  readonly images: boolean;
-  /** For people who edit the catalogue: open pages reload on edits and show faults. */
-  readonly dev: boolean;
-  /** Mark every page as one of a demo. */
-  readonly demo: boolean;
-  /** How to reach the operator; null where it is not set. */
-  readonly contact: string | null;
-  /** A URI to which people report vulnerabilities; null where none is given. */
-  readonly securityContact: string | null;
-  /** Where people log in; null where nobody can. */
-  readonly login: LoginSettings | null;
-  /** The secrets that seal cookies, newest first; where empty, one is generated. */
-  readonly secrets: readonly string[];
-  readonly log: LogSettings;
-  /** Log every request. */
-  readonly accessLog: boolean;
-  /** Whether systemd waits to be told that the service is ready. */
-  readonly notifiesSystemd: boolean;
-  /** The failpoint that kills the process, in tests only. */
-  readonly failpoint: string | null;
+export interface Config extends Readonly<ReturnType<typeof readSettings>> {
   /** A sentence for each BOTSHELF_ variable that is not a setting. */
   readonly unknown: readonly string[];
 }
@@ -77,52 +27,78 @@ export class ConfigError extends Error {
  * @throws {ConfigError} naming every fault at once.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const fileFaults: string[] = [];
-  const secrets = readSecretFiles(env, fileFaults);
+  const reader = new SettingReader(env);
+  const settings = readSettings(reader, env);
   // A secret that cannot be read is not one that is missing.
-  if (fileFaults.length > 0) throw new ConfigError(fileFaults);
-  const reader = new SettingReader(env, secrets);
+  const faults = reader.fileFaults.length > 0 ? reader.fileFaults : reader.faults;
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...settings, unknown: listUnknownSettings(env, new Set([...reader.names, 'BOTSHELF_FAILPOINT'])) };
+}
+
+function readSettings(reader: SettingReader, env: NodeJS.ProcessEnv) {
   const port = reader.integer('PORT', 8080, 0, 65535);
-  const probePort =
-    reader.text('BOTSHELF_PROBE_PORT') === undefined
-      ? null
-      : reader.integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
-  if (probePort === port && port !== 0)
-    reader.faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
   const catalogue = resolve(reader.text('BOTSHELF_CATALOGUE') ?? '.');
-  const config: Config = {
+  return {
     host: reader.text('HOST') ?? '127.0.0.1',
     port,
-    probePort,
+    /** The port for probes and metrics only; null where `port` serves them too. */
+    probePort: readProbePort(reader, port),
+    /**
+     * The public address, which may have a path, without a slash at its end. Links and origins come from it, never from
+     * `Host`.
+     */
     baseUrl: reader.address('BOTSHELF_BASE_URL', `http://localhost:${port}`),
+    /** Whether `baseUrl` was set; it is a guess where it was not. */
     isBaseUrlSet: reader.text('BOTSHELF_BASE_URL') !== undefined,
+    /** The folder that holds `bots/`. Absolute. */
     catalogue,
+    /** The folder for what is not in Git. Absolute. */
     var: resolve(reader.text('BOTSHELF_VAR') ?? `${catalogue}/var`),
+    /** Believe one hop of `X-Forwarded-For`. */
     trustProxy: reader.flag('BOTSHELF_TRUST_PROXY'),
+    /** Posts per minute per bot; 0 = unlimited. */
     rateLimit: reader.integer('BOTSHELF_RATE_LIMIT', 120, 0, 1_000_000),
+    /** Refused tokens per minute per address; 0 = unlimited. */
     badTokenLimit: reader.integer('BOTSHELF_BAD_TOKEN_LIMIT', 20, 0, 1_000_000),
+    /** Minimum seconds between commits of counts. */
     stateSeconds: reader.integer('BOTSHELF_STATE_SECONDS', 60, 1, 3600),
+    /** The age after which state history is pruned to one commit a day. */
     stateDays: reader.integer('BOTSHELF_STATE_DAYS', 1, 1, 36500),
+    /** The shared Git server's repository to keep in step with; null where this clone is all there is. */
     remote: readRemoteSettings(reader),
+    /** Keep copies of the bots' images. */
     images: reader.flag('BOTSHELF_IMAGES', true),
+    /** For people who edit the catalogue: open pages reload on edits and show faults. */
     dev: reader.flag('BOTSHELF_DEV'),
-    demo: false,
+    /** Mark every page as one of a demo. */
+    demo: false as boolean,
+    /** How to reach the operator; null where it is not set. */
     contact: readContact(reader),
+    /** A URI to which people report vulnerabilities; null where none is given. */
     securityContact: readSecurityContact(reader),
+    /** Where people log in; null where nobody can. */
     login: readLoginSettings(reader),
+    /** The secrets that seal cookies, newest first; where empty, one is generated. */
     secrets: readSecrets(reader),
     log: {
       level: reader.choice('BOTSHELF_LOG_LEVEL', ['debug', 'info', 'warn', 'error']) ?? 'info',
       format: reader.choice('BOTSHELF_LOG_FORMAT', ['json', 'pretty']) ?? null,
     },
+    /** Log every request. */
     accessLog: reader.flag('BOTSHELF_ACCESS_LOG'),
+    /** Whether systemd waits to be told that the service is ready. */
     notifiesSystemd: env['NOTIFY_SOCKET'] !== undefined,
+    /** The failpoint that kills the process, in tests only. */
     failpoint: env['NODE_ENV'] === 'test' ? (reader.text('BOTSHELF_FAILPOINT') ?? null) : null,
-    unknown: [],
   };
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
-  const known = [...reader.names, 'BOTSHELF_FAILPOINT', ...secretSettings.map((name) => `${name}_FILE`)];
-  return { ...config, unknown: listUnknownSettings(env, new Set(known)) };
+}
+
+function readProbePort(reader: SettingReader, port: number): number | null {
+  if (reader.text('BOTSHELF_PROBE_PORT') === undefined) return null;
+  const probePort = reader.integer('BOTSHELF_PROBE_PORT', 0, 0, 65535);
+  if (probePort === port && port !== 0)
+    reader.faults.push(`BOTSHELF_PROBE_PORT is ${port}, as PORT is: set it to another one, or leave it out.`);
+  return probePort;
 }
 
 /**

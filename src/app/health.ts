@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Router } from '@koa/router';
+import type { Fault } from '../catalogue/page/fault.ts';
 import type { Catalogue } from '../catalogue/store/catalogue.ts';
 import type { Failure } from '../lib/failure-log.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import type { RepositoryOpener } from '../git/repository.ts';
-import type { Health } from './health-routes.ts';
 import type { ProxyNotice } from '../http/proxy-notice.ts';
-import type { ResponseCache } from '../http/response-cache.ts';
-import { Metrics } from './metrics.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from './version.ts';
@@ -28,18 +27,25 @@ export interface Parts {
   readonly remoteNotice: string | null;
 }
 
+export interface HealthPart {
+  readonly ready: boolean;
+  /** What does not work, a sentence each. */
+  readonly faults: readonly string[];
+}
+
+export interface Health {
+  readonly build: Version;
+  /** A random ID of this process, which tells whether an address leads to it. */
+  readonly instance: string;
+  /** Each part of the service by name. */
+  parts(): Readonly<Record<string, HealthPart>>;
+  /** Every fault of every file. */
+  fileFaults(): readonly Fault[];
+}
+
 /** Returns the health of the parts, as `/readyz` and the metrics report it. */
-export function createHealth({
-  build,
-  catalogue,
-  repositoryOpener,
-  committer,
-  uncommitted,
-  state,
-  sync,
-  proxyNotice,
-  remoteNotice,
-}: Parts): Health {
+export function createHealth(parts: Parts): Health {
+  const { build, catalogue, state, sync, proxyNotice, remoteNotice } = parts;
   return {
     build,
     instance: randomUUID(),
@@ -47,7 +53,7 @@ export function createHealth({
       const { ready, watcherFault, folderFault } = catalogue.status;
       return {
         catalogue: { ready, faults: [watcherFault, folderFault].filter((fault) => fault !== null) },
-        repository: { ready: true, faults: listRepositoryFaults(repositoryOpener, committer, uncommitted) },
+        repository: { ready: true, faults: listRepositoryFaults(parts) },
         state: {
           ready: state.isLoaded,
           faults: [...state.failures().map(({ message }) => message), ...state.clockFaults()],
@@ -68,33 +74,31 @@ export function createHealth({
   };
 }
 
-/** Creates the metrics, which read the parts when they are requested. */
-export function createMetrics(
-  { catalogue, uncommitted, state, sync }: Parts,
-  health: Health,
-  responses: ResponseCache,
-): Metrics {
-  return new Metrics({
-    build: health.build,
-    bots: () => catalogue.store.bots.size,
-    faultyFiles: () => new Set(catalogue.store.faults().map(({ path }) => path)).size,
-    parts: () => health.parts(),
-    uncommitted: () => uncommitted.list().slice(0, maxNamedPaths),
-    journalWrites: () => state.journal.writes,
-    waitingCounts: () => state.checkpointer.waiting,
-    checkpointedAt: () => state.checkpointer.checkpointedAt,
-    remoteFaultAt: () => sync?.failure?.since,
-    unpushed: () => sync?.unpushed ?? 0,
-    repeated: () => responses.hits,
+/**
+ * `/healthz`: the process responds, with its version and a random ID. `/readyz`: whether every part is ready (else 503),
+ * what fails although reads go on, and which files have faults.
+ */
+export function addHealthRoutes(router: Router, health: Health): void {
+  router.get('/healthz', (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ok: true, ...health.build, instance: health.instance };
+  });
+  router.get('/readyz', (ctx) => {
+    const parts = health.parts();
+    const ready = Object.values(parts).every((part) => part.ready);
+    const files = health.fileFaults();
+    ctx.status = ready ? 200 : 503;
+    ctx.set('Cache-Control', 'no-store');
+    const faultyFiles = new Set(files.map(({ path }) => path)).size;
+    ctx.body = { ready, parts, faultyFiles, files: files.slice(0, maxFiles) };
   });
 }
 
+/** Files that a response names, so that a probe of a broken catalogue does not transfer megabytes. */
+const maxFiles = 1000;
+
 /** Returns why nothing can be committed, and which files are behind the branch or have uncommitted edits. */
-function listRepositoryFaults(
-  repositoryOpener: RepositoryOpener,
-  committer: Committer,
-  uncommitted: UncommittedPages,
-): string[] {
+function listRepositoryFaults({ repositoryOpener, committer, uncommitted }: Parts): string[] {
   const outdated = committer.outdatedPaths();
   const behind = new Set(outdated.map(({ path }) => path));
   const sentences = [

@@ -1,40 +1,21 @@
+import type { Router } from '@koa/router';
+import type { Context, Next } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CommitEvent } from '../git/commit-events.ts';
-import type { Version } from './version.ts';
+import type { ResponseCache } from '../http/response-cache.ts';
+import type { Health, HealthPart, Parts } from './health.ts';
+import { maxNamedPaths } from './uncommitted-pages.ts';
 
-/** Values that are read when the metrics are. */
-export interface MetricsSources {
-  readonly build: Version;
-  bots(): number;
-  faultyFiles(): number;
-  /** Each part of the service by name, and how many things do not work there. */
-  parts(): Readonly<Record<string, { readonly ready: boolean; readonly faults: readonly string[] }>>;
-  /** Some of the pages with uncommitted edits, each with the time of the edit; null where that is not known. */
-  uncommitted(): readonly { readonly path: string; readonly editedAt: number | null }[];
-  /** Synchronous writes of the journal since the start. */
-  journalWrites(): number;
-  waitingCounts(): number;
-  /** When counts were last committed to Git: milliseconds since the epoch; undefined before the first time. */
-  checkpointedAt(): number | undefined;
-  /** Since when branch and state are not in step with the remote: milliseconds since the epoch; undefined where they are. */
-  remoteFaultAt(): number | undefined;
-  unpushed(): number;
-  /** Responses of the response cache since the start. */
-  repeated(): { readonly whole: number; readonly notModified: number };
-}
-
-/** The metrics of the service, in the text format of Prometheus. */
+/** The metrics of the service, in the text format of Prometheus. They read its parts when they are requested. */
 export class Metrics {
-  readonly contentType: string;
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #batches: Histogram;
   readonly #refusedTokens: Counter<'reason'>;
   #hasProcessMetrics = false;
 
-  constructor(sources: MetricsSources) {
+  constructor({ catalogue, uncommitted, state, sync }: Parts, health: Health, responses: ResponseCache) {
     const registers = [this.#registry];
-    this.contentType = this.#registry.contentType;
     this.#requests = new Histogram({
       name: 'botshelf_http_request_duration_seconds',
       help: 'Time the application takes to respond to a request, by route.',
@@ -56,55 +37,97 @@ export class Metrics {
     });
     for (const reason of ['missing', 'malformed', 'unknown', 'other-bot'])
       this.#refusedTokens.inc({ reason }, 0);
-    new Gauge({
-      name: 'botshelf_build_info',
-      help: 'The version and the commit of the program; always 1.',
-      labelNames: ['version', 'commit'],
-      registers,
-    }).set({ version: sources.build.version, commit: sources.build.commit ?? '' }, 1);
-    addRepeated(registers, sources);
-    addParts(registers, sources);
-    addUncommitted(registers, sources);
-    const writes: Counter = new Counter({
-      name: 'botshelf_journal_writes_total',
-      help: 'Synchronous writes of the journal; each makes the counts durable that were posted during the one before.',
-      registers,
-      collect: () => {
-        writes.reset();
-        writes.inc(sources.journalWrites());
-      },
-    });
-    const gauge = (name: string, help: string, read: () => number): void => {
-      const metric: Gauge = new Gauge({ name, help, registers, collect: () => metric.set(read()) });
+    // A metric is a counter where its name ends in _total, as Prometheus has it.
+    const add = (name: string, help: string, read: () => Samples, ...labelNames: string[]): void => {
+      const collect = (): void => {
+        const samples = read();
+        metric.reset();
+        for (const [labels, value] of typeof samples === 'number' ? [[{}, samples] as const] : samples)
+          metric.inc(labels, value);
+      };
+      const options = { name, help, labelNames, registers, collect };
+      const metric = name.endsWith('_total') ? new Counter(options) : new Gauge(options);
     };
-    gauge('botshelf_bots', 'Bots that are served.', () => sources.bots());
-    gauge('botshelf_faulty_files', 'Files that break a rule.', () => sources.faultyFiles());
-    gauge('botshelf_counts_waiting', 'Bots whose counts are in the journal and not in Git.', () =>
-      sources.waitingCounts(),
+    const parts = (): [string, HealthPart][] => Object.entries(health.parts());
+    add(
+      'botshelf_build_info',
+      'The version and the commit of the program; always 1.',
+      () => [[{ ...health.build, commit: health.build.commit ?? '' }, 1]],
+      'version',
+      'commit',
     );
-    gauge(
+    add(
+      'botshelf_http_repeated_responses_total',
+      'Requests that the response cache responded to.',
+      () => [
+        [{ status: 200 }, responses.hits.whole],
+        [{ status: 304 }, responses.hits.notModified],
+      ],
+      'status',
+    );
+    add(
+      'botshelf_part_ready',
+      'Whether a part of the service is ready.',
+      () => parts().map(([part, { ready }]) => [{ part }, Number(ready)]),
+      'part',
+    );
+    add(
+      'botshelf_part_faults',
+      'Number of things that do not work in a part of the service; /readyz names them.',
+      () => parts().map(([part, { faults }]) => [{ part }, faults.length]),
+      'part',
+    );
+    add(
+      'botshelf_uncommitted_edit_age_seconds',
+      'Time since a page was edited in the clone without a commit, so that posts to its bot are refused; 0 for a removed page.',
+      () =>
+        uncommitted
+          .list()
+          .slice(0, maxNamedPaths)
+          .map(({ path, editedAt }) => [{ path }, readAge(editedAt)]),
+      'path',
+    );
+    add(
+      'botshelf_journal_writes_total',
+      'Synchronous writes of the journal; each makes the counts durable that were posted during the one before.',
+      () => state.journal.writes,
+    );
+    add('botshelf_bots', 'Bots that are served.', () => catalogue.store.bots.size);
+    add(
+      'botshelf_faulty_files',
+      'Files that break a rule.',
+      () => new Set(catalogue.store.faults().map(({ path }) => path)).size,
+    );
+    add(
+      'botshelf_counts_waiting',
+      'Bots whose counts are in the journal and not in Git.',
+      () => state.checkpointer.waiting,
+    );
+    add(
       'botshelf_checkpoint_age_seconds',
       'Time since counts were last committed to Git; NaN before the first time.',
-      () => (Date.now() - (sources.checkpointedAt() ?? Number.NaN)) / 1000,
+      () => readAge(state.checkpointer.checkpointedAt ?? Number.NaN),
     );
-    gauge(
+    add(
       'botshelf_commits_unpushed',
       'Commits of branch and state that the remote does not have; 0 without a remote.',
-      () => sources.unpushed(),
+      () => sync?.unpushed ?? 0,
     );
-    gauge(
+    add(
       'botshelf_remote_fault_age_seconds',
       'Time since the first failure to sync with the remote, until a sync succeeds; 0 while none fails, or without a remote.',
-      () => {
-        const now = Date.now();
-        return (now - (sources.remoteFaultAt() ?? now)) / 1000;
-      },
+      () => readAge(sync?.failure?.since),
     );
   }
 
-  /** Observes a request that the application responded to. @param route the pattern of its path */
-  request(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.observe({ method, route, status }, seconds);
+  /** Counts every request that the application decides on by the pattern of its path, so that paths are few. */
+  async countRequest(ctx: Context, next: Next): Promise<void> {
+    const start = performance.now();
+    await next();
+    // oxlint-disable-next-line no-underscore-dangle -- that is what the router documents
+    const route = String((ctx as { _matchedRoute?: string | RegExp })._matchedRoute ?? 'none');
+    const { method, status } = ctx;
+    this.#requests.observe({ method, route, status }, (performance.now() - start) / 1000);
   }
 
   /** Observes the size of a commit of posted changes; ignores any other commit. */
@@ -117,61 +140,22 @@ export class Metrics {
     this.#refusedTokens.inc({ reason });
   }
 
-  async text(): Promise<string> {
-    // Watching the event loop and the garbage collector has a cost, so it begins with the first read.
-    if (!this.#hasProcessMetrics) collectDefaultMetrics({ register: this.#registry });
-    this.#hasProcessMetrics = true;
-    return await this.#registry.metrics();
+  /** Adds `/metrics`, for Prometheus. */
+  addRoute(router: Router): void {
+    router.get('/metrics', async (ctx) => {
+      // Watching the event loop and the garbage collector has a cost, so it begins with the first read.
+      if (!this.#hasProcessMetrics) collectDefaultMetrics({ register: this.#registry });
+      this.#hasProcessMetrics = true;
+      ctx.body = await this.#registry.metrics();
+      ctx.set({ 'Content-Type': this.#registry.contentType, 'Cache-Control': 'no-store' });
+    });
   }
 }
 
-function addRepeated(registers: Registry[], sources: MetricsSources): void {
-  const metric = new Counter({
-    name: 'botshelf_http_repeated_responses_total',
-    help: 'Requests that the response cache responded to.',
-    labelNames: ['status'],
-    registers,
-    collect: () => {
-      const { whole, notModified } = sources.repeated();
-      metric.reset();
-      metric.inc({ status: 200 }, whole);
-      metric.inc({ status: 304 }, notModified);
-    },
-  });
-}
+/** A value, or one for each combination of labels. */
+type Samples = number | readonly (readonly [Record<string, string | number>, number])[];
 
-function addParts(registers: Registry[], sources: MetricsSources): void {
-  type Part = ReturnType<MetricsSources['parts']>[string];
-  const gauge = (name: string, help: string, read: (part: Part) => number): void => {
-    const metric = new Gauge({
-      name,
-      help,
-      labelNames: ['part'],
-      registers,
-      collect: () => {
-        for (const [part, health] of Object.entries(sources.parts())) metric.set({ part }, read(health));
-      },
-    });
-  };
-  gauge('botshelf_part_ready', 'Whether a part of the service is ready.', ({ ready }) => Number(ready));
-  gauge(
-    'botshelf_part_faults',
-    'Number of things that do not work in a part of the service; /readyz names them.',
-    ({ faults }) => faults.length,
-  );
-}
-
-function addUncommitted(registers: Registry[], sources: MetricsSources): void {
-  const metric = new Gauge({
-    name: 'botshelf_uncommitted_edit_age_seconds',
-    help: 'Time since a page was edited in the clone without a commit, so that posts to its bot are refused; 0 for a removed page.',
-    labelNames: ['path'],
-    registers,
-    collect: () => {
-      const now = Date.now();
-      metric.reset();
-      for (const { path, editedAt } of sources.uncommitted())
-        metric.set({ path }, (now - (editedAt ?? now)) / 1000);
-    },
-  });
+/** Returns the seconds since a time in milliseconds; 0 for none. */
+function readAge(time: number | null = null): number {
+  return time === null ? 0 : (Date.now() - time) / 1000;
 }

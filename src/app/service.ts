@@ -15,23 +15,23 @@ import { RepositoryOpener } from '../git/repository.ts';
 import { ProxyNotice } from '../http/proxy-notice.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import type { Log } from '../lib/log.ts';
-import { readCommittedAuthors } from './committed-authors.ts';
-import { Updates } from './updates.ts';
 import { LivePreview } from './live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import { CountHistory } from '../counts/count-history.ts';
 import { createStateRef } from '../counts/git-state-ref.ts';
 import { pruneHistory } from '../counts/prune-history.ts';
-import { SharedTokens } from '../tokens/shared-tokens.ts';
 import { StateStore } from '../counts/state-store.ts';
 import { Sync } from '../sync/sync.ts';
 import { formatCount } from '../lib/counted.ts';
 import { messageOf } from '../lib/errors.ts';
-import { readVersion } from './version.ts';
+import { formatVersion, readVersion } from './version.ts';
 import { createApp } from './app.ts';
 import { Closers } from './closers.ts';
-import { createHealth, createMetrics, type Parts } from './health.ts';
-import { openLogin } from './open-login.ts';
+import { createHealth, type Parts } from './health.ts';
+import { Metrics } from './metrics.ts';
+import type { Login } from '../login/login.ts';
+import { readSecretFile } from '../login/secret-file.ts';
+import { removeCredentials } from '../git/process/git-error.ts';
 import { followImages, openImages } from './images.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { warmPageCache } from './site-preparation.ts';
@@ -40,7 +40,6 @@ import { openServers } from './servers.ts';
 import { showCommits } from './show-commits.ts';
 import { createSite } from './site.ts';
 import { toCatalogueError, ensureCatalogue, toVarError } from './start-errors.ts';
-import { logStart, type Started } from './start-line.ts';
 import { UncommittedPages } from './uncommitted-pages.ts';
 
 export interface Service {
@@ -69,12 +68,10 @@ export async function startService(
   log: Log,
   progress: StartProgress = { show() {}, end() {} },
 ): Promise<Service> {
-  const started = performance.now();
   const closers = new Closers();
   try {
-    const serving = await start(config, log, closers, progress).finally(() => progress.end());
-    logStart(log, config, { ...serving, ms: Math.round(performance.now() - started) });
-    return { address: serving.address, close: async () => await closers.close() };
+    const address = await start(config, log, closers, progress).finally(() => progress.end());
+    return { address, close: async () => await closers.close() };
   } catch (error) {
     await closers
       .close()
@@ -84,17 +81,12 @@ export async function startService(
 }
 
 /**
- * Constructs the parts in dependency order and starts them.
+ * Constructs the parts in dependency order and starts them. Returns the address.
  * @param closers gets what closes each part
  */
-async function start(
-  config: Config,
-  log: Log,
-  closers: Closers,
-  progress: StartProgress,
-): Promise<Omit<Started, 'ms'>> {
+async function start(config: Config, log: Log, closers: Closers, progress: StartProgress): Promise<string> {
+  const started = performance.now();
   const { remote } = config;
-  const build = readVersion();
   // First, so that a mistyped name makes no folder.
   ensureCatalogue(config);
   const lock = await takeInstanceLock(config.var).catch((error: unknown) => {
@@ -115,14 +107,14 @@ async function start(
   closers.add(async () => await committer.close());
   const opened = config.images ? await openImages(config, log) : null;
   closers.add(async () => await opened?.close());
-  const botImages = opened?.cache ?? null;
+  const images = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
     hash: await repositoryOpener.hash(),
     log,
     snapshot: join(config.var, 'index.snapshot'),
     settingsCopy: join(config.var, settingsName),
-    ...(botImages && { cachedImages: (images) => botImages.cachedImages(images) }),
+    ...(images && { cachedImages: (named) => images.cachedImages(named) }),
   });
   closers.add(async () => await catalogue.close());
   const removedBots = new RemovedBots(catalogue, repositoryOpener, log);
@@ -164,10 +156,13 @@ async function start(
 
   const uncommitted = new UncommittedPages(repositoryOpener, log);
   closers.add(() => uncommitted.close());
-  const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
+  const markdown = new Markdown();
+  closers.add(async () => await markdown.close());
   const origin = await readOrigin(repositoryOpener);
-  const notInStep = createRemoteNotice(config, origin);
-  if (notInStep !== null) log.warn({}, notInStep);
+  const remoteNotice = createRemoteNotice(config, origin);
+  if (remoteNotice !== null) log.warn({}, remoteNotice);
+  const proxyNotice = config.isBaseUrlSet || config.demo ? null : new ProxyNotice(config.baseUrl, log);
+  const build = readVersion();
   const parts: Parts = {
     build,
     catalogue,
@@ -177,54 +172,35 @@ async function start(
     state,
     sync,
     proxyNotice,
-    remoteNotice: notInStep,
+    remoteNotice,
   };
   const health = createHealth(parts);
   const responses = new ResponseCache();
-  const metrics = createMetrics(parts, health, responses);
+  const metrics = new Metrics(parts, health, responses);
   const repository = await repositoryOpener.open().catch(() => undefined);
   commits.subscribe(() => maintenance.committed());
   commits.subscribe(() => sync?.requestPush());
   commits.subscribe((event) => metrics.committed(event));
   commits.subscribe(showCommits(catalogue.scanner, catalogue.settings, repository?.prefix ?? ''));
 
-  const markdown = new Markdown();
-  closers.add(async () => await markdown.close());
   const live = config.dev ? new LivePreview(catalogue.store) : null;
+  const login = await openLogin(config, log);
+  const site = createSite(config, catalogue, origin, log);
   const application = createApp({
-    catalogue,
+    ...parts,
+    config,
+    log,
     search,
-    counts: {
-      get version() {
-        return state.version + countHistory.version;
-      },
-      count: (id) => state.count(id),
-      reportedAt: (id) => state.reportedAt(id),
-      growth: (id) => countHistory.growth(id),
-    },
     countHistory,
-    updates: new Updates(catalogue.store.bots, committer, state),
-    tokens: new SharedTokens(state, sync, log),
-    login: await openLogin(config, log),
-    committedAuthors: async (id) => await readCommittedAuthors(repositoryOpener, id),
-    images: botImages,
-    removedAt: (id) => removedBots.removedAt(id),
-    isLoaded: () => catalogue.status.ready && state.isLoaded,
+    removedBots,
+    images,
+    login,
     health,
     metrics,
     responses,
-    probesApart: config.probePort !== null,
-    site: createSite(config, catalogue, origin, log),
+    site,
     markdown,
     live,
-    hook:
-      sync && remote?.webhookSecret
-        ? { secret: remote.webhookSecret, pushed: () => sync.requestFetch() }
-        : null,
-    proxyNotice,
-    acknowledge: remote?.ack === 'remote' && sync ? async () => await sync.waitForPush() : null,
-    config,
-    log,
   });
   const served = { ...application, health, metrics, responses };
   const address = await openServers(config, served, closers, log);
@@ -251,6 +227,42 @@ async function start(
   void removedBots.start();
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();
-  if (botImages) closers.add(followImages(catalogue, botImages));
-  return { build, bots: catalogue.store.bots.size, address, ready: sync?.stateFetched ?? true };
+  if (images) closers.add(followImages(catalogue, images));
+
+  const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}`;
+  const remoteAddress = remote && removeCredentials(remote.remote);
+  const issuer = config.login?.issuer ?? null;
+  const fields = {
+    ...build,
+    catalogue: config.catalogue,
+    bots: catalogue.store.bots.size,
+    remote: remoteAddress,
+    login: issuer,
+    address,
+    ms: Math.round(performance.now() - started),
+  };
+  const line = [
+    `${formatVersion(build)} ${serves}`,
+    remoteAddress === null ? 'no remote' : `remote ${remoteAddress}`,
+    issuer === null ? 'no login' : `login at ${issuer}`,
+  ].join(', ');
+  if (sync?.stateFetched === false)
+    log.warn(fields, `${line}; listening at ${address}, but not ready: ${noState}`);
+  else log.info(fields, `${line}; ready at ${address}`);
+  return address;
+}
+
+const noState =
+  'the counts and tokens of the bots have not been fetched from the remote yet, and a new clone has none; retrying';
+
+/** Opens the log-in, with the configured secrets or the one in `var`. Null where none is configured. */
+async function openLogin(
+  { login: settings, secrets, baseUrl, var: folder }: Config,
+  log: Log,
+): Promise<Login | null> {
+  if (settings === null) return null;
+  // Imported here only: most of it is libraries.
+  const { Login } = await import('../login/login.ts');
+  const own = secrets.length > 0 ? secrets : [await readSecretFile(folder)];
+  return new Login({ settings, secrets: own, baseUrl, log });
 }

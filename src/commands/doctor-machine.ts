@@ -207,7 +207,6 @@ const minFreeFiles = 10_000;
 /** The kernel lets the service watch every folder of the catalogue. */
 export const checkWatches: DoctorCheck = ({ config }) => {
   const folders = listTop(config.catalogue).length;
-  const readLimit = (name: string): number => Number(readFileSync(`/proc/sys/fs/inotify/${name}`, 'utf8'));
   try {
     return assessWatches(folders, readLimit('max_user_watches'), readLimit('max_user_instances'));
   } catch {
@@ -216,6 +215,10 @@ export const checkWatches: DoctorCheck = ({ config }) => {
     );
   }
 };
+
+function readLimit(name: string): number {
+  return Number(readFileSync(`/proc/sys/fs/inotify/${name}`, 'utf8'));
+}
 
 /** @param watches what one user may watch @param instances how many watchers one user may have */
 export function assessWatches(folders: number, watches: number, instances: number): Outcome {

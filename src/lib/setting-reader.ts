@@ -1,15 +1,19 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from './errors.ts';
+
 /** Reads settings from environment variables as values of a type, and collects what is wrong with them. */
 export class SettingReader {
   /** A sentence for each value that cannot be used, with the name of its variable and what it takes. */
   readonly faults: string[] = [];
+  /** A sentence for each file of a secret that cannot be used: to `faults` that secret is missing. */
+  readonly fileFaults: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
-  readonly #secrets: ReadonlyMap<string, string>;
+  readonly #secrets = new Map<string, string>();
   readonly #names = new Set<string>();
 
-  /** @param secrets the values of variables that are not set, as they are given in files */
-  constructor(env: NodeJS.ProcessEnv, secrets: ReadonlyMap<string, string>) {
+  constructor(env: NodeJS.ProcessEnv) {
     this.#env = env;
-    this.#secrets = secrets;
   }
 
   /** The variables that were read, whether they are set or not. */
@@ -22,6 +26,35 @@ export class SettingReader {
     this.#names.add(name);
     const value = this.#env[name]?.trim() ?? '';
     return value === '' ? this.#secrets.get(name) : value;
+  }
+
+  /**
+   * Returns a secret: a variable, the file that `<NAME>_FILE` names, or the file `<NAME>` in the folder of systemd's
+   * credentials. One newline at the end of a file is removed.
+   */
+  secret(name: string): string | undefined {
+    const value = this.text(name);
+    const path = this.text(`${name}_FILE`);
+    const folder = this.#env['CREDENTIALS_DIRECTORY'];
+    const credential = folder ? join(folder, name) : '';
+    const given = [
+      ...(value === undefined ? [] : [{ source: name }]),
+      ...(path === undefined ? [] : [{ source: `${name}_FILE`, path }]),
+      ...(existsSync(credential) ? [{ source: `the credential ${name} of systemd`, path: credential }] : []),
+    ];
+    const [first, second] = given;
+    if (first && second) {
+      this.fileFaults.push(`${first.source} and ${second.source} are both set: keep one of them.`);
+    } else if (first && 'path' in first) {
+      try {
+        this.#secrets.set(name, readSecret(first.path));
+      } catch (error) {
+        this.fileFaults.push(
+          `${first.source} cannot be used: ${messageOf(error)}. Name a text file that the service's user can read.`,
+        );
+      }
+    }
+    return this.text(name);
   }
 
   integer(name: string, fallback: number, min: number, max: number): number {
@@ -83,3 +116,27 @@ const basePaths = /^(?!\/api(?:\/|$))(?:\/[\w.~-]+)*$/;
 function formatChoices(choices: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(choices.map((one) => `"${one}"`));
 }
+
+/** @throws {Error} where the file cannot be read, is too large, or holds no text */
+function readSecret(path: string): string {
+  // Opening a pipe would wait for its writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`);
+    const bytes = Buffer.alloc(maxSecretBytes + 1);
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    if (length > maxSecretBytes) throw new Error(`${path} has more than ${maxSecretBytes} bytes`);
+    const text = new TextDecoder('utf-8', { fatal: true })
+      .decode(bytes.subarray(0, length))
+      .replace(/\r?\n$/, '');
+    if (text.trim() === '') throw new Error(`${path} is empty`);
+    if (text.includes('\0')) throw new Error(`${path} is not a text file`);
+    return text;
+  } catch (error) {
+    throw error instanceof TypeError ? new Error(`${path} is not UTF-8`, { cause: error }) : error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+const maxSecretBytes = 16_384;

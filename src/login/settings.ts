@@ -21,7 +21,7 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
   const issuer = reader.text('BOTSHELF_OAUTH_ISSUER');
   const idClaim = reader.text('BOTSHELF_OAUTH_ID_CLAIM');
   const clientId = reader.text('BOTSHELF_OAUTH_CLIENT_ID');
-  const clientSecret = reader.text('BOTSHELF_OAUTH_CLIENT_SECRET');
+  const clientSecret = reader.secret('BOTSHELF_OAUTH_CLIENT_SECRET');
   if ([provider, issuer, idClaim, clientId, clientSecret].every((value) => value === undefined)) return null;
 
   const before = faults.length;
@@ -67,7 +67,7 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
 /** Reads the secrets that seal cookies, newest first, separated by commas or white space. Empty when none is set. */
 export function readSecrets(reader: SettingReader): readonly string[] {
   const { faults } = reader;
-  const secrets = (reader.text('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
+  const secrets = (reader.secret('BOTSHELF_SECRET') ?? '').split(/[\s,]+/).filter((secret) => secret !== '');
   if (secrets.some(({ length }) => length < minSecretLength)) {
     faults.push(
       `BOTSHELF_SECRET has a secret of fewer than ${minSecretLength} characters: make one with "openssl rand -hex 32".`,

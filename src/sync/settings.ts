@@ -19,9 +19,9 @@ export interface RemoteSettings {
 /** Reads the settings of the remote; null when none is set. */
 export function readRemoteSettings(reader: SettingReader): RemoteSettings | null {
   const { faults } = reader;
-  const name = reader.text('BOTSHELF_REMOTE');
+  const name = reader.secret('BOTSHELF_REMOTE');
   const branch = reader.text('BOTSHELF_BRANCH') ?? null;
-  const webhookSecret = reader.text('BOTSHELF_WEBHOOK_SECRET') ?? null;
+  const webhookSecret = reader.secret('BOTSHELF_WEBHOOK_SECRET') ?? null;
   const config = {
     remote: name ?? '',
     branch,
