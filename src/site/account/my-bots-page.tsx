@@ -5,7 +5,8 @@ import type { TokenInfo } from '../../tokens/tokens.ts';
 import { PageLinks } from '../front/page-links.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { editPath } from '../page/edit-paths.ts';
+import { editPath } from '../page/addresses.ts';
+import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
 import { Avatar } from '../page/avatar.tsx';
@@ -89,21 +90,15 @@ function Own({ bot, now }: { readonly bot: OwnBot; readonly now: number }): VNod
         </h2>
       </div>
       <dl class="pairs">
-        <div>
-          <dt>{t('bot.serverCount')}</dt>
-          <dd>
-            {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
-            {reportedAt !== undefined && (
-              <span class="muted">{t('bot.reported', { ago: ago(reportedAt, now) })}</span>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>{t('token.field')}</dt>
-          <dd>
-            {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
-          </dd>
-        </div>
+        <Fact name={t('bot.serverCount')}>
+          {count === undefined ? t('myBots.noCount') : integer(count)}{' '}
+          {reportedAt !== undefined && (
+            <span class="muted">{t('bot.reported', { ago: ago(reportedAt, now) })}</span>
+          )}
+        </Fact>
+        <Fact name={t('token.field')}>
+          {token.issuedAt === undefined ? t('token.none') : t('myBots.token', { day: day(token.issuedAt) })}
+        </Fact>
       </dl>
       {faults.length > 0 && (
         <div class="notice bad">

@@ -6,6 +6,7 @@ import type { TokenInfo } from '../../tokens/tokens.ts';
 import { assets } from '../page/assets.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
+import { Fact } from '../page/fact.tsx';
 import { toSentence, InEnglish } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
@@ -16,13 +17,8 @@ export type TokenPageState =
   | { readonly kind: 'visitor' }
   /** Logged in, but not an author of the bot. */
   | { readonly kind: 'not-an-author'; readonly session: Session }
-  /** An author whose login is too old to press a button. */
-  | {
-      readonly kind: 'stale';
-      readonly session: Session;
-      readonly info: TokenInfo;
-      readonly pressed: boolean;
-    }
+  /** An author whose login is too old to press a button, and whether one was pressed. */
+  | { readonly kind: 'stale'; readonly session: Session; readonly info: TokenInfo; readonly pressed: boolean }
   | {
       readonly kind: 'author';
       readonly session: Session;
@@ -109,7 +105,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
       return (
         <Panel title={t('token.visitor')}>
           <p>{t('token.visitorText')}</p>
-          <LogIn bot={bot}>{t('token.logIn', { provider })}</LogIn>
+          <LogIn id={bot.id} label={t('token.logIn', { provider })} />
         </Panel>
       );
     case 'not-an-author':
@@ -118,33 +114,23 @@ function Part({ bot, provider, state }: PartProps): VNode {
           <p>
             {t('token.notAnAuthorText', { name: state.session.name, id: state.session.id, bot: bot.name })}
           </p>
-          <LogIn bot={bot} asAnother>
-            {t('token.otherAccount')}
-          </LogIn>
+          <LogIn id={bot.id} more="&account=other" label={t('token.otherAccount')} />
         </Panel>
       );
     case 'stale':
       return (
         <Panel title={t('token.current')}>
-          {state.pressed && (
-            <p class="notice bad" role="status">
-              {t('token.nothingDone')}
-            </p>
-          )}
+          {state.pressed && <Notice bad text={t('token.nothingDone')} />}
           <Info info={state.info} />
           <p>{t('token.stale', { provider })}</p>
-          <LogIn bot={bot}>{t('login.again')}</LogIn>
+          <LogIn id={bot.id} label={t('login.again')} />
         </Panel>
       );
     case 'author':
       return (
         <>
           {state.done && <Done done={state.done} />}
-          {state.done?.shared === false && (
-            <p class="notice bad" role="status">
-              {t('token.notShared')}
-            </p>
-          )}
+          {state.done?.shared === false && <Notice bad text={t('token.notShared')} />}
           <Panel title={t('token.current')}>
             <Info info={state.info} />
             <Buttons bot={bot} info={state.info} />
@@ -156,13 +142,12 @@ function Part({ bot, provider, state }: PartProps): VNode {
   }
 }
 
-function Panel({
-  title,
-  children,
-}: {
+interface PanelProps {
   readonly title: ComponentChildren;
   readonly children: ComponentChildren;
-}): VNode {
+}
+
+function Panel({ title, children }: PanelProps): VNode {
   return (
     <section class="panel stack">
       <h2>{title}</h2>
@@ -171,20 +156,19 @@ function Panel({
   );
 }
 
-interface LogInProps extends Pick<PartProps, 'bot'> {
-  readonly asAnother?: boolean;
-  readonly children: ComponentChildren;
+interface LogInProps {
+  readonly id: BotId;
+  /** More of the query. */
+  readonly more?: string;
+  readonly label: ComponentChildren;
 }
 
-function LogIn({ bot, asAnother = false, children }: LogInProps): VNode {
+function LogIn({ id, more = '', label }: LogInProps): VNode {
   const { href, publicPath } = useLanguage();
   return (
     <p class="actions">
-      <a
-        class="button"
-        href={publicPath(`/login?to=${href(`/bots/${bot.id}/token`)}${asAnother ? '&account=other' : ''}`)}
-      >
-        {children}
+      <a class="button" href={publicPath(`/login?to=${href(`/bots/${id}/token`)}${more}`)}>
+        {label}
       </a>
     </p>
   );
@@ -195,16 +179,12 @@ function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): V
   if (issuedAt === undefined) return <p>{t('token.none')}</p>;
   return (
     <dl class="pairs">
-      <div>
-        <dt>{t('token.issued')}</dt>
-        <dd>
-          <Minute of={issuedAt} />
-        </dd>
-      </div>
-      <div>
-        <dt>{t('token.lastUsed')}</dt>
-        <dd>{lastUsed === undefined ? t('token.neverUsed') : <Minute of={lastUsed} />}</dd>
-      </div>
+      <Fact name={t('token.issued')}>
+        <Minute of={issuedAt} />
+      </Fact>
+      <Fact name={t('token.lastUsed')}>
+        {lastUsed === undefined ? t('token.neverUsed') : <Minute of={lastUsed} />}
+      </Fact>
     </dl>
   );
 }
@@ -213,6 +193,14 @@ function Info({ info: { issuedAt, lastUsed } }: { readonly info: TokenInfo }): V
 function Minute({ of: time }: { readonly of: number }): VNode {
   const { minute } = useLanguage();
   return <time dateTime={new Date(time).toISOString()}>{minute(time)}</time>;
+}
+
+function Notice({ bad = false, text }: { readonly bad?: boolean; readonly text: ComponentChildren }): VNode {
+  return (
+    <p class={bad ? 'notice bad' : 'notice'} role="status">
+      {text}
+    </p>
+  );
 }
 
 /** Issuing the first token takes one click; ending one that may be in use takes two. */
@@ -246,13 +234,7 @@ function Buttons({ bot, info }: Pick<PartProps, 'bot'> & { readonly info: TokenI
 
 function Done({ done }: { readonly done: DoneChange }): VNode {
   const { t, text } = useLanguage();
-  if ('revoked' in done) {
-    return (
-      <p class="notice" role="status">
-        {done.revoked ? t('token.revoked') : t('token.nothingToRevoke')}
-      </p>
-    );
-  }
+  if ('revoked' in done) return <Notice text={t(done.revoked ? 'token.revoked' : 'token.nothingToRevoke')} />;
   return (
     <section class="notice stack" aria-labelledby="new-token">
       <h2 id="new-token">{t('token.new')}</h2>

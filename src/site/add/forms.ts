@@ -9,7 +9,7 @@ import { ProblemError } from '../../http/problem.ts';
 import { findLanguages } from '../language/locales.ts';
 import type { Messages } from '../language/messages.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { editPath, translatePath } from '../page/edit-paths.ts';
+import { editPath, translatePath } from '../page/addresses.ts';
 import type { Viewer } from '../page/layout.tsx';
 import {
   type FieldGroups,

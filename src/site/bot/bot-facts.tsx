@@ -1,9 +1,9 @@
-import type { ComponentChildren, VNode } from 'preact';
-import type { Locale } from '../../bot/locale.ts';
+import type { VNode } from 'preact';
 import { readInvite } from '../page/permissions.ts';
 import { formatLocaleName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
+import { Fact } from '../page/fact.tsx';
 import type { BotPageProps } from './bot-page.tsx';
 
 export interface BotFactsProps extends Pick<
@@ -42,24 +42,9 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
         <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
-        <LanguagesOfBot id={bot.id} locales={Object.keys(bot.contents) as Locale[]} locale={locale} />
+        <LanguagesOfBot bot={bot} locale={locale} />
       </Fact>
     </dl>
-  );
-}
-
-export interface FactProps {
-  readonly name: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
-/** A name and its value, in a `dl`. */
-export function Fact({ name, children }: FactProps): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -100,22 +85,16 @@ function Usage({ bot, name }: Pick<BotFactsProps, 'bot' | 'name'>): VNode | null
   );
 }
 
-interface LanguagesProps {
-  readonly id: string;
-  readonly locales: readonly Locale[];
-  readonly locale: Locale;
-}
-
 /** The language that the page is in, then links to the others. Many are folded away. */
-function LanguagesOfBot({ id, locales, locale }: LanguagesProps): VNode {
+function LanguagesOfBot({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode {
   const { t, publicPath } = useLanguage();
-  const others = locales.filter((other) => other !== locale);
+  const others = Object.keys(bot.contents).filter((other) => other !== locale);
   const current = <span lang={locale}>{formatLocaleName(locale)}</span>;
   const links = (
     <ul class="links">
       {others.map((other) => (
         <li key={other}>
-          <a href={publicPath(`/bots/${id}?locale=${other}`)} lang={other} hreflang={other}>
+          <a href={publicPath(`/bots/${bot.id}?locale=${other}`)} lang={other} hreflang={other}>
             {formatLocaleName(other)}
           </a>
         </li>

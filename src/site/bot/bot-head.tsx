@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { readInvite } from '../page/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
@@ -75,20 +75,18 @@ function Actions({ bot: { invite, support, website } }: { readonly bot: BotRecor
           </a>
         )}
       </li>
-      {support !== null && (
-        <li>
-          <a class="button quiet" href={support} rel="nofollow ugc noopener">
-            {t('bot.support')}
-          </a>
-        </li>
-      )}
-      {website !== null && (
-        <li>
-          <a class="button quiet" href={website} rel="nofollow ugc noopener">
-            {t('bot.website')}
-          </a>
-        </li>
-      )}
+      {support !== null && <OwnLink href={support} label={t('bot.support')} />}
+      {website !== null && <OwnLink href={website} label={t('bot.website')} />}
     </ul>
+  );
+}
+
+function OwnLink({ href, label }: { readonly href: string; readonly label: ComponentChildren }): VNode {
+  return (
+    <li>
+      <a class="button quiet" href={href} rel="nofollow ugc noopener">
+        {label}
+      </a>
+    </li>
   );
 }

@@ -12,7 +12,7 @@ import { useLanguage } from '../language/page-language.tsx';
 import type { Heading } from '../markdown/headings.ts';
 import type { Html } from '../markdown/markdown.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { translatePath } from '../page/edit-paths.ts';
+import { translatePath } from '../page/addresses.ts';
 import { Faults } from '../page/faults.tsx';
 import { Layout, type PageProps } from '../page/layout.tsx';
 import { Prose } from '../page/prose.tsx';

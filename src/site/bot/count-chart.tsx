@@ -74,21 +74,17 @@ export function CountChart({ counts }: { readonly counts: readonly CountAt[] }):
 }
 
 /**
- * Returns the line through the counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the
+ * Returns the line through two or more counts as the `d` of an SVG path, in a box of 640 × 160: time from left to right, the
  * lowest count at the bottom and the highest at the top. What changes little stays around the middle: the box is at least
- * a quarter of the highest count high. At most one point a pixel.
+ * a quarter of the highest count high.
  */
 export function formatLinePath(counts: readonly CountAt[]): string {
   const range = findRange(counts);
-  const [first, last] = [counts.at(0)?.period ?? 0, counts.at(-1)?.period ?? 0];
-  const every = Math.ceil(counts.length / chartWidth);
-  const points = counts
-    .filter((_count, i) => (counts.length - 1 - i) % every === 0 || i === 0)
-    .map((point) => {
-      const across = last === first ? 0.5 : (point.period - first) / (last - first);
-      return `${round(across * chartWidth)} ${round(chartHeight - toChartHeight(point, range))}`;
-    });
-  return points.length === 0 ? '' : `M${points.join('L')}`;
+  const points = counts.map((point, i) => {
+    const across = (i / (counts.length - 1)) * chartWidth;
+    return `${round(across)} ${round(chartHeight - toChartHeight(point, range))}`;
+  });
+  return `M${points.join('L')}`;
 }
 
 /** Returns how far above the bottom of the box a count is. */

@@ -9,8 +9,9 @@ import {
   formatBotAddress,
   listBotLanguages,
   type LanguageAddress,
-  listPageLanguages,
+  listLanguages,
 } from '../page/addresses.ts';
+import { withLocale } from '../language/locales.ts';
 import { formatIsoDate } from '../page/iso-date.ts';
 import { createDocument, type Document, type WholeDocument } from '../../http/representation.ts';
 import {
@@ -156,7 +157,11 @@ function* generateEntries(
     const links = languages.map(formatAlternateLink).join('');
     return { xml: formatAddressElement(`${base}${path}`, links), addresses: 1, edited: 0 };
   };
-  const list = (path: string): SitemapEntry => page(path, listPageLanguages(base, path, locales));
+  const list = (path: string): SitemapEntry =>
+    page(
+      path,
+      listLanguages(locales, (locale) => base + (locale === undefined ? path : withLocale(path, locale))),
+    );
   yield list('/');
   yield page('/add');
   yield page('/docs');

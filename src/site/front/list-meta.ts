@@ -1,5 +1,5 @@
 import type { Locale } from '../../bot/locale.ts';
-import { toCategoryFeed } from '../page/addresses.ts';
+import { listLanguages, toCategoryFeed } from '../page/addresses.ts';
 import { createBreadcrumbData, createSiteData, type PageMeta } from '../page/meta.ts';
 import type { PageLanguage } from '../language/page-language.tsx';
 import type { Site } from '../page/layout.tsx';
@@ -25,17 +25,14 @@ export function createListMeta(options: {
   const { text, categoryName, locale, locales, requested } = options.language;
   const { q, category, filters } = query;
   const preferred = toPreferredQuery(query);
-  const addressIn = (tag: Locale): string => baseUrl + formatFrontPath({ ...preferred, locale: tag });
-  const address = baseUrl + formatFrontPath(preferred);
+  const toAddress = (tag: Locale | undefined): string =>
+    baseUrl + formatFrontPath({ ...preferred, locale: tag });
   const common = {
-    address: requested === locale ? addressIn(locale) : address,
+    address: toAddress(requested === locale ? locale : undefined),
     title,
     description,
     locale,
-    languages: [
-      ...locales.map((language) => ({ language, address: addressIn(language) })),
-      { language: 'x-default', address },
-    ],
+    languages: listLanguages(locales, toAddress),
     isAdult: filters.adult === true,
     isListed: q === '' && filters.author === undefined,
   };

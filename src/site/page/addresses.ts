@@ -1,3 +1,4 @@
+import type { BotId } from '../../bot/id.ts';
 import type { Locale } from '../../bot/locale.ts';
 import { withLocale } from '../language/locales.ts';
 
@@ -37,27 +38,18 @@ export function formatBotAddress(baseUrl: string, id: string, locale: Locale, de
 export function listBotLanguages(baseUrl: string, id: string, locales: readonly Locale[]): LanguageAddress[] {
   const [first] = locales;
   if (first === undefined || locales.length < 2) return [];
-  return [
-    ...locales.map((language) => ({ language, address: formatBotAddress(baseUrl, id, language, first) })),
-    { language: 'x-default', address: formatBotAddress(baseUrl, id, first, first) },
-  ];
+  return listLanguages(locales, (locale = first) => formatBotAddress(baseUrl, id, locale, first));
 }
 
-/**
- * Returns the addresses of a page that is in all languages of the interface, in each of them and in no particular one.
- * @param path without a query
- */
-export function listPageLanguages(
-  baseUrl: string,
-  path: string,
+/** Returns the addresses of a page in each of these languages and in no particular one; none without a language. */
+export function listLanguages(
   locales: readonly Locale[],
+  toAddress: (locale: Locale | undefined) => string,
 ): LanguageAddress[] {
   if (locales.length === 0) return [];
-  const address = `${baseUrl}${path}`;
-  return [
-    ...locales.map((language) => ({ language, address: withLocale(address, language) })),
-    { language: 'x-default', address },
-  ];
+  return [...locales, undefined].map((locale) => {
+    return { language: locale ?? 'x-default', address: toAddress(locale) };
+  });
 }
 
 /** Returns the path of the feed of a category. */
@@ -68,4 +60,14 @@ export function toCategoryFeed(category: string): string {
 /** Returns the path of the feed of an author. */
 export function toAuthorFeed(author: string): string {
   return `/feeds/author/${author}.atom`;
+}
+
+/** Returns the path of the form that edits a bot's page in a language, which is its main page where none is named. */
+export function editPath(id: BotId, language?: Locale): string {
+  return `/bots/${id}/edit${language === undefined ? '' : `?language=${language}`}`;
+}
+
+/** Returns the path of the form that adds a language to a bot. @param from that of the page to translate; the main page where none is named */
+export function translatePath(id: BotId, from?: Locale): string {
+  return `/bots/${id}/translate${from === undefined ? '' : `?from=${from}`}`;
 }
