@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastImport } from '../src/git/commit/fast-import.ts';
-import { removePartialPacks } from '../src/git/locks/partial-packs.ts';
 import { Maintenance } from '../src/git/maintenance.ts';
 import { RepositoryOpener } from '../src/git/repository.ts';
 import { silentLog } from '../src/lib/log.ts';
@@ -78,7 +77,7 @@ async function* measure(stage: Stage, model: string, next: Model): AsyncGenerato
 async function maintain(repositoryOpener: RepositoryOpener, since: number, now: number): Promise<void> {
   const prune = async (repository: Parameters<typeof pruneHistory>[0]): Promise<number> =>
     await pruneHistory(repository, since, now);
-  const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+  const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
   await maintenance.run();
   await maintenance.close();
 }

@@ -9,6 +9,7 @@ import type { ProxyNotice } from '../http/proxy-notice.ts';
 import type { StateStore } from '../counts/state-store.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Version } from './version.ts';
+import type { PageEdit } from './page-editor.ts';
 import { maxNamedPaths, type UncommittedPages } from './uncommitted-pages.ts';
 
 /** The parts of the service that report on themselves. */
@@ -16,7 +17,7 @@ export interface Parts {
   readonly build: Version;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
-  readonly committer: Committer;
+  readonly committer: Pick<Committer<PageEdit>, 'outdatedPaths'>;
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;

@@ -6,8 +6,7 @@ import type { Config } from './config.ts';
 import { removeUnfinishedWrites } from '../lib/atomic-write.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { Committer } from '../git/commit/committer.ts';
-import { takeCloneLock, takeInstanceLock } from '../git/locks/instance-lock.ts';
-import { removePartialPacks } from '../git/locks/partial-packs.ts';
+import { takeCloneLock, takeInstanceLock } from '../git/instance-lock.ts';
 import { Maintenance } from '../git/maintenance.ts';
 import { readOrigin } from '../git/origin.ts';
 import { GitRunner } from '../git/process/git-runner.ts';
@@ -33,6 +32,7 @@ import type { Login } from '../login/login.ts';
 import { readSecretFile } from '../login/secret-file.ts';
 import { removeCredentials } from '../git/process/git-error.ts';
 import { followImages, openImages } from './images.ts';
+import { createPageEditor } from './page-editor.ts';
 import { createRemoteNotice } from './remote-notice.ts';
 import { warmPageCache } from './site-preparation.ts';
 import { buildSearchIndex, createSearch } from './search.ts';
@@ -103,8 +103,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.add(async () => await cloneLock?.release());
 
   const commits = new CommitEvents(log);
-  const committer = new Committer({ repositoryOpener, var: config.var, log, commits });
-  closers.add(async () => await committer.close());
   const opened = config.images ? await openImages(config, log) : null;
   closers.add(async () => await opened?.close());
   const images = opened?.cache ?? null;
@@ -117,6 +115,14 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     ...(images && { cachedImages: (named) => images.cachedImages(named) }),
   });
   closers.add(async () => await catalogue.close());
+  const committer = new Committer({
+    repositoryOpener,
+    var: config.var,
+    editor: createPageEditor(catalogue.store.bots),
+    log,
+    commits,
+  });
+  closers.add(async () => await committer.close());
   const removedBots = new RemovedBots(catalogue, repositoryOpener, log);
   closers.add(async () => await removedBots.close());
   const search = createSearch(catalogue, log);
@@ -141,7 +147,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   const maintenance = new Maintenance({
     repositoryOpener,
     log,
-    removePartialPacks,
     prune: async (repository) => {
       const since = Date.now() / 1000 - config.stateDays * 24 * 60 * 60;
       return await (sync ? sync.prune(repository, since) : pruneHistory(repository, since));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Catalogue } from '../catalogue/store/catalogue.ts';
 import { readConfig } from '../app/config.ts';
-import { takeInstanceLock } from '../git/locks/instance-lock.ts';
+import { takeInstanceLock } from '../git/instance-lock.ts';
 import { RepositoryOpener } from '../git/repository.ts';
 import type { ImageCacheStatus } from '../images/cache.ts';
 import { createLog, silentLog } from '../lib/log.ts';

@@ -3,16 +3,17 @@ import { join } from 'node:path';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import type { StateRef, StateTree } from './state-ref.ts';
 import { CommitEvents } from '../git/commit-events.ts';
-import { diffTrees } from '../git/file-change.ts';
-import { prepareRetry } from '../git/locks/stale-locks.ts';
+import { diffTrees } from '../git/diff.ts';
+import { removeLeftovers, wasKilled } from '../git/stale-locks.ts';
 import type { Log } from '../lib/log.ts';
 import { type NewFile, importCommit, toPackFolder, type RefCommit } from '../git/commit/fast-import.ts';
 import { listRefFolders, readRef, RefConflictError, stateRef } from '../git/refs.ts';
 import { fsyncFolders } from '../lib/fsync.ts';
+import { retry } from '../lib/retry.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { computeBlobId } from '../git/objects/object-id.ts';
 import { listFiles } from '../git/tree-listing.ts';
-import { readTipEntries } from '../git/commit/tip-files.ts';
+import { findTreeEntries } from '../git/tree-listing.ts';
 
 /**
  * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.
@@ -84,15 +85,14 @@ async function commitState(
     return onto;
   }
   const commit: RefCommit = { ref: stateRef, onto, message: `${subject}\n`, urgent: false, files: changed };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const id = await importCommit(repository, commit);
-      await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
-      return id;
-    } catch (error) {
-      if (attempt >= maxAttempts || !(await prepareRetry(repository, error, log))) throw error;
-    }
-  }
+  const run = async (): Promise<string> => {
+    const id = await importCommit(repository, commit);
+    await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
+    return id;
+  };
+  const repair = async (error: unknown): Promise<boolean> =>
+    (await removeLeftovers(repository, error, log)) > 0;
+  return await retry(run, { maxAttempts, isRetriable: wasKilled, repair });
 }
 
 /** Attempts before a commit fails because git is killed each time. */
@@ -103,7 +103,7 @@ async function findChangedFiles(
   onto: string | null,
   files: ReadonlyMap<string, string>,
 ): Promise<RefCommit['files']> {
-  const old = await readTipEntries(repository, onto, [...files.keys()]);
+  const old = await findTreeEntries(repository, onto, [...files.keys()]);
   const changed = new Map<string, NewFile>();
   const compare = ([path, text]: readonly [string, string]): void => {
     const content = Buffer.from(text);

@@ -1,5 +1,5 @@
 import { type ChangedFile, toFileKind } from './changed-files.ts';
-import { parseRawDiff, rawDiffOptions } from './raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from './diff.ts';
 import type { RevisionRange } from './revision-range.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 

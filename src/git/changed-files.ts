@@ -1,6 +1,6 @@
-import { parseRawDiff, rawDiffOptions } from './raw-diff.ts';
+import { parseRawDiff, rawDiffOptions } from './diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import type { GitFile } from './file-change.ts';
+import type { GitFile } from './diff.ts';
 import { toKind } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 

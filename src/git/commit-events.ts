@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts';
-import type { FileChange } from './file-change.ts';
+import type { FileChange } from './diff.ts';
 
 /** A commit that this service has made, or merged. */
 export type CommitEvent = BranchCommit | StateCommit;

@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { fsyncFolders } from '../lib/fsync.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
+import { removePartialPacks } from './partial-packs.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
 import { formatCount } from '../lib/counted.ts';
 
 export interface MaintenanceOptions {
   readonly repositoryOpener: RepositoryOpener;
   readonly log: Log;
-  /** Removes what killed and failed gits have left beside the packs, on each run. */
-  readonly removePartialPacks: (repository: Repository) => Promise<void>;
   /** Removes commits that are no longer needed, once a day. Returns how many. */
   readonly prune: (repository: Repository) => Promise<number>;
 }
@@ -74,7 +73,7 @@ export class Maintenance {
     const { gitDir, commonDir } = repository;
     // A person's gc does the same work, and more.
     if (isGcRunning(commonDir) || isGcRunning(gitDir)) return;
-    await this.#options.removePartialPacks(repository);
+    await removePartialPacks(repository);
     const packs = join(commonDir, 'objects/pack');
     if ((await countPacks(packs)) >= packsAllowed) await this.#repack(repository, mergeSmallPacks);
     await this.#runGit(repository, ['pack-refs', '--all', '--prune']);

@@ -1,4 +1,4 @@
-import type { TreeEntry } from './objects/tree.ts';
+import { findEntries, toKind, type TreeEntry } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 import type { Repository } from './repository.ts';
 
@@ -31,6 +31,40 @@ export async function listFiles(repository: Repository, commit: string): Promise
   return parseListing(await repository.run(['ls-tree', '-r', '-z', commit]));
 }
 
+/**
+ * Returns what a commit has at these paths. It goes down level by level, so that git opens each folder once.
+ * @param commit null for the empty history
+ * @throws {GitError}
+ */
+export async function findTreeEntries(
+  { trees, hash }: Repository,
+  commit: string | null,
+  paths: readonly string[],
+): Promise<Map<string, TreeEntry>> {
+  let folders = new Map<string, { id: string; paths: readonly string[] }>(
+    commit === null ? [] : [['', { id: `${commit}^{tree}`, paths }]],
+  );
+  const entries = new Map<string, TreeEntry>();
+  while (folders.size > 0) {
+    const read = await trees.read([...folders.values()].map(({ id }) => id));
+    const below = new Map<string, { id: string; paths: string[] }>();
+    for (const [i, [folder, inside]] of [...folders].entries()) {
+      const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
+      const found = findEntries(read[i] ?? Buffer.alloc(0), inside.paths.map(nameIn), hash);
+      for (const path of inside.paths) {
+        const slash = path.indexOf('/', folder.length);
+        const entry = found.get(nameIn(path));
+        if (entry === undefined) continue;
+        if (slash === -1) entries.set(path, entry);
+        else if (toKind(entry.mode) === 'folder')
+          mapPath(below, path.slice(0, slash + 1), entry.id).push(path);
+      }
+    }
+    folders = below;
+  }
+  return entries;
+}
+
 /** Parses the output of `git ls-tree -z`, with sizes or without. */
 function parseListing(output: string): ListedEntry[] {
   const lines = output.split('\0').slice(0, -1);
@@ -39,4 +73,14 @@ function parseListing(output: string): ListedEntry[] {
     const [mode = '', , id = '', size = ''] = line.slice(0, tab).split(/ +/);
     return { mode, id, size: Number(size) || 0, path: line.slice(tab + 1) };
   });
+}
+
+function mapPath(
+  folders: Map<string, { id: string; paths: string[] }>,
+  folder: string,
+  id: string,
+): string[] {
+  const found = folders.get(folder) ?? { id, paths: [] };
+  folders.set(folder, found);
+  return found.paths;
 }

@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface RetryOptions {
   /** How often the task runs at most, the first run included. */
   readonly maxAttempts: number;
-  /** Returns whether another attempt may succeed after this error, once what stood in its way is removed. Always by default. */
+  /** Returns whether another attempt may succeed after this error. Always by default. */
   readonly isRetriable?: (error: unknown) => boolean | Promise<boolean>;
+  /** Removes what stood in the way of an attempt that failed. Returns whether there was something: then another may succeed. */
+  readonly repair?: (error: unknown) => Promise<boolean>;
   /** Returns the milliseconds to wait after an attempt that failed; the first is 1. No wait by default. */
   readonly delay?: (attempt: number) => number;
   /** Ends the wait: the promise rejects with an AbortError. */
@@ -17,13 +19,13 @@ export interface RetryOptions {
  */
 export async function retry<T>(
   task: () => Promise<T>,
-  { maxAttempts, isRetriable = () => true, delay, signal }: RetryOptions,
+  { maxAttempts, isRetriable = () => true, repair, delay, signal }: RetryOptions,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await task();
     } catch (error) {
-      if (attempt >= maxAttempts || !(await isRetriable(error))) throw error;
+      if (attempt >= maxAttempts || !((await repair?.(error)) || (await isRetriable(error)))) throw error;
     }
     if (delay) await sleep(delay(attempt), undefined, signal && { signal });
   }

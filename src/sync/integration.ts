@@ -2,21 +2,21 @@ import { EditConflictError, WritesUnavailableError } from '../bot/errors.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import type { Log } from '../lib/log.ts';
 import type { BranchMove } from '../git/commit/branch-writer.ts';
-import { diffTrees } from '../git/file-change.ts';
+import { diffTrees } from '../git/diff.ts';
 import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
 import { mergeBranches, replayOnto } from './merge-branches.ts';
 import { remoteRefs, setRefs } from './remote-refs.ts';
-import { type DroppedEdit, formatDroppedEdit } from './set-aside.ts';
+import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
-import { planBumpEdited } from './touch-edited.ts';
+import { type EditedBump, planBumpEdited } from './bump-edited.ts';
 import { listFiles } from '../git/tree-listing.ts';
 import { formatCount } from '../lib/counted.ts';
 
 export interface IntegrationOptions {
   readonly repositoryOpener: RepositoryOpener;
-  readonly committer: Committer;
+  readonly committer: Pick<Committer<EditedBump>, 'commit' | 'move'>;
   readonly log: Log;
 }
 
@@ -52,7 +52,7 @@ export class Integration {
     for (const plan of plans) this.#report(plan);
     if ((await readRef(repository, remoteRefs.base)) !== theirs)
       await setRefs(repository, new Map([[remoteRefs.base, theirs]]));
-    await this.#touchEdited(repository, theirs);
+    await this.#bumpEdited(repository, theirs);
   }
 
   async #plan(repository: Repository, ours: string, theirs: string): Promise<Plan | undefined> {
@@ -93,8 +93,8 @@ export class Integration {
     }
   }
 
-  /** At the first fetch of a clone nothing is touched: that history is as people wanted it. */
-  async #touchEdited(repository: Repository, theirs: string): Promise<void> {
+  /** At the first fetch of a clone nothing is raised: that history is as people wanted it. */
+  async #bumpEdited(repository: Repository, theirs: string): Promise<void> {
     const { committer, log } = this.#options;
     const from = await readRef(repository, remoteRefs.touched);
     if (from === theirs) return;

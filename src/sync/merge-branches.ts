@@ -1,11 +1,11 @@
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
-import { diffTrees, type FileChange, type GitFile } from '../git/file-change.ts';
+import { diffTrees, type FileChange, type GitFile } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
-import { formatMergeMessage, type DroppedEdit } from './set-aside.ts';
+import { formatMergeMessage, type DroppedEdit } from './dropped-edits.ts';
 
 /** What merging two sides comes to. */
 export interface BranchMerge {

@@ -2,10 +2,10 @@ import { parsePagePath } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit/fast-import.ts';
-import type { GitFile } from '../git/file-change.ts';
+import type { GitFile } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 import { KeyHistory, type KeyWriter } from './key-history.ts';
-import type { DroppedEdit } from './set-aside.ts';
+import type { DroppedEdit } from './dropped-edits.ts';
 
 /** Two sides of a branch that have diverged. */
 export interface Sides {

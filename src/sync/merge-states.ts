@@ -2,7 +2,7 @@ import { compareBotIds, type BotId } from '../bot/id.ts';
 import { type BotState, mergeBotStates } from '../counts/bot-state.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { readShard, writeShard } from '../counts/shards.ts';
-import { diffTrees } from '../git/file-change.ts';
+import { diffTrees } from '../git/diff.ts';
 import { hasCommit, mergeBase, readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { writeCommit, type NewFile } from '../git/commit/fast-import.ts';

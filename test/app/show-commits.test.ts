@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { type PagePlace, parsePlace } from '../../src/catalogue/page/layout.ts';
-import type { FileChange } from '../../src/git/file-change.ts';
+import type { FileChange } from '../../src/git/diff.ts';
 import { showCommits } from '../../src/app/show-commits.ts';
 import { eventually } from '../support/eventually.ts';
 

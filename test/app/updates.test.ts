@@ -1,42 +1,14 @@
 import { match, rejects, strictEqual } from 'node:assert/strict';
-import { Updates, withValues } from '../../src/app/updates.ts';
+import { createPageEditor } from '../../src/app/page-editor.ts';
+import { Updates } from '../../src/app/updates.ts';
 import type { StateStore } from '../../src/counts/state-store.ts';
-import { committerOn } from '../support/committing.ts';
+import { committerWith } from '../support/committing.ts';
 import { openCatalogue } from '../support/live-catalogue.ts';
 import { crashed, newPlace, open, type Place } from '../support/place.ts';
 import { testRepository, type TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 
 const path = pagePath('7');
-
-describe('an update of a page', () => {
-  it('changes nothing where an object or a list is as it was, in whatever order its keys are', () => {
-    const text = mainPage({ codehost: { owner: 'o', repo: 'r' }, authors: ['1', '2'] });
-    const values = { codehost: { repo: 'r', owner: 'o' }, authors: ['1', '2'] };
-    strictEqual(withValues(path, text, values, 1_800_000_000_000), text);
-  });
-
-  it('changes nothing where a value is the default of a key that is left out', () => {
-    const text = mainPage();
-    const values = { support: null, nsfw: false, codehost: { owner: null, repo: null } };
-    strictEqual(withValues(path, text, values, 1_800_000_000_000), text);
-  });
-
-  it('sets what differs, and the time', () => {
-    const text = mainPage({ codehost: { owner: 'o', repo: 'r' } });
-    const changed = withValues(path, text, { codehost: { owner: 'o', repo: 'other' } }, 1_800_000_000_000);
-    match(changed, /"other"/);
-    match(changed, /"edited": 1800000000000/);
-  });
-
-  it('is later than the one before, though the clock stepped back, and never before the bot was created', () => {
-    const text = mainPage({ created: 1_600_000_000_000, edited: 1_700_000_000_000 });
-    for (const clock of [1_700_000_000_000, 1_650_000_000_000, 1_500_000_000_000])
-      match(withValues(path, text, { nsfw: true }, clock), /"edited": 1700000000001,/);
-    const unedited = mainPage({ created: 1_600_000_000_000 });
-    match(withValues(path, unedited, { nsfw: true }, 1_500_000_000_000), /"edited": 1600000000001\n/);
-  });
-});
 
 describe('an update', () => {
   const id = botId('7');
@@ -49,13 +21,15 @@ describe('an update', () => {
     const { catalogue } = await openCatalogue({}, { root: repository.folder });
     place = newPlace();
     counts = await open(place);
-    updates = new Updates(catalogue.store.bots, committerOn(repository.folder), counts);
+    const { bots } = catalogue.store;
+    updates = new Updates(bots, committerWith(createPageEditor(bots), repository.folder), counts);
   });
 
   it('of content and a count is in the branch and in the counts once it has resolved', async () => {
     const commit = await updates.apply(id, { category: 'music', count: 9 });
     strictEqual(commit, repository.git('rev-parse', 'HEAD'));
     match(repository.git('show', `HEAD:${path}`), /"category": "music"/);
+    strictEqual(repository.git('log', '-1', '--format=%(trailers:key=Bot,valueonly)'), id);
     strictEqual(counts.count(id), 9);
     strictEqual((await open(crashed(place))).count(id), 9);
   });

@@ -4,14 +4,13 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { CommitEvents } from '../../src/git/commit-events.ts';
-import { removePartialPacks } from '../../src/git/locks/partial-packs.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/counts/git-state-ref.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
-import { setKey } from '../support/keys.ts';
+import { keyEditor, setKey } from '../support/keys.ts';
 
 const path = 'bots/001/1.en.md';
 
@@ -24,11 +23,12 @@ describe('maintenance', () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const commits = new CommitEvents(silentLog);
     commits.subscribe(() => maintenance.committed());
     const committer = new Committer({
       repositoryOpener,
+      editor: keyEditor,
       var: join(repository.folder, 'var'),
       log: silentLog,
       commits,
@@ -60,7 +60,7 @@ describe('maintenance', () => {
   it('waits for the gc of a person, but not for ever for one that was killed', async () => {
     const repository = testRepository({ [path]: 'name: One\n' });
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     const pid = join(repository.folder, '.git/gc.pid');
     const packedRefs = join(repository.folder, '.git/packed-refs');
     writeFileSync(pid, '1 elsewhere');
@@ -80,7 +80,7 @@ describe('maintenance', () => {
     writeFileSync(left, '');
     utimesSync(left, 0, 0);
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     await maintenance.run();
     await maintenance.close();
     repositoryOpener.close();
@@ -98,7 +98,7 @@ describe('maintenance', () => {
     }
     const lost = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'Lost by a person');
     const repositoryOpener = new RepositoryOpener(repository.folder);
-    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, removePartialPacks, prune });
+    const maintenance = new Maintenance({ repositoryOpener, log: silentLog, prune });
     await maintenance.run();
     await maintenance.close();
     repositoryOpener.close();

@@ -3,7 +3,7 @@ import { armFailpoint } from '../../src/lib/failpoint.ts';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { setKey } from '../support/keys.ts';
+import { keyEditor, setKey } from '../support/keys.ts';
 
 /**
  * A process for the crash tests: commits changes of two files, one after the other, prints the number of each
@@ -11,7 +11,12 @@ import { setKey } from '../support/keys.ts';
  */
 const [catalogue = '', failpointName = '', first = '0'] = process.argv.slice(2);
 const repositoryOpener = new RepositoryOpener(catalogue);
-const committer = new Committer({ repositoryOpener, var: join(catalogue, 'var'), log: silentLog });
+const committer = new Committer({
+  repositoryOpener,
+  var: join(catalogue, 'var'),
+  editor: keyEditor,
+  log: silentLog,
+});
 await committer.recover();
 for (let n = Number(first); ; n++) {
   if (n === Number(first) + 2 && failpointName !== '') armFailpoint(failpointName);

@@ -131,7 +131,7 @@ describe('a committer among people', () => {
 
   it('waits for an index.lock of a person, never takes it, and says so when it is held for long', async () => {
     const repository = testRepository({ [path]: text });
-    const committer = committerOn(repository.folder, { lockPatience: 500 });
+    const committer = committerOn(repository.folder, { maxLockWaitMs: 500 });
     const lock = join(repository.folder, '.git/index.lock');
     writeFileSync(lock, '');
     const change = committer.commit(setKey(path, 'category', 'music'));

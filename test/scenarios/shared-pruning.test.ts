@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import type { TestRepository } from '../support/repository.ts';
@@ -70,7 +71,12 @@ interface TestReplica {
 
 function replica(clone: TestRepository): TestReplica {
   const repositoryOpener = new RepositoryOpener(clone.folder);
-  const committer = new Committer({ repositoryOpener, var: join(clone.folder, 'var'), log: silentLog });
+  const committer = new Committer({
+    repositoryOpener,
+    var: join(clone.folder, 'var'),
+    editor: { edit: (text, edit: EditedBump) => bumpEdited(text ?? '', edit), describe: () => '' },
+    log: silentLog,
+  });
   const sync = new Sync({
     repositoryOpener,
     committer,

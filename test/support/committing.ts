@@ -1,17 +1,29 @@
 import { join } from 'node:path';
+import type { Editor, FileEdit } from '../../src/git/commit/batch-plan.ts';
 import { Committer, type CommitterOptions } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { type KeyEdit, keyEditor } from './keys.ts';
 
-/** A committer on a folder of a repository; it is closed when the tests of the file are over. */
+/** A committer of keys on a folder of a repository; it is closed when the tests of the file are over. */
 export function committerOn(
   catalogue: string,
-  options: Partial<Pick<CommitterOptions, 'log' | 'lockPatience'>> = {},
-): Committer {
+  options: Partial<Pick<CommitterOptions<KeyEdit>, 'log' | 'maxLockWaitMs' | 'commits'>> = {},
+): Committer<KeyEdit> {
+  return committerWith(keyEditor, catalogue, options);
+}
+
+/** The same with another editor. */
+export function committerWith<E extends FileEdit>(
+  editor: Editor<E>,
+  catalogue: string,
+  options: Partial<CommitterOptions<E>> = {},
+): Committer<E> {
   const repositoryOpener = new RepositoryOpener(catalogue);
   const committer = new Committer({
     repositoryOpener,
     var: join(catalogue, 'var'),
+    editor,
     log: silentLog,
     ...options,
   });

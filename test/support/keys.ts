@@ -1,12 +1,20 @@
-import type { TextEdit } from '../../src/git/commit/batch-plan.ts';
+import type { Editor, FileEdit } from '../../src/git/commit/batch-plan.ts';
 
 /** A change that sets one key of a file whose lines are `key: value`. */
-export function setKey(path: string, key: string, value: string | number): TextEdit {
-  return {
-    path,
-    subject: { name: 'Homer', id: '190519304972663312', keys: [key] },
-    apply: (current) => withKey(current, key, value),
-  };
+export interface KeyEdit extends FileEdit {
+  readonly key: string;
+  readonly value: string | number;
+  /** Whether it creates the file where there is none. */
+  readonly creates?: boolean;
+}
+
+export const keyEditor: Editor<KeyEdit> = {
+  edit: (text, { key, value, creates }) => withKey(creates ? (text ?? '') : text, key, value),
+  describe: (edits) => `Set ${edits.map(({ key }) => key).join(', ')}\n`,
+};
+
+export function setKey(path: string, key: string, value: string | number): KeyEdit {
+  return { path, key, value };
 }
 
 /** A text of lines `key: value` with one key set; other lines stay as they are. */

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { type BranchMerge, mergeBranches, replayOnto } from '../../src/sync/merge-branches.ts';
-import type { DroppedEdit } from '../../src/sync/set-aside.ts';
+import type { DroppedEdit } from '../../src/sync/dropped-edits.ts';
 import { maxObjectBytes } from '../../src/git/objects/objects.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { mainPage, pagePath } from '../support/sample.ts';

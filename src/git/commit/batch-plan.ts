@@ -1,17 +1,27 @@
-import { computeBlobId, type HashName } from '../objects/object-id.ts';
-import type { Subject } from './commit-message.ts';
-import type { FileChange, GitFile } from '../file-change.ts';
+import { EditConflictError, WritesUnavailableError } from '../../bot/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { FileChange, GitFile } from '../diff.ts';
+import { computeBlobId } from '../objects/object-id.ts';
+import { maxObjectBytes } from '../objects/objects.ts';
+import type { Repository } from '../repository.ts';
+import type { Inspection } from '../work-tree/checkout.ts';
+import { unmerged } from '../work-tree/git-index.ts';
 
-/** A change to the text of one file of the catalogue. */
-export interface TextEdit {
+/** A change to the text of one file, as data: an `Editor` knows what it means. */
+export interface FileEdit {
   /** Relative to the catalogue's folder. */
   readonly path: string;
+}
+
+/** Knows the files that are edited. Its functions are pure: they are called again when the branch has moved. */
+export interface Editor<E extends FileEdit> {
   /**
-   * Returns the file's new text; `current` is null where the file does not exist. Pure: it is called again when the
-   * branch has moved, and returns a text unchanged that has the edit already. What it throws rejects this edit alone.
+   * Returns a file's text with an edit, the same text where it has the edit already; `text` is null where the file does
+   * not exist. What it throws rejects this edit alone.
    */
-  apply(current: string | null): string;
-  readonly subject: Subject;
+  readonly edit: (text: string | null, edit: E) => string;
+  /** Returns the message for a commit of these edits. */
+  readonly describe: (edits: readonly E[]) => string;
 }
 
 /** A file that edits are planned on. It is the same at the tip, in the index and in the work tree, or refused. */
@@ -26,31 +36,38 @@ export interface BatchPlan {
   readonly changes: readonly FileChange[];
   /** The new bytes of the changed files, by path. */
   readonly contents: ReadonlyMap<string, Buffer>;
+  readonly message: string;
   /** One for each edit, in order: its result once the changes are committed. */
   readonly outcomes: readonly EditOutcome[];
 }
 
 export type EditOutcome =
-  | { readonly kind: 'written'; readonly subject: Subject }
-  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'written' | 'unchanged' }
   | { readonly kind: 'refused'; readonly error: unknown };
 
-/** Applies edits to files, in order. */
-export function planBatch(
-  edits: readonly TextEdit[],
+/**
+ * Applies edits to files, in order.
+ * @param files by path from the top of the repository
+ */
+export function planBatch<E extends FileEdit>(
+  edits: readonly E[],
   files: ReadonlyMap<string, CurrentFile>,
-  algorithm: HashName,
+  { prefix, hash }: Pick<Repository, 'prefix' | 'hash'>,
+  editor: Editor<E>,
 ): BatchPlan {
   const texts = new Map([...files].map(([path, { text }]) => [path, text]));
+  const written: E[] = [];
   const outcomes = edits.map((edit): EditOutcome => {
-    const refusal = files.get(edit.path)?.refusal;
+    const path = prefix + edit.path;
+    const refusal = files.get(path)?.refusal;
     if (refusal) return { kind: 'refused', error: refusal };
-    const current = texts.get(edit.path) ?? null;
+    const current = texts.get(path) ?? null;
     try {
-      const text = edit.apply(current);
+      const text = editor.edit(current, edit);
       if (text === current) return { kind: 'unchanged' };
-      texts.set(edit.path, text);
-      return { kind: 'written', subject: edit.subject };
+      texts.set(path, text);
+      written.push(edit);
+      return { kind: 'written' };
     } catch (error) {
       return { kind: 'refused', error };
     }
@@ -61,9 +78,43 @@ export function planBatch(
     const text = texts.get(path) ?? null;
     if (text === null || text === old) continue;
     const content = Buffer.from(text);
-    const after = { mode: file?.mode ?? '100644', id: computeBlobId(content, algorithm) };
+    const after = { mode: file?.mode ?? '100644', id: computeBlobId(content, hash) };
     changes.push({ path, before: file, after });
     contents.set(path, content);
   }
-  return { changes, contents, outcomes };
+  return { changes, contents, message: editor.describe(written), outcomes };
+}
+
+/**
+ * Returns the file that edits are planned on. It is refused where a person has edited it, or it cannot be edited.
+ * @param file what the tip has
+ * @param failure why the file is behind the branch
+ */
+export function readCurrentFile(
+  path: string,
+  file: GitFile | null,
+  { index, files }: Inspection,
+  failure: string | undefined,
+): CurrentFile {
+  const refuse = (why: string): CurrentFile => ({
+    file,
+    text: null,
+    refusal: new WritesUnavailableError(why, 'unusable-page'),
+  });
+  const seen = files.get(path);
+  if (failure !== undefined) return refuse(`${path} is behind the branch: it ${failure}`);
+  if (seen === undefined || seen instanceof Error)
+    return refuse(`${path} cannot be read (${seen ? messageOf(seen) : 'it was not inspected'})`);
+  const before = file?.id ?? null;
+  const entry = index.get(path) ?? null;
+  if (entry === unmerged || entry !== before || seen.id !== before) {
+    const state = entry === unmerged ? 'is in conflict in a merge' : 'has uncommitted edits';
+    return { file, text: null, refusal: new EditConflictError(path, state) };
+  }
+  if (file === null) return { file, text: null };
+  if (!file.mode.startsWith('100')) return refuse(`${path} is no regular file: replace it with one`);
+  if (seen.content === undefined) return refuse(`${path} has more than ${maxObjectBytes / 1024 / 1024} MiB`);
+  const text = seen.content.toString();
+  if (!Buffer.from(text).equals(seen.content)) return refuse(`${path} is not UTF-8: convert it`);
+  return { file, text };
 }

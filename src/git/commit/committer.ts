@@ -5,23 +5,26 @@ import { LogThrottle } from '../../lib/log-throttle.ts';
 import type { Log } from '../../lib/log.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { cleanUpAfterCrash, prepareRetry } from '../locks/stale-locks.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
-import type { TextEdit } from './batch-plan.ts';
-import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
-import type { OutdatedPath } from './checkout.ts';
+import { retry } from '../../lib/retry.ts';
 import { CommitEvents } from '../commit-events.ts';
+import { ensureNoOperation } from '../index-lock.ts';
 import { GitError } from '../process/git-error.ts';
-import { ensureNoOperation, withIndexLock } from '../locks/index-lock.ts';
 import { readRef, RefConflictError } from '../refs.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
+import { removeLeftovers, wasKilled } from '../stale-locks.ts';
+import { type OutdatedPath, WorkTree } from '../work-tree/work-tree.ts';
+import type { Editor, FileEdit } from './batch-plan.ts';
+import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';
 
-export interface CommitterOptions {
+export interface CommitterOptions<E extends FileEdit> {
   readonly repositoryOpener: RepositoryOpener;
   /** The folder for what is not in Git; commits of others never write to it. Absolute. */
   readonly var: string;
+  /** Makes the new text of files, and the messages of commits, from edits. */
+  readonly editor: Editor<E>;
   readonly log: Log;
   /** Milliseconds to wait for a person's git to release index.lock; 5000 where left out. */
-  readonly lockPatience?: number;
+  readonly maxLockWaitMs?: number;
   /** Where each commit is published. */
   readonly commits?: CommitEvents;
 }
@@ -31,26 +34,24 @@ export interface CommitterOptions {
  * the last rename, as by any Git command: when an edit resolves, HEAD, index and work tree agree. While a batch is
  * being committed, edits for the next one are gathered; a batch is one commit (branch-writer.ts).
  */
-export class Committer {
-  readonly #options: CommitterOptions;
-  readonly #lockPatience: number;
+export class Committer<E extends FileEdit> {
+  readonly #options: CommitterOptions<E>;
   readonly #queue = new SerialQueue();
   readonly #reasons = new LogThrottle();
-  #waiting: QueuedEdit[] = [];
+  #waiting: QueuedEdit<E>[] = [];
   #lastSize = 0;
-  #writer: BranchWriter | undefined;
+  #writer: BranchWriter<E> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #tidying: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(options: CommitterOptions) {
+  constructor(options: CommitterOptions<E>) {
     this.#options = options;
-    this.#lockPatience = options.lockPatience ?? 5000;
   }
 
   /** Returns the paths at which index or work tree are behind the branch, each with the reason. */
   outdatedPaths(): OutdatedPath[] {
-    return this.#writer?.outdated.list() ?? [];
+    return this.#writer?.workTree.outdated() ?? [];
   }
 
   /** Finishes what a crash interrupted. Call it once, before the first edit; without a repository it does nothing. */
@@ -67,12 +68,12 @@ export class Committer {
   /**
    * Commits an edit. Resolves when it would survive a power loss and every read returns it, with the commit that has
    * it; null where the text has the edit already.
-   * @throws what `apply` throws
+   * @throws what the editor throws
    * @throws {EditConflictError} while a person edits the file
    * @throws {WritesUnavailableError} when nothing can be committed now, or the disk did not confirm it, as the message
    * says
    */
-  async commit(edit: TextEdit): Promise<string | null> {
+  async commit(edit: E): Promise<string | null> {
     if (this.#closed)
       throw new WritesUnavailableError('the service is stopping: send the change again in a moment');
     return await new Promise((resolve, reject) => {
@@ -93,7 +94,7 @@ export class Committer {
     const repository = await this.#options.repositoryOpener.open();
     let tip = await readTip(repository);
     let move = await prepare(repository, tip);
-    const work = async (writer: BranchWriter): Promise<string> => {
+    const work = async (writer: BranchWriter<E>): Promise<string> => {
       ensureNoOperation(writer.repository);
       const now = await readTip(writer.repository);
       if (now !== tip) move = await prepare(writer.repository, (tip = now));
@@ -111,7 +112,7 @@ export class Committer {
     clearTimeout(this.#timer);
     await this.#tidying;
     await this.#tidy();
-    await this.#queue.run(async () => await this.#writer?.intents.close());
+    await this.#queue.run(async () => await this.#writer?.workTree.close());
   }
 
   async #commitWaiting(): Promise<void> {
@@ -143,60 +144,46 @@ export class Committer {
     }
   }
 
-  /** Runs `work` with the index locked, with retries. */
-  async #locked<T>(work: (writer: BranchWriter) => Promise<T>): Promise<T> {
+  /** Runs `work` with the index locked, again where the branch has moved or git was killed. */
+  async #locked<T>(work: (writer: BranchWriter<E>) => Promise<T>): Promise<T> {
+    const { log } = this.#options;
     const writer = await this.#open();
-    const { repository } = writer;
+    const { repository, workTree } = writer;
     // A rebase takes the lock itself: it must not fail because of an edit that is refused anyway.
     repository.branch();
+    const repair = async (error: unknown): Promise<boolean> => {
+      log.debug({}, `a commit has failed: ${String(error)}`);
+      if (!(error instanceof GitError)) return false;
+      const removed = await removeLeftovers(repository, error, log);
+      return removed > 0 || (await workTree.tryRepairIndex());
+    };
     try {
-      return await withIndexLock(repository, this.#lockPatience, async () => {
-        for (let attempt = 1; ; attempt++) {
-          try {
-            return await work(writer);
-          } catch (error) {
-            if (attempt >= maxAttempts || !(await this.#prepareRetry(writer, error))) throw error;
-            this.#options.log.debug({ attempt }, `retrying a commit: ${String(error)}`);
-          }
-        }
-      });
+      const run = async (): Promise<T> => await work(writer);
+      return await workTree.locked(async () => await retry(run, { maxAttempts, isRetriable, repair }));
     } finally {
       this.#tidyIn(1000);
     }
   }
 
-  /** Removes stale locks or repairs the index. Returns whether to retry: that was done, or the branch has moved. */
-  async #prepareRetry({ repository, outdated }: BranchWriter, error: unknown): Promise<boolean> {
-    if (error instanceof RefConflictError) return true;
-    const cause = error instanceof WritesUnavailableError ? error.cause : error;
-    if (await prepareRetry(repository, cause, this.#options.log)) return true;
-    return cause instanceof GitError && (await outdated.repairIndex().catch(() => false));
-  }
-
   /** Returns the writer of the repository, once it has finished what a crash interrupted. */
-  async #open(): Promise<BranchWriter> {
-    const { repositoryOpener, log, commits = new CommitEvents(log) } = this.#options;
+  async #open(): Promise<BranchWriter<E>> {
+    const {
+      repositoryOpener,
+      log,
+      editor,
+      commits = new CommitEvents(log),
+      maxLockWaitMs = 5000,
+    } = this.#options;
     const repository = await repositoryOpener.open();
     if (this.#writer?.repository === repository) return this.#writer;
-    await this.#writer?.intents.close();
+    await this.#writer?.workTree.close();
     const own = relative(repository.folder, this.#options.var);
     const isExcluded = (path: string): boolean =>
       !isAbsolute(own) && (path === own || path.startsWith(`${own}/`));
-    const writer = new BranchWriter(repository, { log, isExcluded, commits });
-    const left = await writer.intents.read();
-    await cleanUpAfterCrash(repository, log);
-    writer.outdated.add(left, 'was left by a crash');
-    this.#writer = writer;
-    try {
-      await withIndexLock(repository, this.#lockPatience, async () => await writer.outdated.finish(true));
-    } catch (error) {
-      log.warn(
-        { err: error },
-        `could not update the files that a crash left behind the branch: ${messageOf(error)}; retrying in the background`,
-      );
-    }
+    const workTree = await WorkTree.open(repository, { log, isExcluded, maxLockWaitMs });
+    this.#writer = new BranchWriter(repository, workTree, { editor, commits, log });
     this.#tidyIn(0);
-    return writer;
+    return this.#writer;
   }
 
   /** Schedules `#tidy` in `delay` milliseconds, unless it is scheduled. */
@@ -210,20 +197,11 @@ export class Committer {
     }, delay).unref();
   }
 
-  /** Retries what is behind the branch, and shortens the intent log. Returns whether nothing is left to do. */
+  /** Tidies the work tree. Returns whether nothing is left to do. */
   async #tidy(): Promise<boolean> {
-    const writer = this.#writer;
-    if (writer === undefined) return true;
-    const { repository, intents, outdated } = writer;
     try {
-      // Between two batches, each change of the log is in place or behind the branch.
-      const [logged, left] = await this.#queue.run(async () => {
-        if (outdated.size > 0) await withIndexLock(repository, 0, async () => await outdated.finish());
-        return [intents.changes(), outdated.changes()];
-      });
-      await intents.syncFiles(logged);
-      await this.#queue.run(async () => await intents.shorten(logged.length, left));
-      return left.length === 0;
+      const exclusively = async <T>(work: () => Promise<T>): Promise<T> => await this.#queue.run(work);
+      return (await this.#writer?.workTree.tidy(exclusively)) ?? true;
     } catch (error) {
       this.#options.log.debug(
         { err: error },
@@ -235,13 +213,16 @@ export class Committer {
 }
 
 /** An edit whose sender waits. */
-interface QueuedEdit {
-  readonly edit: TextEdit;
+interface QueuedEdit<E> {
+  readonly edit: E;
   readonly resolve: (commit: string | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function finishBatch(batch: readonly QueuedEdit[], { outcomes, commit, durabilityError }: BatchResult): void {
+function finishBatch(
+  batch: readonly QueuedEdit<unknown>[],
+  { outcomes, commit, durabilityError }: BatchResult,
+): void {
   for (const [i, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[i];
     if (outcome?.kind === 'refused') reject(outcome.error);
@@ -261,4 +242,9 @@ async function readTip(repository: Repository): Promise<string> {
   const tip = await readRef(repository, repository.branch());
   if (tip === null) throw new WritesUnavailableError('the branch has no commit yet: make the first one');
   return tip;
+}
+
+/** Returns whether a commit may succeed when it is planned again. */
+function isRetriable(error: unknown): boolean {
+  return error instanceof RefConflictError || wasKilled(error);
 }

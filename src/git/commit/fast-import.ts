@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fsyncFolders } from '../../lib/fsync.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
-import type { GitFile } from '../file-change.ts';
+import type { GitFile } from '../diff.ts';
 import { readRef, readAfterFailure, RefConflictError } from '../refs.ts';
 
 /** A file in a new commit: new bytes, an existing blob, or null, which removes it. */

@@ -20,7 +20,7 @@ import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { committerOn } from '../../support/committing.ts';
-import { setKey } from '../../support/keys.ts';
+import { type KeyEdit, setKey } from '../../support/keys.ts';
 
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';
@@ -227,7 +227,7 @@ function prepared(repository: TestRepository, work: () => void, removed: readonl
 }
 
 async function moveTo(
-  committer: Committer,
+  committer: Committer<KeyEdit>,
   commit: string,
   refs: ReadonlyMap<string, string> = new Map(),
 ): Promise<string> {

@@ -24,14 +24,13 @@ describe('a committer', () => {
     strictEqual(repository.git('fsck', '--strict', '--no-dangling'), '');
   });
 
-  it('says in the commit which bot and which keys, and who it is from', async () => {
+  it('writes the message of the editor, and who it is from', async () => {
     const repository = testRepository({ [path]: text });
     await committerOn(repository.folder).commit(setKey(path, 'category', 'music'));
     strictEqual(
       repository.git('log', '-1', '--format=%an <%ae> %cn%n%B'),
-      'Botshelf <botshelf@localhost> Botshelf\nUpdate Homer (190519304972663312): category\n\nBot: 190519304972663312',
+      'Botshelf <botshelf@localhost> Botshelf\nSet category',
     );
-    strictEqual(repository.git('log', '-1', '--format=%(trailers:key=Bot,valueonly)'), '190519304972663312');
   });
 
   it('commits under the identity that the repository itself is configured with', async () => {
@@ -76,8 +75,7 @@ describe('a committer', () => {
   it('creates a file for which there is none, if the change does', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
-    const change = { ...setKey('bots/001/1.en.md', 'name', 'New'), apply: () => 'name: New\n' };
-    await committer.commit(change);
+    await committer.commit({ ...setKey('bots/001/1.en.md', 'name', 'New'), creates: true });
     strictEqual(repository.read('bots/001/1.en.md'), 'name: New\n');
     strictEqual(repository.status(), '');
   });
@@ -86,7 +84,7 @@ describe('a committer', () => {
     const repository = testRepository();
     repository.git('switch', '-q', '--orphan', 'empty');
     const committer = committerOn(repository.folder);
-    await committer.commit({ ...setKey(path, 'name', 'New'), apply: () => 'name: New\n' });
+    await committer.commit({ ...setKey(path, 'name', 'New'), creates: true });
     strictEqual(repository.git('rev-list', '--count', 'HEAD'), '1');
     strictEqual(repository.git('ls-files', path), path);
   });
@@ -135,10 +133,7 @@ describe('a committer', () => {
     const repository = repositoryIn(folder);
     repository.commit({ '.gitignore': '/var/\n' });
     const committer = committerOn(folder);
-    await committer.commit({
-      ...setKey('bots/a.md', 'name', 'New'),
-      apply: (current) => current ?? 'name: New\n',
-    });
+    await committer.commit({ ...setKey('bots/a.md', 'name', 'New'), creates: true });
     await committer.commit(setKey('bots/a.md', 'name', 'Newer'));
     strictEqual(repository.git('show', 'HEAD:bots/a.md'), 'name: Newer');
     strictEqual(repository.status(), '');

@@ -4,10 +4,10 @@ import { connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
-import type { Log } from '../../lib/log.ts';
-import { UserError, codeOf, ignoreMissing } from '../../lib/errors.ts';
-import { makeFolder } from '../../lib/fsync.ts';
-import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
+import type { Log } from '../lib/log.ts';
+import { UserError, codeOf, ignoreMissing } from '../lib/errors.ts';
+import { makeFolder } from '../lib/fsync.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from './repository.ts';
 
 /** The right to be the only service on a clone. */
 export interface InstanceLock {

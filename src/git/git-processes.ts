@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { codeOf } from '../../lib/errors.ts';
-import type { Repository } from '../repository.ts';
+import { codeOf } from '../lib/errors.ts';
+import type { Repository } from './repository.ts';
 
 /** A git process on this machine. */
 export interface GitProcess {

@@ -1,9 +1,9 @@
 import { notStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { committerOn } from '../../support/committing.ts';
-import { setKey } from '../../support/keys.ts';
-import { testRepository, type TestRepository } from '../../support/repository.ts';
+import { committerOn } from '../support/committing.ts';
+import { setKey } from '../support/keys.ts';
+import { testRepository, type TestRepository } from '../support/repository.ts';
 
 const path = 'bots/001/1.en.md';
 
@@ -31,7 +31,7 @@ describe('an index.lock whose bytes a power loss has taken', () => {
 
   it('stays when it may be that of a person', async () => {
     writeFileSync(lock, '');
-    const committer = committerOn(repository.folder, { lockPatience: 50 });
+    const committer = committerOn(repository.folder, { maxLockWaitMs: 50 });
     await rejects(committer.commit(setKey(path, 'key', 'value')), /another Git command holds index\.lock/);
     strictEqual(existsSync(lock), true);
   });

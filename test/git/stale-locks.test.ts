@@ -3,18 +3,18 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { eventually } from '../../support/eventually.ts';
-import { removeStaleLocks } from '../../../src/git/locks/stale-locks.ts';
-import { openRepository } from '../../../src/git/repository.ts';
-import { silentLog } from '../../../src/lib/log.ts';
-import { type TestRepository, testRepository } from '../../support/repository.ts';
-import { needs } from '../../support/tools.ts';
+import { eventually } from '../support/eventually.ts';
+import { removeStaleLocks } from '../../src/git/stale-locks.ts';
+import { openRepository } from '../../src/git/repository.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { type TestRepository, testRepository } from '../support/repository.ts';
+import { needs } from '../support/tools.ts';
 
 const source = (name: string): string =>
-  JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
+  JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
-  const { cleanUpAfterCrash } = await import(${source('git/locks/stale-locks')});
+  const { cleanUpAfterCrash } = await import(${source('git/stale-locks')});
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('lib/log')});
   const repository = await openRepository(process.argv[1]);

@@ -1,10 +1,10 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../lib/log.ts';
+import type { Log } from '../lib/log.ts';
 import { removeStaleIndexLock } from './index-lock.ts';
-import { gitSettings } from '../process/settings.ts';
-import { GitError } from '../process/git-error.ts';
+import { gitSettings } from './process/settings.ts';
+import { GitError } from './process/git-error.ts';
 import { parseCommand, type GitProcess, findGitProcesses } from './git-processes.ts';
 import {
   importMark,
@@ -12,17 +12,22 @@ import {
   removeNamedFiles,
   removePartialPacks,
 } from './partial-packs.ts';
-import type { Repository } from '../repository.ts';
+import type { Repository } from './repository.ts';
+
+/** Returns whether a command that failed may succeed when it is run again: git was killed. */
+export function wasKilled(error: unknown): boolean {
+  return error instanceof GitError && error.status === null;
+}
 
 /**
- * Removes what a killed git left: stale locks, partial packs and other files. Returns whether the command that failed can
- * be retried: git was killed, or locks were removed.
+ * Removes what a failed git has left: stale locks, partial packs and the files that its error names. Returns how many
+ * locks, each of which may be why another git failed.
  * @throws a system error
  */
-export async function prepareRetry(repository: Repository, error: unknown, log: Log): Promise<boolean> {
-  if (!(error instanceof GitError) || error.notStarted) return false;
+export async function removeLeftovers(repository: Repository, error: unknown, log: Log): Promise<number> {
+  if (!(error instanceof GitError) || error.notStarted) return 0;
   await removeNamedFiles(repository, error);
-  return (await removeStaleLocks(repository, log)) > 0 || error.status === null;
+  return await removeStaleLocks(repository, log);
 }
 
 /**

@@ -3,16 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  AlreadyRunningError,
-  type InstanceLock,
-  takeInstanceLock,
-} from '../../../src/git/locks/instance-lock.ts';
-import { eventually } from '../../support/eventually.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
-import { needs } from '../../support/tools.ts';
+import { AlreadyRunningError, type InstanceLock, takeInstanceLock } from '../../src/git/instance-lock.ts';
+import { eventually } from '../support/eventually.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { needs } from '../support/tools.ts';
 
-const module = new URL('../../../src/git/locks/instance-lock.js', import.meta.url).href;
+const module = new URL('../../src/git/instance-lock.js', import.meta.url).href;
 
 /** Takes the lock, says so, and keeps it until its standard input ends. */
 const holding = `

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
 import { GitError } from '../process/git-error.ts';
 import type { Repository } from '../repository.ts';
-import type { FileChange } from '../file-change.ts';
+import type { FileChange } from '../diff.ts';
 
 /** Path → the blob that the index has there, null where it has none. */
 export type IndexEntries = ReadonlyMap<string, string | null | typeof unmerged>;

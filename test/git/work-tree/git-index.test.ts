@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { copyIndex, readIndex, swapIndex, unmerged } from '../../../src/git/commit/git-index.ts';
+import { copyIndex, readIndex, swapIndex, unmerged } from '../../../src/git/work-tree/git-index.ts';
 import { openRepository, type Repository } from '../../../src/git/repository.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';
 

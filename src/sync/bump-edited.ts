@@ -3,18 +3,31 @@ import { readCommittedPages } from '../catalogue/store/committed-pages.ts';
 import { pathOf, parsePagePath } from '../catalogue/page/layout.ts';
 import { editPage, type PageData, parsePage } from '../catalogue/page/page.ts';
 import { validate } from '../catalogue/page/schema.ts';
-import type { TextEdit } from '../git/commit/batch-plan.ts';
-import { diffTrees } from '../git/file-change.ts';
+import type { FileEdit } from '../git/commit/batch-plan.ts';
+import { diffTrees } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 import { readPageData } from './page-data.ts';
 import { parseUpdatedBots, serviceFormat } from './service-commit.ts';
+
+/** Raises `edited` of a bot, where it is before a time. */
+export interface EditedBump extends FileEdit {
+  readonly id: BotId;
+  /** The bot's name, for the commit's message. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
 
 /**
  * Returns the edits that set `edited` of the bots that people changed between two tips of the remote's branch without
  * raising it, to the time of the last commit that changed the bot. Every replica makes the same edits.
  * @throws {GitError}
  */
-export async function planBumpEdited(repository: Repository, from: string, to: string): Promise<TextEdit[]> {
+export async function planBumpEdited(
+  repository: Repository,
+  from: string,
+  to: string,
+): Promise<EditedBump[]> {
   const times = new Map<BotId, number>();
   const decided = new Set<BotId>();
   for (const commit of await listCommitsOfPeople(repository, from, to)) {
@@ -30,8 +43,8 @@ export async function planBumpEdited(repository: Repository, from: string, to: s
   return changes.filter((change) => change !== undefined);
 }
 
-/** Returns a main page's text with `edited` at `time` (milliseconds) or later; unchanged where the page is faulty. */
-function bumpEdited(path: string, text: string, time: number): string {
+/** Returns a main page's text with `edited` raised; unchanged where the page is faulty. */
+export function bumpEdited(text: string, { path, time }: EditedBump): string {
   const { page } = parsePage(path, Buffer.from(text));
   if (page === undefined || validate('main-page', page.data).length > 0) return text;
   return readEdited(page.data) >= time ? text : editPage(text, { edited: time });
@@ -77,16 +90,12 @@ async function planBumpForBot(
   tip: string,
   id: BotId,
   time: number,
-): Promise<TextEdit | undefined> {
+): Promise<EditedBump | undefined> {
   for (const { place, blob } of await readCommittedPages(repository, tip, id)) {
     const path = pathOf(id, place.locale);
     const data = await readPageData(repository, path, blob);
     if (!data || !('authors' in data) || readEdited(data) >= time) continue;
-    return {
-      path,
-      subject: { name: String(data['name']), id, keys: ['edited'] },
-      apply: (current) => bumpEdited(path, current ?? '', time),
-    };
+    return { path, id, name: String(data['name']), time };
   }
   return undefined;
 }

@@ -4,10 +4,18 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Repository } from '../repository.ts';
 import { submodule, symbolicLink } from '../objects/tree.ts';
-import type { FileChange } from '../file-change.ts';
+import type { FileChange } from '../diff.ts';
 import { copyIndex, type IndexEntries, readIndex, swapIndex, unmerged } from './git-index.ts';
-import { isSafePath, linkGuard } from './safe-path.ts';
-import { needsMode, placeFile, placeSubmodule, readWorkFile, stageFile, type WorkFile } from './work-tree.ts';
+import {
+  isSafePath,
+  linkGuard,
+  needsMode,
+  placeFile,
+  placeSubmodule,
+  readWorkFile,
+  stageFile,
+  type WorkFile,
+} from './work-file.ts';
 
 /** What index and work tree have at some paths. */
 export interface Inspection {
@@ -16,28 +24,27 @@ export interface Inspection {
   readonly files: ReadonlyMap<string, WorkFile | Error>;
 }
 
-/** A path at which index or work tree are behind the branch. */
-export interface OutdatedPath {
-  readonly path: string;
+/** Why index or work tree cannot be updated at a path. */
+export interface Obstacle {
   /** A clause for operators, such as "has uncommitted edits". */
   readonly reason: string;
   /** Whether an update failed, and is retried at once; the edits of a person stay until the person is done. */
   readonly failed: boolean;
 }
 
-/** A prepared update of index and work tree. The index must stay locked. */
+/** A prepared update of index and work tree. */
 export interface Checkout {
-  /** Renames the files into place and swaps the index. Never throws; returns what could not be updated. */
-  apply(): Promise<OutdatedPath[]>;
+  /** Renames the files into place and swaps the index. Never throws; returns by path what could not be updated. */
+  apply(): Promise<ReadonlyMap<string, Obstacle>>;
   /** Ends the preparation, with nothing changed. */
   discard(): Promise<void>;
 }
 
 export interface CheckoutOptions {
-  /** Returns the blobs at a path that may be replaced, null for no file; by default the one before the change. */
-  readonly known?: (path: string) => ReadonlySet<string | null>;
+  /** Returns the blobs at a path that may be replaced; null is no file. */
+  readonly replaceable: (change: FileChange) => ReadonlySet<string | null>;
   /** The bytes of new files, by path, where they are in memory. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
+  readonly contents?: ReadonlyMap<string, Buffer> | undefined;
   /** Whether a path is never written, such as those of the service's own files. */
   readonly isExcluded: (path: string) => boolean;
   /** Whether a power loss may have torn files: then one that is empty, or has NUL in it, is replaced. */
@@ -52,7 +59,7 @@ export interface CheckoutOptions {
 export async function inspect(
   repository: Repository,
   paths: readonly string[],
-  keep = false,
+  keep: boolean,
 ): Promise<Inspection> {
   const reading = readIndex(repository, paths);
   // A failure is thrown below, where it is awaited.
@@ -73,67 +80,60 @@ export async function inspect(
 
 /**
  * Prepares to update index and work tree: a copy of the index, and new files outside of the work tree, so that nothing
- * is visible yet. What a person has edited or staged stays.
+ * is visible yet. What a person has edited or staged stays. The index must stay locked.
  */
 export function prepareCheckout(
   repository: Repository,
   changes: readonly FileChange[],
   { index, files }: Inspection,
-  options: CheckoutOptions,
+  { replaceable, contents, isExcluded, torn }: CheckoutOptions,
 ): Checkout {
-  const { known, contents, torn } = options;
-  const outdated: OutdatedPath[] = [];
+  const obstacles = new Map<string, Obstacle>();
   const reject = ({ path }: FileChange, why: unknown): void => {
-    if (typeof why === 'string') outdated.push({ path, reason: why, failed: false });
-    else outdated.push({ path, reason: `could not be written: ${messageOf(why)}`, failed: true });
+    const isPeoples = typeof why === 'string';
+    const reason = isPeoples ? why : `could not be written: ${messageOf(why)}`;
+    obstacles.set(path, { reason, failed: !isPeoples });
   };
-  const isOurs = ({ path, before }: FileChange, id: string | null): boolean =>
-    known ? known(path).has(id) : id === (before?.id ?? null);
-
   const safe = changes.filter((change) => {
-    if (isSafePath(change) && !options.isExcluded(change.path)) return true;
+    if (isSafePath(change) && !isExcluded(change.path)) return true;
     reject(change, 'is no path that the service writes: remove it from the branch');
     return false;
   });
   const entries = safe.filter((change) => {
     const { path, before, after } = change;
     const entry = index.get(path) ?? null;
-    if (entry === unmerged || !isOurs(change, entry)) return false;
+    if (entry === unmerged || !replaceable(change).has(entry)) return false;
     return entry !== (after?.id ?? null) || before?.mode !== after?.mode;
   });
   const steps = safe.flatMap((change): Step[] => {
     const seen = files.get(change.path);
+    const step = (file: WorkFile): Step[] => [{ change, seen: file, staged: nextStagedPath(repository) }];
     if (seen === undefined || seen instanceof Error) reject(change, seen ?? 'was not inspected');
-    else if (isSubmodule(change)) return [{ change, seen }];
-    else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? [{ change, seen }] : [];
-    else if (seen.id === undefined ? isFolderFor(change, seen) : isOurs(change, seen.id))
-      return [{ change, seen }];
-    else if (torn && isTorn(seen)) return [{ change, seen }];
+    else if (isSubmodule(change)) return step(seen);
+    else if (seen.id === (change.after?.id ?? null)) return needsMode(change, seen) ? step(seen) : [];
+    else if (seen.id === undefined ? isFolderFor(change, seen) : replaceable(change).has(seen.id))
+      return step(seen);
+    else if (torn && isTorn(seen)) return step(seen);
     else reject(change, edited);
     return [];
   });
-  const stagedAt = (i: number): string => join(repository.staging, `file-${first + i}`);
-  const first = stagedFiles;
-  stagedFiles += steps.length;
 
   const indexing = entries.length > 0 ? catchError(copyIndex(repository, entries)) : undefined;
-  const staging = forEach(steps, async (step, i) => {
-    const { change, seen } = step;
+  const staging = forEach(steps, async (step) => {
+    const { change, seen, staged } = step;
     const { path, after } = change;
     if (after === null || isSubmodule(change) || after.mode === symbolicLink || seen.id === after.id) return;
-    try {
-      await stageFile(repository, stagedAt(i), { ...change, after }, seen, contents?.get(path));
-    } catch (error) {
-      step.failure = error;
-    }
+    step.failure = await catchError(
+      stageFile(repository, staged, { ...change, after }, seen, contents?.get(path)),
+    );
   });
   const throwAtLinks = linkGuard(repository.folder);
-  const place = async ({ change, seen, failure }: Step, i: number): Promise<void> => {
+  const place = async ({ change, seen, staged, failure }: Step): Promise<void> => {
     try {
       if (failure !== undefined) throw failure;
       throwAtLinks(change.path);
       if (isSubmodule(change)) placeSubmodule(join(repository.folder, change.path), change.after);
-      else if (!(await placeFile(repository, change, seen, stagedAt(i)))) reject(change, edited);
+      else if (!(await placeFile(repository, change, seen, staged))) reject(change, edited);
     } catch (error) {
       reject(change, error);
     }
@@ -141,17 +141,11 @@ export function prepareCheckout(
   return {
     apply: async () => {
       await staging;
-      // Removals come first: a file may become a folder.
-      await forEach(steps, async (step, i) => {
-        if (step.change.after === null) await place(step, i);
-      });
-      await forEach(steps, async (step, i) => {
-        if (step.change.after !== null) await place(step, i);
-      });
+      await forEach(steps.toSorted(byRemoval), place);
       failpoint('checkout.before-index');
       const failure = (await indexing) ?? (indexing && (await catchError(swapIndex(repository))));
       if (failure !== undefined) for (const change of entries) reject(change, failure);
-      return outdated;
+      return obstacles;
     },
     discard: async () => {
       await Promise.all([staging, indexing]);
@@ -159,7 +153,24 @@ export function prepareCheckout(
   };
 }
 
-/** Numbers staged files, so that no name is used twice. What a failure leaves is removed at the next start. */
+interface Step {
+  readonly change: FileChange;
+  readonly seen: WorkFile;
+  /** The path of the new file until it is in place. */
+  readonly staged: string;
+  failure?: unknown;
+}
+
+/** Removals come first: a file may become a folder. */
+function byRemoval({ change: a }: Step, { change: b }: Step): number {
+  return Number(b.after === null) - Number(a.after === null);
+}
+
+/** Returns a path that was not used yet. What a failure leaves there is removed at the next start. */
+function nextStagedPath({ staging }: Repository): string {
+  return join(staging, `file-${stagedFiles++}`);
+}
+
 let stagedFiles = 0;
 
 const edited = 'has uncommitted edits: commit or discard them';
@@ -172,19 +183,13 @@ async function catchError(work: Promise<void>): Promise<unknown> {
   );
 }
 
-interface Step {
-  readonly change: FileChange;
-  readonly seen: WorkFile;
-  failure?: unknown;
-}
-
 /**
  * Runs `work` for one item after the other, with pauses, as its steps are synchronous, which is several times faster.
  */
-async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Promise<void>): Promise<void> {
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const slice = new TimeSlice('service');
-  for (const [i, item] of items.entries()) {
-    await work(item, i);
+  for (const item of items) {
+    await work(item);
     if (slice.isOver) await slice.next();
   }
 }

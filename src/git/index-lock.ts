@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { link, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WritesUnavailableError } from '../../bot/errors.ts';
-import { writeAtomically } from '../../lib/atomic-write.ts';
-import { failpoint } from '../../lib/failpoint.ts';
-import { codeOf } from '../../lib/errors.ts';
-import type { Repository } from '../repository.ts';
+import { WritesUnavailableError } from '../bot/errors.ts';
+import { writeAtomically } from '../lib/atomic-write.ts';
+import { failpoint } from '../lib/failpoint.ts';
+import { codeOf } from '../lib/errors.ts';
+import type { Repository } from './repository.ts';
 
 type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
 

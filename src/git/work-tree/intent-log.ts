@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { removeUnfinishedWrites, writeAtomically } from '../../lib/atomic-write.ts';
 import { listFoldersUpTo, fsyncFiles, fsyncFolder, fsyncFolders, makeFolder } from '../../lib/fsync.ts';
 import type { Repository } from '../repository.ts';
-import type { FileChange } from '../file-change.ts';
+import type { FileChange } from '../diff.ts';
 
 /**
  * The write-ahead log of index and work tree: which files are about to change, on disk before the branch moves. After a

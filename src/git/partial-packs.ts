@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { GitError } from '../process/git-error.ts';
-import type { Repository } from '../repository.ts';
+import type { GitError } from './process/git-error.ts';
+import type { Repository } from './repository.ts';
 import { parseCommand, findGitProcesses } from './git-processes.ts';
 
 /**

@@ -19,7 +19,7 @@ import { maxObjectBytes } from '../objects/objects.ts';
 import { largeInPieces } from '../process/settings.ts';
 import type { Repository } from '../repository.ts';
 import { symbolicLink } from '../objects/tree.ts';
-import type { FileChange, GitFile } from '../file-change.ts';
+import type { FileChange, GitFile } from '../diff.ts';
 
 /** A path of the work tree. */
 export interface WorkFile {
@@ -33,19 +33,15 @@ export interface WorkFile {
 /** Reads a path of the work tree, small files synchronously, which is several times faster. @throws a system error */
 export async function readWorkFile(absolute: string, hash: HashName): Promise<WorkFile> {
   const stat = readStatIfPresent(absolute);
-  if (stat === undefined) return { id: null, stat, content: undefined };
-  if (stat.isSymbolicLink()) {
-    return {
-      id: computeBlobId(readlinkSync(absolute, { encoding: 'buffer' }), hash),
-      stat,
-      content: undefined,
-    };
-  }
-  if (!stat.isFile()) return { id: undefined, stat, content: undefined };
-  if (stat.size > maxObjectBytes)
-    return { id: await streamBlobId(absolute, stat.size, hash), stat, content: undefined };
-  const content = readFileSync(absolute);
-  return { id: computeBlobId(content, hash), stat, content };
+  const content = stat?.isFile() && stat.size <= maxObjectBytes ? readFileSync(absolute) : undefined;
+  const readId = async (): Promise<string | null | undefined> => {
+    if (stat === undefined) return null;
+    if (content) return computeBlobId(content, hash);
+    if (stat.isFile()) return await streamBlobId(absolute, stat.size, hash);
+    if (!stat.isSymbolicLink()) return undefined;
+    return computeBlobId(readlinkSync(absolute, { encoding: 'buffer' }), hash);
+  };
+  return { id: await readId(), stat, content };
 }
 
 /** Writes the new file to `staged`, with its mode, not yet durably. @throws a system error */
@@ -159,7 +155,7 @@ function isSameStat(seen: Stats | undefined, now: Stats | undefined): boolean {
 }
 
 /** Returns the stat of a path; undefined where nothing is, or can be. @throws a system error */
-export function readStatIfPresent(path: string): Stats | undefined {
+function readStatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
@@ -167,4 +163,36 @@ export function readStatIfPresent(path: string): Stats | undefined {
     if (['ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return undefined;
     throw error;
   }
+}
+
+/**
+ * Returns whether the path of a change is, for git and every system, inside the work tree and outside of Git's own
+ * folder.
+ */
+export function isSafePath({ path, after }: Pick<FileChange, 'path' | 'after'>): boolean {
+  const isLink = after?.mode === symbolicLink;
+  return path
+    .split('/')
+    .every(
+      (name) =>
+        !/^(?:|\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?)$|\\/i.test(name) &&
+        !(isLink && /^(?:\.gitmodules|gitmod~|gi7eba)/i.test(name)),
+    );
+}
+
+/**
+ * Returns a function that throws where a folder above a path is a symbolic link, which may lead anywhere. It reads each
+ * folder once.
+ * @param top the work tree
+ */
+export function linkGuard(top: string): (path: string) => void {
+  const plain = new Set<string>();
+  return (path) => {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+      if (plain.has(folder)) continue;
+      if (readStatIfPresent(join(top, folder))?.isSymbolicLink())
+        throw new Error(`${folder} is a symbolic link, make it a folder`);
+      plain.add(folder);
+    }
+  };
 }

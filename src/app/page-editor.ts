@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PreconditionFailedError, UnknownBotError, WritesUnavailableError } from '../bot/errors.ts';
+import type { BotId } from '../bot/id.ts';
+import { withDefaults } from '../catalogue/page/defaults.ts';
+import { editPage, parsePage } from '../catalogue/page/page.ts';
+import { validate } from '../catalogue/page/schema.ts';
+import type { BotIndex } from '../catalogue/store/bot-index.ts';
+import { computeTimeAfter } from '../counts/bot-state.ts';
+import type { Editor, FileEdit } from '../git/commit/batch-plan.ts';
+import { bumpEdited, type EditedBump } from '../sync/bump-edited.ts';
+
+/** New values for keys of a bot's main page, from its owner. */
+export interface PostedEdit extends FileEdit {
+  readonly id: BotId;
+  /** The bot's name, for the commit's message. */
+  readonly name: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The digest that the bot must still have, where the owner requires that. */
+  readonly digest: string | undefined;
+}
+
+export type PageEdit = PostedEdit | EditedBump;
+
+/** Returns the editor of the catalogue's pages. */
+export function createPageEditor(bots: BotIndex): Editor<PageEdit> {
+  return {
+    edit: (text, edit) => {
+      if (!('values' in edit)) return bumpEdited(text ?? '', edit);
+      // Checked again on the file that is changed: a merge may have come in between.
+      const bot = bots.get(edit.id);
+      if (bot === undefined) throw new UnknownBotError(edit.id);
+      if (edit.digest !== undefined && bot.digest !== edit.digest)
+        throw new PreconditionFailedError(bot.digest);
+      return withValues(edit.path, text, edit.values, Date.now());
+    },
+    describe: (edits) =>
+      formatCommitMessage(
+        edits.map((edit) => ({ ...edit, keys: 'values' in edit ? Object.keys(edit.values) : ['edited'] })),
+      ),
+  };
+}
+
+/**
+ * Returns a main page's text with `values` and `edited`; the same text where it has the values already. `edited` is
+ * `now`, or just after what it was: in a merge a later post wins though the clock has stepped back.
+ * @throws {WritesUnavailableError} when the file at the tip is no page that can be edited
+ */
+export function withValues(
+  path: string,
+  text: string | null,
+  values: Readonly<Record<string, unknown>>,
+  now: number,
+): string {
+  if (text === null) throw createFaultyError(path, 'it is not in the last commit');
+  const { page, faults } = parsePage(path, Buffer.from(text));
+  const [fault = validate('main-page', page?.data)[0]] = faults;
+  if (page === undefined || fault !== undefined)
+    throw createFaultyError(path, fault?.message ?? 'it cannot be read');
+
+  const known = withDefaults(page.data);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(known[key], value));
+  if (changed.length === 0) return text;
+  const { created, edited: previous = created } = page.data;
+  const edited = computeTimeAfter(Number(previous), Math.max(now, Number(created)));
+  return editPage(text, { ...Object.fromEntries(changed), edited });
+}
+
+function createFaultyError(path: string, why: string): WritesUnavailableError {
+  return new WritesUnavailableError(
+    `${path} is faulty (${why}): a maintainer has to fix it before the bot can be changed`,
+    'faulty-page',
+  );
+}
+
+/** A bot, and the keys that were changed. Anything may be in its name. */
+export interface EditedBot {
+  readonly id: string;
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * Returns the message for a commit of these edits: `Update Homer (190519304972663312): category, nsfw` for one bot,
+ * `Update 57 bots` and a line for each for more; a trailer `Bot: <id>` per bot.
+ */
+export function formatCommitMessage(edits: readonly EditedBot[]): string {
+  const bots = new Map<string, EditedBot>();
+  for (const edit of edits) {
+    const keys = [...(bots.get(edit.id)?.keys ?? []), ...edit.keys];
+    bots.set(edit.id, { ...edit, keys: [...new Set(keys)] });
+  }
+  const changes = [...bots.values()].map(
+    ({ name, id, keys }) => `${toOneLine(name)} (${id}): ${keys.join(', ')}`,
+  );
+  const lines =
+    changes.length === 1
+      ? [`Update ${changes[0]}`]
+      : [`Update ${changes.length} bots`, '', ...changes.map((change) => `- ${change}`)];
+  return `${[...lines, '', ...[...bots.keys()].map((id) => `Bot: ${id}`)].join('\n')}\n`;
+}
+
+/** A name with line breaks could end the subject and forge trailers; control and bidi characters mislead. */
+function toOneLine(name: string): string {
+  const shown = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return shown.length <= 64 ? shown : `${shown.slice(0, 63)}…`;
+}

@@ -1,0 +1,272 @@
+import { messageOf } from '../../lib/errors.ts';
+import { failpoint } from '../../lib/failpoint.ts';
+import type { Log } from '../../lib/log.ts';
+import type { FileChange } from '../diff.ts';
+import { toKind } from '../objects/tree.ts';
+import { readHead, UnknownOutcomeError } from '../refs.ts';
+import type { Repository } from '../repository.ts';
+import { cleanUpAfterCrash } from '../stale-locks.ts';
+import { findTreeEntries } from '../tree-listing.ts';
+import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
+import { isIndexDamaged, rebuildIndex } from './git-index.ts';
+import { withIndexLock } from '../index-lock.ts';
+import { IntentLog } from './intent-log.ts';
+
+export interface WorkTreeOptions {
+  readonly log: Log;
+  /** Whether a path is never written by a commit of others, as files of the service are there. */
+  readonly isExcluded: (path: string) => boolean;
+  /** Milliseconds to wait for a person's git to release index.lock. */
+  readonly maxLockWaitMs: number;
+}
+
+/** A path at which index or work tree are behind the branch. */
+export interface OutdatedPath extends Obstacle {
+  readonly path: string;
+}
+
+/** What a commit changes. */
+export interface UpdatePlan {
+  /** The branch that is about to move. */
+  readonly branch: string;
+  readonly changes: readonly FileChange[];
+  /** The new bytes by path, where they are in memory. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
+  /** What index and work tree have at the changed paths. */
+  readonly seen: Inspection;
+}
+
+/** A plan whose intent is durable, and whose files are being prepared. */
+export interface PreparedUpdate extends UpdatePlan {
+  readonly checkout: Checkout;
+}
+
+/**
+ * Index and work tree of the clone, which follow the branch. From a moved branch on they only go forward: what cannot be
+ * updated, as it fails or a person edits it, is kept and retried; after a crash the intents on disk say what it is. Call
+ * its methods one at a time, in `locked` unless they say otherwise.
+ */
+export class WorkTree {
+  readonly #repository: Repository;
+  readonly #options: WorkTreeOptions;
+  readonly #intents: IntentLog;
+  readonly #outdated = new Map<string, Outdated>();
+  /** Why Git's index, which is damaged, could not be rebuilt. */
+  #indexFault: string | undefined;
+
+  private constructor(repository: Repository, options: WorkTreeOptions) {
+    this.#repository = repository;
+    this.#options = options;
+    this.#intents = new IntentLog(repository);
+  }
+
+  /**
+   * Opens a work tree and finishes what a crash left, as far as possible now. Call it while this service runs no other git.
+   * @throws a system error
+   */
+  static async open(repository: Repository, options: WorkTreeOptions): Promise<WorkTree> {
+    const { log } = options;
+    const workTree = new WorkTree(repository, options);
+    const left = await workTree.#intents.read();
+    await cleanUpAfterCrash(repository, log);
+    for (const change of left) workTree.#add(change, { reason: 'was left by a crash', failed: true });
+    try {
+      await workTree.locked(async () => await workTree.finish(true));
+    } catch (error) {
+      log.warn(
+        { err: error },
+        `could not update the files that a crash left behind the branch: ${messageOf(error)}; retrying in the background`,
+      );
+    }
+    return workTree;
+  }
+
+  /** Runs `work` with Git's index.lock, as any Git command does. @throws as withIndexLock does */
+  async locked<T>(work: () => Promise<T>, maxWaitMs = this.#options.maxLockWaitMs): Promise<T> {
+    return await withIndexLock(this.#repository, maxWaitMs, work);
+  }
+
+  /** Returns the paths at which index or work tree are behind the branch. Needs no lock. */
+  outdated(): OutdatedPath[] {
+    const paths = [...this.#outdated].map(([path, { reason, failed }]) => ({ path, reason, failed }));
+    if (this.#indexFault === undefined) return paths;
+    const reason = `is damaged and could not be rebuilt (${this.#indexFault}): run "git fsck"`;
+    return [{ path: '.git/index', reason, failed: true }, ...paths];
+  }
+
+  /** Returns why a path could not be written; undefined where it was written, or a person edits the file. */
+  failureOf(path: string): string | undefined {
+    const entry = this.#outdated.get(path);
+    return entry?.failed ? entry.reason : undefined;
+  }
+
+  /**
+   * Reads index and work tree at these paths, after a retry of what failed there.
+   * @param keep whether to keep the bytes of files
+   * @throws {GitError}
+   */
+  async inspect(paths: readonly string[], keep: boolean): Promise<Inspection> {
+    await this.#retryFailed(paths);
+    return await inspect(this.#repository, paths, keep);
+  }
+
+  /**
+   * Writes the intent durably, then begins to prepare files and index beside those in use, so that nothing is visible yet.
+   * @throws a system error: then the branch must not move
+   */
+  async prepare(plan: UpdatePlan): Promise<PreparedUpdate> {
+    failpoint('advance.before-intent');
+    await this.#intents.append(plan.changes);
+    const checkout = this.#prepareCheckout(plan, false);
+    failpoint('advance.before-branch');
+    return { ...plan, checkout };
+  }
+
+  /** Puts files and index into place, once the branch has moved. Never throws: what fails is retried later. */
+  async apply({ branch, changes, checkout }: PreparedUpdate): Promise<void> {
+    failpoint('advance.after-branch');
+    const obstacles = await checkout.apply();
+    failpoint('advance.after-checkout');
+    // A person may have switched branches since: then index and work tree must be as on the other branch.
+    const elsewhere = isCheckedOut(this.#repository, branch) ? undefined : onOtherBranch;
+    for (const change of changes) {
+      const obstacle = elsewhere ?? obstacles.get(change.path);
+      if (obstacle) this.#add(change, obstacle);
+      else this.#outdated.delete(change.path);
+    }
+    await this.#retryFailed(changes.map(({ path }) => path));
+  }
+
+  /** Ends an update whose branch has not moved, or may not have, as the error says. */
+  async abandon({ changes, checkout }: PreparedUpdate, error: unknown): Promise<void> {
+    await checkout.discard();
+    if (!(error instanceof UnknownOutcomeError)) return;
+    for (const change of changes) this.#add(change, { reason: 'may be committed', failed: true });
+  }
+
+  /**
+   * Updates what is behind the branch to HEAD, as far as possible now.
+   * @param torn whether a power loss may have torn files or the index
+   * @throws {GitError}
+   */
+  async finish(torn = false): Promise<void> {
+    if (this.outdated().length === 0 && !torn) return;
+    await this.#repairIndex();
+    const repository = this.#repository;
+    const paths = [...this.#outdated.keys()];
+    const entries = await findTreeEntries(repository, await readHead(repository), paths);
+    const changes = [...this.#outdated].map(([path, { changes }]): FileChange => {
+      const after = entries.get(path) ?? null;
+      return {
+        path,
+        before: changes[0]?.before ?? null,
+        after: after && toKind(after.mode) === 'folder' ? null : after,
+      };
+    });
+    const seen = await inspect(repository, paths, torn);
+    const obstacles = await this.#prepareCheckout({ changes, seen }, torn).apply();
+    for (const [path, { changes }] of this.#outdated) {
+      const obstacle = obstacles.get(path);
+      if (obstacle) this.#set(path, { ...obstacle, changes }, true);
+      else this.#outdated.delete(path);
+    }
+  }
+
+  /** Rebuilds the index from HEAD where git cannot read it. Returns whether it did; a failure is kept in `outdated`. */
+  async tryRepairIndex(): Promise<boolean> {
+    try {
+      return await this.#repairIndex();
+    } catch {
+      return false;
+    }
+  }
+
+  /** @throws {GitError} and system errors */
+  async #repairIndex(): Promise<boolean> {
+    const isDamaged = await isIndexDamaged(this.#repository);
+    try {
+      if (isDamaged) await rebuildIndex(this.#repository);
+    } catch (error) {
+      this.#indexFault = messageOf(error);
+      throw error;
+    }
+    this.#indexFault = undefined;
+    if (isDamaged) this.#options.log.warn({}, rebuilt);
+    return isDamaged;
+  }
+
+  /**
+   * Retries what is behind the branch, makes all that was updated durable and drops its intents. Returns whether nothing
+   * is left to do. It takes the lock itself.
+   * @param exclusively runs work while no other method is called
+   * @throws {IndexLockedError} {GitError} and system errors
+   */
+  async tidy(exclusively: <T>(work: () => Promise<T>) => Promise<T>): Promise<boolean> {
+    // Between two updates, each change of the log is in place or behind the branch.
+    const { logged, left } = await exclusively(async () => {
+      if (this.outdated().length > 0) await this.locked(async () => await this.finish(), 0);
+      const left = [...this.#outdated.values()].flatMap(({ changes }) => changes);
+      return { logged: this.#intents.changes(), left };
+    });
+    await this.#intents.syncFiles(logged);
+    await exclusively(async () => await this.#intents.shorten(logged.length, left));
+    return left.length === 0;
+  }
+
+  /** Closes the intent log. Needs no lock. */
+  async close(): Promise<void> {
+    await this.#intents.close();
+  }
+
+  #prepareCheckout({ changes, seen, contents }: Omit<UpdatePlan, 'branch'>, torn: boolean): Checkout {
+    const { isExcluded } = this.#options;
+    const replaceable = (change: FileChange): ReadonlySet<string | null> => {
+      const known = [...(this.#outdated.get(change.path)?.changes ?? []), change];
+      return new Set(known.flatMap(({ before, after }) => [before?.id ?? null, after?.id ?? null]));
+    };
+    return prepareCheckout(this.#repository, changes, seen, { replaceable, contents, isExcluded, torn });
+  }
+
+  /** Retries those of these paths that have failed; a few times, as git may be killed again. */
+  async #retryFailed(paths: readonly string[]): Promise<void> {
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      if (!paths.some((path) => this.failureOf(path) !== undefined)) return;
+      await this.finish().catch(() => {});
+    }
+  }
+
+  #add(change: FileChange, obstacle: Obstacle): void {
+    const earlier = this.#outdated.get(change.path)?.changes ?? [];
+    this.#set(change.path, { ...obstacle, changes: [...earlier, change] }, !obstacle.failed);
+  }
+
+  /** Sets why a path is outdated. Logs a new reason, a failure only once it was retried. */
+  #set(path: string, entry: Omit<Outdated, 'logged'>, logs: boolean): void {
+    const { reason } = entry;
+    const logged = this.#outdated.get(path)?.logged;
+    const isNews = logs && reason !== logged;
+    if (isNews)
+      this.#options.log.warn({ path }, `${JSON.stringify(path)} is behind the branch: it ${reason}`);
+    this.#outdated.set(path, { ...entry, logged: isNews ? reason : logged });
+  }
+}
+
+interface Outdated extends Obstacle {
+  /** The commits' changes of the file, oldest first. */
+  readonly changes: readonly FileChange[];
+  /** The reason that was logged last. */
+  readonly logged: string | undefined;
+}
+
+const onOtherBranch: Obstacle = { reason: 'is of a branch that is not checked out', failed: true };
+
+const rebuilt =
+  "Git's index was damaged, as by a power loss, and was rebuilt from the last commit: stage again what was staged";
+
+function isCheckedOut(repository: Repository, branch: string): boolean {
+  try {
+    return repository.branch() === branch;
+  } catch {
+    return false;
+  }
+}
