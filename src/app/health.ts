@@ -17,7 +17,7 @@ export interface Parts {
   readonly build: Version;
   readonly catalogue: Catalogue;
   readonly repositoryOpener: RepositoryOpener;
-  readonly committer: Pick<Committer<PageEdit>, 'outdatedPaths'>;
+  readonly committer: Committer<PageEdit>;
   readonly state: StateStore;
   /** Null where there is no remote. */
   readonly sync: Sync | null;

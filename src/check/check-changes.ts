@@ -1,5 +1,5 @@
 import { type ChangedFile, listTreeChanges, listWorkTreeChanges } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/fetch-objects.ts';
+import { fetchMissing } from '../git/fetch.ts';
 import { maxObjectBytes, readObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';

@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import { toInviteKey, toNameKey } from '../bot/likeness.ts';
-import { fetchMissing } from '../git/fetch-objects.ts';
+import { fetchMissing } from '../git/fetch.ts';
 import { grepLines } from '../git/grep.ts';
 import type { Finding } from './check.ts';
 import { quoteValue } from '../catalogue/page/fault.ts';

@@ -1,4 +1,4 @@
-import { readChangeHistory, type FileVersion, OutputLimitError } from '../git/change-history.ts';
+import { readChangeHistory, type FileVersion, OutputLimitError } from '../git/changed-files.ts';
 import { maxObjectBytes, readHeaders, streamObjects } from '../git/objects/objects.ts';
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';

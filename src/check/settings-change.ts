@@ -2,7 +2,7 @@ import { botsFolder } from '../catalogue/page/layout.ts';
 import { type FileReader, readSettings, type SettingsReading } from '../catalogue/settings/read-settings.ts';
 import { type CatalogueSettings, settingsName } from '../catalogue/settings/settings.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { fetchMissing } from '../git/fetch-objects.ts';
+import { fetchMissing } from '../git/fetch.ts';
 import { openCommitSource } from './commit-source.ts';
 import { type Scope, createScope } from './scope.ts';
 import { type CatalogueSource, createFolderSource } from './source.ts';

@@ -1,7 +1,7 @@
 import { checkChanges } from '../check/check-changes.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
 import { readConfig } from '../app/config.ts';
-import { fetchCommit } from '../git/fetch-objects.ts';
+import { fetchCommit } from '../git/fetch.ts';
 import { resolveRange } from '../git/revision-range.ts';
 import { UserError } from '../lib/errors.ts';
 import { toScope } from './catalogue-scope.ts';

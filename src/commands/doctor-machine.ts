@@ -10,7 +10,7 @@ import { formatSegmentName, listSegmentNumbers, replaySegment } from '../counts/
 import { readShard } from '../counts/shards.ts';
 import { findGitProcesses } from '../git/git-processes.ts';
 import { ensureNoOperation } from '../git/index-lock.ts';
-import { lockFiles } from '../git/stale-locks.ts';
+import { lockFiles } from '../git/leftovers.ts';
 import { directClient } from '../git/process/run-git.ts';
 import type { Repository } from '../git/repository.ts';
 import { computeMaxConnections } from '../http/server.ts';

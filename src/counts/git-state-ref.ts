@@ -4,7 +4,7 @@ import { forEachInSlices } from '../lib/in-slices.ts';
 import type { StateRef, StateTree } from './state-ref.ts';
 import { CommitEvents } from '../git/commit-events.ts';
 import { diffTrees } from '../git/diff.ts';
-import { removeLeftovers, wasKilled } from '../git/stale-locks.ts';
+import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
 import type { Log } from '../lib/log.ts';
 import { type NewFile, importCommit, toPackFolder, type RefCommit } from '../git/commit/fast-import.ts';
 import { listRefFolders, readRef, RefConflictError, stateRef } from '../git/refs.ts';
@@ -12,8 +12,7 @@ import { fsyncFolders } from '../lib/fsync.ts';
 import { retry } from '../lib/retry.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
 import { computeBlobId } from '../git/objects/object-id.ts';
-import { listFiles } from '../git/tree-listing.ts';
-import { findTreeEntries } from '../git/tree-listing.ts';
+import { listFiles, findTreeEntries } from '../git/tree-listing.ts';
 
 /**
  * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.

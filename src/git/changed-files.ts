@@ -1,6 +1,5 @@
-import { parseRawDiff, rawDiffOptions } from './diff.ts';
+import { parseRawDiff, rawDiffOptions, type GitFile } from './diff.ts';
 import type { RevisionRange } from './revision-range.ts';
-import type { GitFile } from './diff.ts';
 import { toKind } from './objects/tree.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 
@@ -78,7 +77,63 @@ function parseDiff(diff: string): Map<string, ChangedFile> {
 }
 
 /** Returns the kind of a file of a Git tree or of the work tree. */
-export function toFileKind(file: GitFile | null): ChangedFile['kind'] {
+function toFileKind(file: GitFile | null): ChangedFile['kind'] {
   const kind = file === null ? 'gone' : toKind(file.mode);
   return kind === 'folder' ? 'file' : kind;
 }
+
+/** A version of a file that a commit adds. */
+export interface FileVersion extends Pick<ChangedFile, 'path' | 'kind'> {
+  readonly commit: string;
+  /** The id of its object; for a submodule that of a commit, which need not be here. */
+  readonly blob: string;
+}
+
+/**
+ * Returns the commits of a range, newest first, and the file versions that they add below `folder`, also those that a
+ * later one removes. What a merge takes from a parent counts as that parent's.
+ * @throws {OutputLimitError} when git prints more than `maxBytes` bytes
+ */
+export async function readChangeHistory(
+  folder: string,
+  { base, head }: RevisionRange,
+  maxBytes: number,
+): Promise<{ readonly commits: readonly string[]; readonly versions: readonly FileVersion[] }> {
+  const output = await runLimited(folder, ['rev-list', `${base}..${head}`, '--'], maxBytes);
+  const commits = output.split('\n').slice(0, -1);
+  if (commits.length === 0) return { commits, versions: [] };
+  const input = commits.map((id) => `${id}\n`).join('');
+  const diffs = await runLimited(folder, ['diff-tree', ...historyOptions], maxBytes, input);
+  const versions = parseRawDiff(diffs).flatMap(({ header, path, after }) => {
+    const kind = toFileKind(after);
+    return after === null ? [] : { commit: header.trim(), path, kind, blob: after.id };
+  });
+  return { commits, versions };
+}
+
+/** Git printed more than the limit. */
+export class OutputLimitError extends Error {
+  constructor(maxBytes: number) {
+    super(`git printed more than ${maxBytes} bytes`);
+    this.name = 'OutputLimitError';
+  }
+}
+
+async function runLimited(
+  folder: string,
+  args: readonly string[],
+  maxBytes: number,
+  input?: string,
+): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > maxBytes) throw new OutputLimitError(maxBytes);
+    pieces.push(piece);
+  };
+  await runCommandLineGit(folder, args, { take, ...(input !== undefined && { input }) });
+  return Buffer.concat(pieces).toString();
+}
+
+const historyOptions = [...rawDiffOptions, '--stdin', '-r', '-c', '--root', '--no-renames', '--relative'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fsyncFolders } from '../lib/fsync.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
-import { removePartialPacks } from './partial-packs.ts';
+import { removePartialPacks } from './leftovers.ts';
 import type { Repository, RepositoryOpener } from './repository.ts';
 import { formatCount } from '../lib/counted.ts';
 

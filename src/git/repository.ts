@@ -4,10 +4,9 @@ import { DiskFullError, NoRepositoryError, toWriteError, WritesUnavailableError 
 import { messageOf } from '../lib/errors.ts';
 import { RefConflictError, UnknownOutcomeError } from './refs.ts';
 import { directClient, type GitClient, type GitCommand, type RunOptions } from './process/run-git.ts';
-import { GitError, noGit } from './process/git-error.ts';
+import { GitError, noGit, findOwnershipProblem } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';
 import { ObjectReader } from './objects/object-reader.ts';
-import { findOwnershipProblem } from './process/ownership.ts';
 import { TreeCache } from './objects/tree-cache.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */

@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts';
-import { removeStaleLocks } from '../git/stale-locks.ts';
+import { removeStaleLocks } from '../git/leftovers.ts';
 import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import type { StateStore } from '../counts/state-store.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PageData } from '../catalogue/page/page.ts';
-import type { GitFile } from '../git/diff.ts';
-import { parseRawDiff, rawDiffOptions } from '../git/diff.ts';
+import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
 import { readPageData } from './page-data.ts';
 import { parseUpdatedBots, serviceFormat } from './service-commit.ts';

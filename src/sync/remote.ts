@@ -1,4 +1,4 @@
-import { fetchCommand } from '../git/fetch-command.ts';
+import { fetchCommand } from '../git/fetch.ts';
 import { stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { readKnownTips, remoteRefs, type RemoteTips } from './remote-refs.ts';

@@ -11,7 +11,7 @@ import { ensureNoOperation } from '../index-lock.ts';
 import { GitError } from '../process/git-error.ts';
 import { readRef, RefConflictError } from '../refs.ts';
 import { type Repository, type RepositoryOpener, toUnavailableError } from '../repository.ts';
-import { removeLeftovers, wasKilled } from '../stale-locks.ts';
+import { removeLeftovers, wasKilled } from '../leftovers.ts';
 import { type OutdatedPath, WorkTree } from '../work-tree/work-tree.ts';
 import type { Editor, FileEdit } from './batch-plan.ts';
 import { type BatchResult, type BranchMove, BranchWriter } from './branch-writer.ts';

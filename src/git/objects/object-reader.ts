@@ -2,7 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { BatchParser, type ObjectHeader, type ObjectSink } from './batch-parser.ts';
 import { GitError } from '../process/git-error.ts';
 import { largeInPieces } from '../process/settings.ts';
-import { spawnGit } from '../process/spawn-git.ts';
+import { spawnGit } from '../process/run-git.ts';
 import { maxObjectBytes } from './objects.ts';
 
 export interface GitObject {

@@ -1,6 +1,5 @@
 import { UserError } from '../../lib/errors.ts';
-import { findOwnershipProblem } from './ownership.ts';
-import { GitError } from './git-error.ts';
+import { findOwnershipProblem, GitError } from './git-error.ts';
 import { type GitCommand, runGit, type RunOptions } from './run-git.ts';
 import { largeInPieces } from './settings.ts';
 

@@ -5,7 +5,7 @@ import type { FileChange } from '../diff.ts';
 import { toKind } from '../objects/tree.ts';
 import { readHead, UnknownOutcomeError } from '../refs.ts';
 import type { Repository } from '../repository.ts';
-import { cleanUpAfterCrash } from '../stale-locks.ts';
+import { cleanUpAfterCrash } from '../leftovers.ts';
 import { findTreeEntries } from '../tree-listing.ts';
 import { type Checkout, inspect, type Inspection, type Obstacle, prepareCheckout } from './checkout.ts';
 import { isIndexDamaged, rebuildIndex } from './git-index.ts';

@@ -13,8 +13,7 @@ import {
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
-import type { Log } from '../../../src/lib/log.ts';
-import { silentLog } from '../../../src/lib/log.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testRepository, type TestRepository } from '../../support/repository.ts';

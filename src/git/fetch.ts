@@ -1,5 +1,4 @@
 import { UserError } from '../lib/errors.ts';
-import { fetchCommand } from './fetch-command.ts';
 import { runCommandLineGit } from './process/command-line-git.ts';
 import { GitError } from './process/git-error.ts';
 
@@ -62,3 +61,22 @@ const listMissing = ['--literal-pathspecs', 'rev-list', '--objects', '--no-objec
 
 /** Seconds that a fetch may take. */
 const timeLimit = 600;
+
+/**
+ * Returns the start of a `git fetch` that fetches what it names and nothing else: no tags, no submodules, no maintenance, no
+ * FETCH_HEAD, and no remote-tracking branch, whose lock a killed push may have left. The remote and what to fetch follow.
+ * @param setting of Git for this command, such as `fetch.fsckObjects=true`
+ */
+export function fetchCommand(setting: string): readonly string[] {
+  return [
+    '-c',
+    setting,
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--refmap=',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+  ];
+}

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
-import { removeStaleLocks } from '../../src/git/stale-locks.ts';
+import { removeStaleLocks } from '../../src/git/leftovers.ts';
 import { openRepository } from '../../src/git/repository.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
@@ -14,7 +14,7 @@ const source = (name: string): string =>
   JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href);
 
 const recovering = `
-  const { cleanUpAfterCrash } = await import(${source('git/stale-locks')});
+  const { cleanUpAfterCrash } = await import(${source('git/leftovers')});
   const { openRepository } = await import(${source('git/repository')});
   const { silentLog } = await import(${source('lib/log')});
   const repository = await openRepository(process.argv[1]);
