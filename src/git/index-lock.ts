@@ -6,6 +6,7 @@ import { WritesUnavailableError } from '../bot/errors.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { codeOf } from '../lib/errors.ts';
+import { retry } from '../lib/retry.ts';
 import type { Repository } from './repository.ts';
 
 type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
@@ -13,17 +14,17 @@ type LockFolders = Pick<Repository, 'gitDir' | 'staging'>;
 /**
  * Runs `work` with Git's index.lock, which every Git command that changes index, work tree or HEAD takes. A lock of
  * another process is waited for and never removed.
- * @param patience milliseconds to wait
+ * @param maxWaitMs how long a lock of another process is waited for
  * @throws {WritesUnavailableError} when another process held it all that time; `work` was not run
  * @throws a system error
  */
 export async function withIndexLock<T>(
   folders: LockFolders,
-  patience: number,
+  maxWaitMs: number,
   work: () => Promise<T>,
 ): Promise<T> {
   const lock = join(folders.gitDir, 'index.lock');
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + maxWaitMs;
   while (!(await take(lock, folders.staging))) {
     if (performance.now() >= deadline) throw new WritesUnavailableError(held, 'locked');
     await sleep(5);
@@ -32,7 +33,9 @@ export async function withIndexLock<T>(
   try {
     return await work();
   } finally {
-    await release(lock);
+    const release = async (): Promise<void> => await rm(lock, { force: true });
+    // The next batch takes over a lock that stays.
+    await retry(release, { maxAttempts: 5, delay: (attempt) => 20 * attempt }).catch(() => {});
   }
 }
 
@@ -91,15 +94,4 @@ async function isOurs(lock: string, staging: string): Promise<boolean> {
     [lock, toMarkedFile(staging)].map(async (path) => await stat(path).catch(() => undefined)),
   );
   return locked !== undefined && locked.ino === marked?.ino;
-}
-
-async function release(lock: string): Promise<void> {
-  for (let attempt = 1; attempt <= 5; attempt++) {
-    try {
-      await rm(lock, { force: true });
-      return;
-    } catch {
-      await sleep(20 * attempt);
-    }
-  }
 }

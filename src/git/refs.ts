@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../lib/errors.ts';
 import { listFoldersUpTo, fsyncFolders } from '../lib/fsync.ts';
+import { retry } from '../lib/retry.ts';
 import { GitError } from './process/git-error.ts';
 import type { Repository } from './repository.ts';
 
@@ -59,39 +59,34 @@ export type RefUpdates = ReadonlyMap<string, { readonly from: string | null; rea
 
 /**
  * Moves refs in one transaction, not yet durably. Resolves once the first has moved, even if git fails: git moves one
- * after the other, so an error of the disk can stop it in between. The others are then retried.
+ * after the other, so an error of the disk can stop it in between. The others are then retried once.
  * @throws {RefConflictError} when one of them is at another commit: nothing has changed
  * @throws {GitError} when the first has not moved
  * @throws {UnknownOutcomeError}
  */
 export async function updateRefs(repository: Repository, updates: RefUpdates): Promise<void> {
-  const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
-  const [first] = updates.keys();
-  let missing = updates;
-  for (let attempt = 1; missing.size > 0; attempt++) {
-    const lines = [...missing].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
-    try {
-      await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
-      return;
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-      const elsewhere: string[] = [];
-      const left = new Map<string, { readonly from: string | null; readonly to: string }>();
-      for (const [ref, update] of missing) {
-        const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
-        if (now === update.to) continue;
-        left.set(ref, update);
-        if (now !== update.from) elsewhere.push(ref);
-      }
-      const [conflict] = elsewhere;
-      if (conflict !== undefined && left.size === updates.size) throw new RefConflictError(conflict);
-      if (left.size === updates.size || attempt === 3) {
-        if (first !== undefined && left.has(first)) throw error;
-        return;
-      }
-      missing = left;
+  try {
+    await runUpdateRef(repository, updates);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const missing = new Map(updates);
+    let conflict: string | undefined;
+    for (const [ref, { from, to }] of updates) {
+      const now = await readAfterFailure(ref, error, async () => await readRef(repository, ref));
+      if (now === to) missing.delete(ref);
+      else if (now !== from) conflict ??= ref;
     }
+    const [first = ''] = updates.keys();
+    if (missing.size === updates.size && conflict !== undefined) throw new RefConflictError(conflict);
+    if (missing.has(first)) throw error;
+    if (missing.size > 0) await runUpdateRef(repository, missing).catch(() => {});
   }
+}
+
+async function runUpdateRef(repository: Repository, updates: RefUpdates): Promise<void> {
+  const zeros = '0'.repeat(repository.hash === 'sha1' ? 40 : 64);
+  const lines = [...updates].map(([ref, { from, to }]) => `update ${ref}\0${to}\0${from ?? zeros}\0`);
+  await repository.run(['update-ref', '-z', '--stdin'], { input: lines.join('') });
 }
 
 /** Moves refs as updateRefs does, durably: resolves when they would survive a power loss. */
@@ -118,12 +113,9 @@ export class UnknownOutcomeError extends Error {
  * @throws {UnknownOutcomeError}
  */
 export async function readAfterFailure<T>(ref: string, failure: unknown, read: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; attempt <= 5; attempt++) {
-    try {
-      return await read();
-    } catch {
-      await sleep(20 * 2 ** attempt);
-    }
+  try {
+    return await retry(read, { maxAttempts: 5, delay: (attempt) => 20 * 2 ** attempt });
+  } catch {
+    throw new UnknownOutcomeError(ref, { cause: failure });
   }
-  throw new UnknownOutcomeError(ref, { cause: failure });
 }

@@ -54,8 +54,8 @@ export async function openRepository(
   client: GitClient = directClient,
 ): Promise<Repository> {
   const place = await findRepository(catalogue, client);
-  if (place.bare) throw new NoRepositoryError(`${catalogue} is a bare repository, which has no files`);
   const { folder, gitDir } = place;
+  if (folder === '') throw new NoRepositoryError(`${catalogue} is a bare repository, which has no files`);
   const objects = new ObjectReader(folder);
   return {
     ...place,
@@ -158,29 +158,25 @@ function findLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-interface RepositoryPlace extends Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'> {
-  readonly bare: boolean;
-}
-
-async function findRepository(catalogue: string, client: GitClient): Promise<RepositoryPlace> {
-  const revParse = async (...args: string[]): Promise<string[]> =>
-    (await client.run({ folder: catalogue, args: ['rev-parse', '--path-format=absolute', ...args] })).split(
-      '\n',
-    );
+/** Returns where the repository of a folder is. The top of its work tree is empty where it has none. */
+async function findRepository(
+  catalogue: string,
+  client: GitClient,
+): Promise<Pick<Repository, 'folder' | 'prefix' | 'gitDir' | 'commonDir' | 'hash'>> {
+  const revParse = async (...options: string[]): Promise<string[]> => {
+    const args = ['rev-parse', '--path-format=absolute', ...options];
+    return (await client.run({ folder: catalogue, args })).split('\n');
+  };
   try {
-    const [bare, inside, gitDir = '', commonDir = '', hash] = await revParse(
-      '--is-bare-repository',
+    const [inside, gitDir = '', commonDir = '', hash] = await revParse(
       '--is-inside-work-tree',
       '--absolute-git-dir',
       '--git-common-dir',
       '--show-object-format',
     );
-    const algorithm = hash === 'sha256' ? 'sha256' : 'sha1';
-    if (bare === 'true' || inside !== 'true') {
-      return { bare: true, folder: '', prefix: '', gitDir, commonDir, hash: algorithm };
-    }
-    const [folder = '', prefix = ''] = await revParse('--show-toplevel', '--show-prefix');
-    return { bare: false, folder, prefix, gitDir, commonDir, hash: algorithm };
+    const places = inside === 'true' ? await revParse('--show-toplevel', '--show-prefix') : [];
+    const [folder = '', prefix = ''] = places;
+    return { folder, prefix, gitDir, commonDir, hash: hash === 'sha256' ? 'sha256' : 'sha1' };
   } catch (error) {
     throw toNoRepositoryError(catalogue, error);
   }
@@ -188,17 +184,12 @@ async function findRepository(catalogue: string, client: GitClient): Promise<Rep
 
 function toNoRepositoryError(catalogue: string, error: unknown): WritesUnavailableError {
   const stderr = error instanceof GitError ? error.stderr : messageOf(error);
-  const notStarted = error instanceof GitError && error.notStarted ? noGit : undefined;
-  if (notStarted === undefined && !existsSync(`${catalogue}/.`))
-    return new NoRepositoryError(`${catalogue} is not a folder`, error);
-  const problem = notStarted ?? findOwnershipProblem(stderr);
-  return problem === undefined
-    ? new NoRepositoryError(
-        `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`,
-        error,
-        'run "git init" there',
-      )
-    : new WritesUnavailableError(problem, 'no-repository', error);
+  const isMissing = error instanceof GitError && error.notStarted;
+  const problem = isMissing ? noGit : findOwnershipProblem(stderr);
+  if (problem !== undefined) return new WritesUnavailableError(problem, 'no-repository', error);
+  if (!existsSync(`${catalogue}/.`)) return new NoRepositoryError(`${catalogue} is not a folder`, error);
+  const none = `${catalogue} is in no Git repository that can be written to (${findLastLine(stderr)})`;
+  return new NoRepositoryError(none, error, 'run "git init" there');
 }
 
 /**

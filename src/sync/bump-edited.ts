@@ -6,8 +6,7 @@ import { validate } from '../catalogue/page/schema.ts';
 import type { FileEdit } from '../git/commit/batch-plan.ts';
 import { diffTrees } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
-import { readPageData } from './page-data.ts';
-import { parseUpdatedBots, serviceFormat } from './service-commit.ts';
+import { parseUpdatedBots, readPageData, serviceFormat } from './key-history.ts';
 
 /** Raises `edited` of a bot, where it is before a time. */
 export interface EditedBump extends FileEdit {

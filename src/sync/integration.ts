@@ -7,7 +7,7 @@ import { readRef } from '../git/refs.ts';
 import type { Committer } from '../git/commit/committer.ts';
 import { countCommits, hasCommit, mergeBase } from '../git/history.ts';
 import { mergeBranches, replayOnto } from './merge-branches.ts';
-import { remoteRefs, setRefs } from './remote-refs.ts';
+import { remoteRefs, setRefs } from './remote.ts';
 import { type DroppedEdit, formatDroppedEdit } from './dropped-edits.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import { type EditedBump, planBumpEdited } from './bump-edited.ts';

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PageData } from '../catalogue/page/page.ts';
+import { type PageData, parsePage } from '../catalogue/page/page.ts';
 import { type GitFile, parseRawDiff, rawDiffOptions } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
-import { readPageData } from './page-data.ts';
-import { parseUpdatedBots, serviceFormat } from './service-commit.ts';
 
 /**
  * Who set a key of a page to its value: a person by a commit, or an owner by a post, in milliseconds since the epoch.
@@ -64,6 +62,32 @@ export class KeyHistory {
   async #read(path: string, files: readonly (GitFile | null)[]): Promise<(PageData | undefined)[]> {
     return await Promise.all(files.map(async (file) => await readPageData(this.#repository, path, file?.id)));
   }
+}
+
+/**
+ * Returns the front matter of the page file with this blob; undefined for no blob and for what is no page.
+ * @param path of the page, which says how it is read
+ * @throws {GitError}
+ */
+export async function readPageData(
+  { objects }: Pick<Repository, 'objects'>,
+  path: string,
+  blob: string | undefined,
+): Promise<PageData | undefined> {
+  const object = blob === undefined ? undefined : await objects.readOne(blob);
+  return object && parsePage(path, object.content).page?.data;
+}
+
+/** What `git log` has to print of a commit, in three lines, for `parseUpdatedBots`. */
+export const serviceFormat = '%an <%ae> %at%n%cn <%ce> %ct%n%(trailers:key=Bot,valueonly,separator=%x2C)';
+
+/**
+ * The bots that a commit of a service names in its trailers; none for a commit of a person. A service writes its
+ * commits with one identity and one time: a commit that a person has amended, picked or rebased has two, and is that
+ * person's.
+ */
+export function parseUpdatedBots([author, committer, trailers = '']: readonly string[]): readonly string[] {
+  return author === committer && trailers !== '' ? trailers.split(',') : [];
 }
 
 const log = [

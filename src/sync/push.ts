@@ -1,11 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { countCommits } from '../git/history.ts';
 import { GitError } from '../git/process/git-error.ts';
 import { readRef, stateRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { writePrunedHistory } from '../counts/prune-history.ts';
-import { readKnownTips, remoteRefs, setRefs } from './remote-refs.ts';
-import { type PushedRef, pushRemote, type Remote, type RemoteBranch } from './remote.ts';
+import { retry } from '../lib/retry.ts';
+import {
+  type PushedRef,
+  pushRemote,
+  readKnownTips,
+  type Remote,
+  type RemoteBranch,
+  remoteRefs,
+  setRefs,
+} from './remote.ts';
 
 /** Returns branch and state, those of them that the remote lacks. @throws {GitError} */
 export async function listRefsToPush(
@@ -46,17 +53,14 @@ export async function pushWithRetries<T>(
   fetch: () => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await push();
-    } catch (error) {
-      if (attempt === maxAttempts || !((await fetch()) || isLocked(error))) throw error;
-      await sleep(Math.random() * 200 * attempt, undefined, { signal });
-    }
-  }
+  return await retry(push, {
+    maxAttempts: 10,
+    repair: fetch,
+    isRetriable: isLocked,
+    delay: (attempt) => Math.random() * 200 * attempt,
+    signal,
+  });
 }
-
-const maxAttempts = 10;
 
 function isLocked(error: unknown): boolean {
   return (

@@ -1,31 +1,31 @@
 import type { RemoteState } from '../tokens/shared-tokens.ts';
 import { moveRefs, readRef, RefConflictError, stateRef } from '../git/refs.ts';
+import { retry } from '../lib/retry.ts';
 import { mergeStates } from './merge-states.ts';
 import { pushWithRetries } from './push.ts';
 import { withRemoteMessage } from './remote-error.ts';
-import { remoteRefs } from './remote-refs.ts';
-import { fetchRemoteState, pushRemote, type Remote } from './remote.ts';
+import { fetchRemoteState, pushRemote, type Remote, remoteRefs } from './remote.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 
 /** Merges the remote's state into ours, and returns whether ours has moved. @throws {GitError} */
-export async function mergeState(repository: Repository, theirs: string | null): Promise<boolean> {
-  if (theirs === null) return false;
-  for (let attempt = 1; ; attempt++) {
+export async function mergeState(repository: Repository, theirs: string): Promise<boolean> {
+  const merge = async (): Promise<boolean> => {
     const ours = await readRef(repository, stateRef);
     const to = await mergeStates(repository, ours, theirs);
-    if (to === ours) return false;
-    try {
-      await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
-      return true;
-    } catch (error) {
-      if (!(error instanceof RefConflictError) || attempt === maxAttempts) throw error;
-    }
-  }
+    if (to !== ours) await moveRefs(repository, new Map([[stateRef, { from: ours, to }]]));
+    return to !== ours;
+  };
+  // Other processes here may move the ref too.
+  return await retry(merge, {
+    maxAttempts: 10,
+    isRetriable: (error) => error instanceof RefConflictError,
+  });
 }
 
 /** Fetches the remote's state alone, merges it into ours, and returns whether ours has moved. @throws {GitError} */
 export async function fetchState(repository: Repository, remote: Remote): Promise<boolean> {
-  return await mergeState(repository, await fetchRemoteState(repository, remote));
+  const theirs = await fetchRemoteState(repository, remote);
+  return theirs !== null && (await mergeState(repository, theirs));
 }
 
 /**
@@ -70,6 +70,3 @@ export async function openRemoteState(
     pushState: async () => void (await withRemoteMessage(pushState(repository, remote))),
   };
 }
-
-/** Attempts to merge while other processes here move the same ref. */
-const maxAttempts = 10;

@@ -1,14 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SerialQueue } from '../lib/serial-queue.ts';
-import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import type { StateStore } from '../counts/state-store.ts';
+import { removeStaleLocks } from '../git/leftovers.ts';
 import { GitError } from '../git/process/git-error.ts';
+import { readRef } from '../git/refs.ts';
 import type { Repository } from '../git/repository.ts';
+import { type Failure, FailureLog } from '../lib/failure-log.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import type { RemoteState } from '../tokens/shared-tokens.ts';
-import { Exchange, type ExchangeOptions } from './exchange.ts';
-import { describeRemoteError } from './remote-error.ts';
+import { Integration, type IntegrationOptions } from './integration.ts';
+import { countUnpushed, pushPrunedState, pushRefs, pushWithRetries, listRefsToPush } from './push.ts';
+import { describeRemoteError, withRemoteMessage } from './remote-error.ts';
+import { fetchState, hasFetchedState, mergeState, pushState } from './remote-state.ts';
+import { fetchRemote, readKnownTips, type Remote, type RemoteBranch, remoteRefs, setRefs } from './remote.ts';
 import { Schedule, type ScheduleOptions } from './schedule.ts';
 
-export interface SyncOptions extends ScheduleOptions, ExchangeOptions {}
+export interface SyncOptions extends ScheduleOptions, IntegrationOptions {
+  readonly state: Pick<StateStore, 'refresh' | 'checkpoint'>;
+  /** A remote's name or an address, as git takes it. */
+  readonly remote: string;
+  /** The branch there, such as `main`; null is the one of the name that is checked out here. */
+  readonly branch: string | null;
+  /** Seconds after which a git command that connects to the remote is killed. */
+  readonly timeLimit?: number;
+}
 
 /**
  * Keeps branch and state in step with those of a remote: fetches, merges by meaning, pushes both together. One round
@@ -17,10 +31,13 @@ export interface SyncOptions extends ScheduleOptions, ExchangeOptions {}
 export class Sync implements RemoteState {
   readonly #options: SyncOptions;
   readonly #schedule: Schedule;
-  readonly #exchange: Exchange;
+  readonly #integration: Integration;
   readonly #abort = new AbortController();
   readonly #queue = new SerialQueue();
   readonly #failures: FailureLog;
+  /** Those who wait for the next push. */
+  readonly #waiters = new Set<(isPushed: boolean) => void>();
+  #stateFetched = false;
   #unpushed = 0;
 
   constructor(options: SyncOptions) {
@@ -32,7 +49,7 @@ export class Sync implements RemoteState {
       ended: 'in step with the remote again',
     });
     this.#schedule = new Schedule(options, () => void this.#queueRound());
-    this.#exchange = new Exchange(options, this.#schedule, this.#abort.signal);
+    this.#integration = new Integration(options);
   }
 
   /** Why the last round failed; null where nothing is left to fetch, merge or push. */
@@ -47,26 +64,35 @@ export class Sync implements RemoteState {
 
   /** Whether the remote's state was ever fetched: until then a new clone lacks the tokens of all bots. */
   get stateFetched(): boolean {
-    return this.#exchange.stateFetched;
+    return this.#stateFetched;
   }
 
   /** Starts the first round. Resolves when a new clone has everything, or has waited for it as long as it may. */
   async start(): Promise<void> {
-    if (await this.#exchange.resume()) {
-      this.#schedule.runIn(0);
+    const repository = await this.#options.repositoryOpener.open().catch(() => undefined);
+    if (repository !== undefined && !(await hasFetchedState(repository))) {
+      await Promise.race([this.#queueRound(), sleep(startLimit * 1000, undefined, { ref: false })]);
       return;
     }
-    await Promise.race([this.#queueRound(), sleep(startLimit * 1000, undefined, { ref: false })]);
+    this.#stateFetched = true;
+    // A crash may have come between a fetch and its merge. What fails here fails in the round too, which logs it.
+    const fetched = repository && (await readRef(repository, remoteRefs.state));
+    if (fetched) await this.#mergeState(repository, fetched).catch(() => undefined);
+    this.#schedule.runIn(0);
   }
 
   /** Fetches and merges the state alone, for what cannot wait for a round. @throws {Error} that says why not */
   async fetchState(): Promise<void> {
-    await this.#queue.run(async () => await this.#exchange.fetchState());
+    await this.#queue.run(async () => {
+      const repository = await this.#options.repositoryOpener.open();
+      if (await withRemoteMessage(fetchState(repository, this.#remote))) await this.#options.state.refresh();
+      this.#stateFetched = true;
+    });
   }
 
   /** Pushes the state alone, merged with the remote's. @throws {Error} that says why not */
   async pushState(): Promise<void> {
-    await this.#queue.run(async () => await this.#exchange.pushState());
+    await this.#queue.run(async () => await this.#pushState());
   }
 
   /** Schedules a fetch, as the remote says that it has changed; at most one a second. */
@@ -87,7 +113,16 @@ export class Sync implements RemoteState {
   async waitForPush(): Promise<boolean> {
     if (this.failure !== null) return false;
     this.#schedule.requestPush();
-    return await this.#exchange.waiters.wait((this.#options.pushSeconds + pushLimit) * 1000);
+    return await new Promise<boolean>((resolve) => {
+      const finish = (isPushed: boolean): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(finish);
+        resolve(isPushed);
+      };
+      const limit = (this.#options.pushSeconds + pushLimit) * 1000;
+      const timer = setTimeout(() => finish(false), limit).unref();
+      this.#waiters.add(finish);
+    });
   }
 
   /**
@@ -95,9 +130,12 @@ export class Sync implements RemoteState {
    * history that the remote lacks. Returns how many commits were removed.
    */
   async prune(repository: Repository, since: number): Promise<number> {
-    return await this.#queue.run(async () =>
-      this.failure === null ? await this.#exchange.prune(repository, since) : 0,
-    );
+    return await this.#queue.run(async () => {
+      const pruned = this.failure === null && (await pushPrunedState(repository, since, this.#remote));
+      if (!pruned) return 0;
+      await this.#mergeState(repository, pruned.commit);
+      return pruned.removed;
+    });
   }
 
   /** Starts no further round and waits for the running one. Call it before the committer closes, which it needs. */
@@ -111,7 +149,7 @@ export class Sync implements RemoteState {
     await this.pause();
     try {
       await this.#queueLast(async () => {
-        if (this.failure === null) await this.#exchange.pushLast();
+        if (this.failure === null) await this.#pushLast();
       });
     } catch (error) {
       this.#options.log.warn(
@@ -134,7 +172,11 @@ export class Sync implements RemoteState {
     await this.#queue.run(async () => {
       if (this.#abort.signal.aborted || this.#schedule.isStopped) return;
       try {
-        this.#succeed(await this.#exchange.round());
+        const isPushed = await this.#runRound();
+        // A failure ends when the remote has everything: a fetch that works does not mean that a push would.
+        if (isPushed) this.#failures.end();
+        this.#schedule.roundSucceeded(isPushed);
+        if (this.#waiters.size > 0) this.#schedule.requestPush();
       } catch (error) {
         this.#fail(error);
       }
@@ -142,28 +184,108 @@ export class Sync implements RemoteState {
     });
   }
 
+  #fail(error: unknown): void {
+    if (this.#abort.signal.aborted) return;
+    const message = describeRemoteError(error);
+    this.#failures.add(error, message, toFailureKind(error, message));
+    for (const finish of this.#waiters) finish(false);
+    this.#schedule.roundFailed();
+  }
+
   /** The number is exact at the end of each round; until the next one `requestPush` adds to it. */
   async #countUnpushed(): Promise<void> {
     try {
-      this.#unpushed = await this.#exchange.countUnpushed();
+      const repository = await this.#options.repositoryOpener.open();
+      this.#unpushed = await countUnpushed(repository, this.#remoteBranch(repository));
     } catch (error) {
       this.#options.log.debug({ err: error }, 'could not count the commits to push, trying again next round');
     }
   }
 
-  /** A failure ends when the remote has everything: a fetch that works does not mean that a push would. */
-  #succeed(isPushed: boolean): void {
-    if (isPushed) this.#failures.end();
-    this.#schedule.roundSucceeded(isPushed);
-    if (this.#exchange.waiters.size > 0) this.#schedule.requestPush();
+  /** Fetches, merges and pushes what is due. Returns whether the remote has everything of this clone. */
+  async #runRound(): Promise<boolean> {
+    const repository = await this.#options.repositoryOpener.open();
+    try {
+      return await this.#exchange(repository);
+    } catch (error) {
+      if ((await removeStaleLocks(repository, this.#options.log)) === 0) throw error;
+      await this.#fetch(repository);
+      return await this.#exchange(repository);
+    }
   }
 
-  #fail(error: unknown): void {
-    if (this.#abort.signal.aborted) return;
-    const message = describeRemoteError(error);
-    this.#failures.add(error, message, toFailureKind(error, message));
-    for (const finish of this.#exchange.waiters.list()) finish(false);
-    this.#schedule.roundFailed();
+  async #exchange(repository: Repository): Promise<boolean> {
+    if (this.#schedule.isFetchDue) await this.#fetch(repository);
+    const push = async (): Promise<boolean> => {
+      if (!this.#schedule.isPushAllowed)
+        return (await listRefsToPush(repository, this.#remoteBranch(repository))).length === 0;
+      await this.#push(repository);
+      return true;
+    };
+    return await pushWithRetries(push, async () => await this.#fetch(repository), this.#abort.signal);
+  }
+
+  /** Fetches and merges, and returns whether the remote had something new. */
+  async #fetch(repository: Repository): Promise<boolean> {
+    const before = await readKnownTips(repository);
+    this.#schedule.fetchStarts();
+    const tips = await fetchRemote(repository, this.#remoteBranch(repository));
+    this.#schedule.fetchEnds();
+    if (tips.state !== null) await this.#mergeState(repository, tips.state);
+    this.#stateFetched = true;
+    await this.#integration.integrate(tips.branch);
+    return before.branch !== tips.branch || before.state !== tips.state;
+  }
+
+  async #mergeState(repository: Repository, theirs: string): Promise<void> {
+    if (await mergeState(repository, theirs)) await this.#options.state.refresh();
+  }
+
+  async #push(repository: Repository): Promise<void> {
+    // One who comes during the push waits for the next.
+    const waiters = [...this.#waiters];
+    if (waiters.length > 0) await this.#options.state.checkpoint();
+    const remote = this.#remoteBranch(repository);
+    const refs = await listRefsToPush(repository, remote);
+    if (refs.length > 0) {
+      this.#schedule.pushStarts();
+      await pushRefs(repository, refs, remote);
+      this.#options.log.debug({ refs }, 'pushed to the remote');
+    }
+    for (const finish of waiters) finish(true);
+  }
+
+  async #pushState(): Promise<void> {
+    const repository = await this.#options.repositoryOpener.open();
+    const commit = await withRemoteMessage(pushState(repository, this.#remote));
+    await this.#options.state.refresh();
+    if (commit !== null) await setRefs(repository, new Map([[remoteRefs.state, commit]]));
+  }
+
+  /**
+   * Pushes what the remote does not have, branch and state together, without the committer, which a merge of the branch
+   * needs. Where another replica has pushed in between, the state is still pushed, merged with the remote's.
+   */
+  async #pushLast(): Promise<void> {
+    const repository = await this.#options.repositoryOpener.open();
+    try {
+      await this.#push(repository);
+    } catch (error) {
+      await this.#pushState().catch(() => {
+        throw error;
+      });
+      if ((await listRefsToPush(repository, this.#remoteBranch(repository))).length > 0) throw error;
+    }
+  }
+
+  get #remote(): Remote {
+    const { remote, timeLimit = 120 } = this.#options;
+    return { address: remote, timeLimit, signal: this.#abort.signal };
+  }
+
+  #remoteBranch(repository: Repository): RemoteBranch {
+    const { branch } = this.#options;
+    return { ...this.#remote, branch: branch === null ? repository.branch() : `refs/heads/${branch}` };
   }
 }
 

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { GitError } from '../../src/git/process/git-error.ts';
 import { describeRemoteError } from '../../src/sync/remote-error.ts';
-import { remoteRefs } from '../../src/sync/remote-refs.ts';
-import { fetchRemote, pushRemote, type RemoteBranch } from '../../src/sync/remote.ts';
+import { fetchRemote, pushRemote, type RemoteBranch, remoteRefs } from '../../src/sync/remote.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
