@@ -3,7 +3,6 @@ import matter from 'gray-matter';
 import { type Fault, createFileFault, findPosition } from './fault.ts';
 import { createLocator, setKeys } from '../../lib/edit-json.ts';
 import { parseFrontMatter, type TextFault } from './front-matter.ts';
-import { findConflict, splitPage } from './split-page.ts';
 
 /** The front matter of a page file. */
 export type PageData = Readonly<Record<string, unknown>>;
@@ -91,6 +90,56 @@ export function cutPage(text: string): Readonly<Record<'before' | 'json' | 'afte
 /** Returns the fault of a page file of more than maxFileSize bytes. */
 export function createSizeFault(path: string): Fault {
   return createFileFault(path, 'file-size', `the file has more than ${maxFileSize} bytes: shorten the page`);
+}
+
+/** Finds an unresolved merge conflict: its three kinds of marker lines, in order. */
+function findConflict(text: string): TextFault | undefined {
+  const offset = findLine(text, '<<<<<<< ', 0);
+  const middle = findLine(text, '=======', offset);
+  if (findLine(text, '>>>>>>> ', middle) === -1) return undefined;
+  const message = 'a merge conflict begins here: resolve it and remove the markers';
+  return { offset, rule: 'merge-conflict', message };
+}
+
+/** Returns the offsets at which the front matter of a page file begins and ends, or why it has none. */
+function splitPage(text: string): { readonly start: number; readonly end: number } | TextFault {
+  const opener = /^---(?:json)?\r?\n/.exec(text)?.[0];
+  if (opener === undefined) return { offset: 0, rule: 'opener', message: describeOpener(text) };
+  const newline = text.indexOf('\n---', opener.length - 1);
+  if (newline === -1) {
+    const message = 'the front matter has no end: put a line --- after its last }';
+    return { offset: 0, rule: 'closer', message };
+  }
+  if (!/^---(?:\r?\n|\r?$)/.test(text.slice(newline + 1, newline + 6))) {
+    const message = 'this line ends the front matter but is not ---: write --- alone on it';
+    return { offset: newline + 1, rule: 'closer', message };
+  }
+  const end = newline + 1;
+  const blank = longBlank.exec(text.slice(opener.length, end));
+  if (blank) {
+    const message = 'more than 200 blank characters in a row: remove them';
+    return { offset: opener.length + blank.index, rule: 'blank-run', message };
+  }
+  return { start: opener.length, end: Math.max(end, opener.length) };
+}
+
+/** Returns the offset of the next line that begins with `start`; -1 when there is none, or when `from` is -1. */
+function findLine(text: string, start: string, from: number): number {
+  if (from === -1 || text.startsWith(start, from)) return from;
+  const newline = text.indexOf(`\n${start}`, from);
+  return newline === -1 ? -1 : newline + 1;
+}
+
+/** gray-matter takes quadratic time over long runs of blanks in front matter. */
+const longBlank = /\s{201}/;
+
+function describeOpener(text: string): string {
+  if (text.startsWith('<<<<<<<'))
+    return 'the file begins with a merge conflict: resolve it and remove the markers';
+  const line = text.slice(0, 40).split(/\r?\n/, 1)[0] ?? '';
+  return line.startsWith('---')
+    ? `the first line is ${JSON.stringify(line)}: write --- alone, the front matter is JSON`
+    : 'the file does not begin with front matter: make its first line ---';
 }
 
 // gray-matter evaluates a file that begins with ---js: without these engines nothing can make it.

@@ -152,7 +152,7 @@ export class MutableBotIndex implements BotIndex {
   readonly #unmaterialised = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
   #unmaterialisedSize = 0;
   #sorting: Promise<void> | undefined;
-  /** Bots that were added, replaced or removed since that version, or since one is sorted. */
+  /** Bots that were added, replaced or removed since that version. */
   readonly #changed = new Set<BotId>();
 
   get version(): number {
@@ -208,14 +208,14 @@ export class MutableBotIndex implements BotIndex {
   set(bot: IndexedBot): void {
     this.materialise(folderOf(bot.id));
     this.#bots.set(bot.id, bot);
-    if (this.#sorted || this.#sorting) this.#changed.add(bot.id);
+    this.#changed.add(bot.id);
     this.#version += 1;
   }
 
   delete(id: BotId): void {
     this.materialise(folderOf(id));
     if (!this.#bots.delete(id)) return;
-    if (this.#sorted || this.#sorting) this.#changed.add(id);
+    this.#changed.add(id);
     this.#version += 1;
   }
 

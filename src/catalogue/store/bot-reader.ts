@@ -29,17 +29,23 @@ export function readBot(
   limits: PageLimits,
   cachedImages: ImageLookup = () => noCachedImages,
 ): BotReading {
-  const wasMain = ({ locale }: PageFile): boolean =>
-    previous?.files.some((file) => file.main && file.locale === locale) ?? false;
-  const { mainPages, good, faults } = checkFiles(files, limits, wasMain);
+  const findServed = ({ locale }: PageFile): IndexedFile | undefined =>
+    previous?.files.find((file) => file.locale === locale);
+  const { mainPages, good, faults } = checkFiles(files, limits, (file) => findServed(file)?.main ?? false);
   const [main] = mainPages;
   if (main === undefined || mainPages.length > 1) return { bot: previous, faults };
   const last = faults.length > 0 && previous ? parseRecord(previous) : undefined;
   const contents: [Locale, Content][] = [];
+  const served: IndexedFile[] = [];
   for (const file of files) {
+    const { locale } = file;
     const readable = good.find((one) => one === file);
-    const content = readable ? toContent(readable) : last?.contents[file.locale];
-    if (content !== undefined) contents.push([file.locale, content]);
+    const content = readable ? toContent(readable) : last?.contents[locale];
+    if (content !== undefined) contents.push([locale, content]);
+    // A faulty file is listed as it was when it was good, and not at all when it never was.
+    const listed = readable ?? findServed(file);
+    if (listed)
+      served.push({ locale, main: file === main, size: listed.size, sha: listed.sha, tail: listed.tail });
   }
   const readable = good.find((one) => one === main);
   const shared = readable ? withDefaults(readable.page.data) : findLastShared(last, main.locale);
@@ -57,7 +63,7 @@ export function readBot(
     translations,
     cachedImages(data.images),
   );
-  return { bot: indexBot(id, record, listServedFiles(files, good, main, previous)), faults };
+  return { bot: indexBot(id, record, served), faults };
 }
 
 /** Returns the last record, for its shared keys, if its main page was in this language. */
@@ -68,22 +74,4 @@ function findLastShared(last: BotRecord | undefined, locale: Locale): object | u
 function toContent({ page }: ReadablePage): Content {
   const { name, description } = page.data as unknown as Content;
   return { name, description, page: page.page };
-}
-
-/** Returns the files that are listed: a faulty one as it was when it was good, and not at all when it never was. */
-function listServedFiles(
-  files: readonly PageFile[],
-  good: readonly PageFile[],
-  main: PageFile,
-  previous: IndexedBot | undefined,
-): IndexedFile[] {
-  return files.flatMap((file) => {
-    const { locale, size, sha, tail } = file;
-    if (good.includes(file)) return [{ locale, main: file === main, size, sha, tail }];
-    return (
-      previous?.files
-        .filter((old) => old.locale === locale)
-        .map((old) => ({ ...old, main: file === main })) ?? []
-    );
-  });
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import type { BotId } from '../../bot/id.ts';
 import type { Log } from '../../lib/log.ts';
 import { compareFaults, type Fault } from '../page/fault.ts';
@@ -47,7 +48,8 @@ export class BotStore extends EventEmitter<BotEvents> {
   publish(id: BotId, bot: IndexedBot | undefined, faults: readonly Fault[], paths: readonly string[]): void {
     this.report(id, faults, paths);
     const previous = this.bots.get(id);
-    if (bot !== previous && !(bot && previous && isSameBot(bot, previous))) {
+    // A file may be another blob although the record is the same.
+    if (bot?.digest !== previous?.digest || !isDeepStrictEqual(bot?.files, previous?.files)) {
       if (bot) this.bots.set(bot);
       else this.bots.delete(id);
       this.emit('change', id);
@@ -72,15 +74,4 @@ export class BotStore extends EventEmitter<BotEvents> {
         this.#log.info({ path }, `${path} is valid again`);
     }
   }
-}
-
-function isSameBot(a: IndexedBot, b: IndexedBot): boolean {
-  return (
-    a.digest === b.digest &&
-    a.files.length === b.files.length &&
-    a.files.every(({ locale, main, sha }, i) => {
-      const other = b.files[i];
-      return other?.locale === locale && other.main === main && other.sha === sha;
-    })
-  );
 }

@@ -18,9 +18,8 @@ export class DelayQueue {
 
   /** Adds a name that is due in `delay` milliseconds. A name that waits already keeps the earlier time. */
   add(name: string, delay: number): void {
-    if (this.#closed) return;
     const due = performance.now() + delay;
-    if ((this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
+    if (this.#closed || (this.#due.get(name) ?? Number.POSITIVE_INFINITY) <= due) return;
     this.#due.set(name, due);
     this.#wait();
   }
@@ -28,15 +27,14 @@ export class DelayQueue {
   close(): void {
     this.#closed = true;
     this.#due.clear();
-    clearTimeout(this.#timer);
+    this.#wait();
   }
 
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#due.size === 0) return;
     const next = Math.min(...this.#due.values());
-    this.#timer = setTimeout(() => this.#run(), Math.max(0, next - performance.now()));
-    this.#timer.unref();
+    this.#timer = setTimeout(() => this.#run(), next - performance.now()).unref();
   }
 
   #run(): void {

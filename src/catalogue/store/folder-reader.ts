@@ -126,5 +126,5 @@ function readFolder(folder: string, { root, hash, limits }: Omit<ReadTask, 'fold
     if (reading.bot) bots.push(reading.bot);
     if (reading.faults.length > 0) faults.set(id, reading.faults);
   }
-  return { ...packFolder({ folder, bots, stats }), at, faults };
+  return { ...packFolder({ folder, fingerprint: '', bots, stats }), at, faults };
 }

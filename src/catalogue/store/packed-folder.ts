@@ -4,14 +4,15 @@ import type { FileStat } from './folder.ts';
 /** A folder as it was read. */
 export interface FolderState {
   readonly folder: string;
+  /** Of the names and stats of all its files; empty where the folder must be scanned. */
+  readonly fingerprint: string;
   readonly bots: readonly IndexedBot[];
   /** By file name; null for a file that must be read again. */
   readonly stats: ReadonlyMap<string, FileStat | null>;
 }
 
 /** The same as bytes, which can leave the thread or the process: unpacking a hundred thousand bots takes a second. */
-export interface PackedFolder {
-  readonly folder: string;
+export interface PackedFolder extends Pick<FolderState, 'folder' | 'fingerprint'> {
   /** How many bots it has. */
   readonly size: number;
   /** Everything but the records, as JSON. */
@@ -27,11 +28,11 @@ interface FolderMeta {
 }
 
 export function packFolder(state: FolderState): PackedFolder {
-  const { folder, bots } = state;
+  const { folder, fingerprint, bots } = state;
   const records = recordMemory.take(bots.reduce((sum, { record }) => sum + record.length, 0));
   let offset = 0;
   for (const { record } of bots) offset += record.copy(records, offset);
-  return { folder, size: bots.length, meta: packMeta(state), records };
+  return { folder, fingerprint, size: bots.length, meta: packMeta(state), records };
 }
 
 /** Returns the `meta` of a packed folder. */
@@ -41,12 +42,13 @@ export function packMeta({ bots, stats }: FolderState): string {
 }
 
 /** Unpacks a folder; the records are views of its bytes. @throws when it is damaged */
-export function unpackFolder({ folder, meta, records }: PackedFolder): FolderState {
+export function unpackFolder({ folder, fingerprint, meta, records }: PackedFolder): FolderState {
   const { bots, stats } = JSON.parse(meta.toString()) as FolderMeta;
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);
   let offset = 0;
   return {
     folder,
+    fingerprint,
     bots: bots.map((bot) => ({ ...bot, record: bytes.subarray(offset, (offset += bot.record)) })),
     stats: new Map(stats),
   };

@@ -15,8 +15,7 @@ import {
   readPageStat,
 } from './folder.ts';
 import type { FolderReading } from './folder-reader.ts';
-import { type PackedFolder, unpackFolder } from './packed-folder.ts';
-import type { SnapshotFolder } from './snapshot.ts';
+import { type FolderState, type PackedFolder, unpackFolder } from './packed-folder.ts';
 import { createFileFault } from '../page/fault.ts';
 import {
   botsFolder,
@@ -145,7 +144,7 @@ export class Scanner {
   }
 
   /** Yields every folder as it is served. One with faults, or with files that changed just now, has no fingerprint. */
-  *snapshot(): Generator<SnapshotFolder> {
+  *snapshot(): Generator<FolderState> {
     const faulty = new Set(Array.from(this.#store.faultyKeys(), toFolder));
     const byFolder = new Map<string, IndexedBot[]>();
     for (const bot of this.#store.bots.all()) {
@@ -209,15 +208,11 @@ export class Scanner {
   }
 
   #scanPath(path: string): void {
+    const { root } = this.#options;
     const [folder = ''] = path.split('/');
     const place = parsePagePath(`${botsFolder}/${path}`);
-    if (place && isFolder(this.#options.root, folder)) this.#scanFile(folder, place);
-    else this.scan(folder);
-  }
-
-  #scanFile(folder: string, place: PagePlace): void {
-    const stat = readPageStat(this.#options.root, place);
-    if (this.#statsIn(folder).differs(formatFileName(place), stat))
+    if (place === undefined || !isFolder(root, folder)) this.scan(folder);
+    else if (this.#statsIn(folder).differs(formatFileName(place), readPageStat(root, place)))
       this.#readBot(place.id, this.#listPlaces(place.id, [place]), 'hint');
   }
 

@@ -7,16 +7,6 @@ import { writeAtomically } from '../../lib/atomic-write.ts';
 import type { PageLimits } from '../page/rules.ts';
 import { BlockMemory, type FolderState, packMeta, type PackedFolder, recordMemory } from './packed-folder.ts';
 
-/** What a folder has besides its bots. */
-interface Fingerprinted {
-  /** Of the names and stats of all its files; empty where the folder must be scanned. */
-  readonly fingerprint: string;
-}
-
-export type SnapshotFolder = FolderState & Fingerprinted;
-
-export type PackedSnapshotFolder = PackedFolder & Fingerprinted;
-
 /**
  * Writes a snapshot of the index, whose records fit `limits`, to `path`, as a whole or not at all. It is a cache:
  * nothing is fsynced, every block has a checksum instead.
@@ -24,7 +14,7 @@ export type PackedSnapshotFolder = PackedFolder & Fingerprinted;
  */
 export async function writeSnapshot(
   path: string,
-  folders: Iterable<SnapshotFolder>,
+  folders: Iterable<FolderState>,
   limits: PageLimits,
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
@@ -48,10 +38,7 @@ export async function writeSnapshot(
  * Reads the snapshot at `path`. Returns undefined when there is none, when other code, schemas or limits made it, when
  * it is torn, or when any checksum is wrong: then nothing of it is used.
  */
-export async function readSnapshot(
-  path: string,
-  limits: PageLimits,
-): Promise<PackedSnapshotFolder[] | undefined> {
+export async function readSnapshot(path: string, limits: PageLimits): Promise<PackedFolder[] | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
@@ -88,7 +75,7 @@ function formatCodeMagic(): string {
 }
 
 /** The head of a folder's block; that of the last block is null. */
-type BlockHead = Pick<PackedSnapshotFolder, 'folder' | 'fingerprint' | 'size'>;
+type BlockHead = Pick<PackedFolder, 'folder' | 'fingerprint' | 'size'>;
 
 /**
  * Writes a block: the lengths of head, meta and records and a checksum of all, 4 bytes each; head and meta as JSON; the
@@ -112,7 +99,7 @@ function computeCrc(parts: readonly Uint8Array[]): number {
 }
 
 /** Returns the folders of a snapshot; undefined where it has another magic or ends early. @throws when a block is damaged */
-async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedSnapshotFolder[] | undefined> {
+async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedFolder[] | undefined> {
   const { size: fileSize } = await file.stat();
   const found = Buffer.alloc(expected.length);
   let header = new Uint32Array(4);
@@ -120,7 +107,7 @@ async function readBlocks(file: FileHandle, expected: Buffer): Promise<PackedSna
   if (!found.equals(expected)) return undefined;
   // The records stay; the rest is dropped when a folder is unpacked.
   const memory = new BlockMemory();
-  const folders: PackedSnapshotFolder[] = [];
+  const folders: PackedFolder[] = [];
   for (;;) {
     const [headLength = 0, metaLength = 0, recordsLength = 0, crc] = header;
     const length = headLength + metaLength + recordsLength;

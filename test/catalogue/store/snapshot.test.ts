@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Catalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { computeFingerprint, listFolder } from '../../../src/catalogue/store/folder.ts';
-import { unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
-import { readSnapshot, type SnapshotFolder, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
+import { type FolderState, unpackFolder } from '../../../src/catalogue/store/packed-folder.ts';
+import { readSnapshot, writeSnapshot } from '../../../src/catalogue/store/snapshot.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { botId, mainPage, pagePath, translation, writeFiles } from '../../support/sample.ts';
@@ -18,7 +18,7 @@ const limits = toSettings();
 describe('a snapshot', () => {
   let path: string;
   let bytes: Buffer;
-  let folders: SnapshotFolder[];
+  let folders: FolderState[];
 
   before(async () => {
     const root = tempFolder();
@@ -133,15 +133,15 @@ describe('a snapshot', () => {
 });
 
 /** What is read from a snapshot file of these bytes. */
-async function reading(bytes: Buffer): Promise<SnapshotFolder[] | undefined> {
+async function reading(bytes: Buffer): Promise<FolderState[] | undefined> {
   const copy = join(tempFolder(), 'copy');
   writeFileSync(copy, bytes);
   return await unpacked(copy);
 }
 
-async function unpacked(path: string): Promise<SnapshotFolder[] | undefined> {
+async function unpacked(path: string): Promise<FolderState[] | undefined> {
   const folders = await readSnapshot(path, limits);
-  return folders?.map((packed) => ({ ...unpackFolder(packed), fingerprint: packed.fingerprint }));
+  return folders?.map(unpackFolder);
 }
 
 /** Where the first line and each block of a snapshot end. */
@@ -153,8 +153,8 @@ function blockEnds(bytes: Buffer): number[] {
 }
 
 /** Saves the index once every file's stat is to be trusted: none changed a moment ago. */
-async function saved(catalogue: Catalogue, path: string): Promise<SnapshotFolder[]> {
-  let folders: SnapshotFolder[] = [];
+async function saved(catalogue: Catalogue, path: string): Promise<FolderState[]> {
+  let folders: FolderState[] = [];
   await eventually(async () => {
     await catalogue.saveSnapshot();
     folders = (await unpacked(path)) ?? [];
