@@ -31,20 +31,39 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
     .command('settings')
     .description('list all settings of the service: environment variables, with their defaults')
     .action(async () => (await import('./settings.ts')).listSettings());
-  addCheck(program);
+  const paths = ['[paths...]', 'files or folders below bots/ (default: all of it)'] as const;
+  program
+    .command('check')
+    .description('check the catalogue against its rules and print every fault with its fix')
+    .argument(...paths)
+    .option(
+      '--base <revision>',
+      'check what the working tree changed since it branched off this revision, and apply the rules about changes too',
+    )
+    .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
+    .option('--fetch <remote>', 'with --head: fetch that commit from this remote or address first')
+    .addOption(
+      new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
+        .choices(['text', 'github', 'json'] satisfies CheckFlags['format'][])
+        .default('text'),
+    )
+    .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')
+    .action(
+      async (named: string[], flags: CheckFlags) => await (await import('./check.ts')).check(named, flags),
+    );
   program
     .command('format')
     .description('rewrite the front matter of page files in its canonical form; the markdown stays as it is')
-    .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
+    .argument(...paths)
     .option('--check', 'write nothing, print the files that would change')
     .addHelpText(
       'after',
       '\nExit code: 0 done, 1 a file cannot be read as a page or, with --check, would change, 2 the command could not run.',
     )
-    .action(async (paths: string[], options: { check?: boolean }) => {
-      const { format } = await import('./format.ts');
-      await format(paths, options);
-    });
+    .action(
+      async (named: string[], options: { check?: boolean }) =>
+        await (await import('./format.ts')).format(named, options),
+    );
   program
     .command('new')
     .description('create the file of a new bot, or of another language of a bot, in the right folder')
@@ -54,10 +73,10 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'the language of the page, such as en, en-GB or zh-CN; else that of the catalogue',
     )
     .addHelpText('after', '\nPrints the path of the file. Exit code: 0 done, 2 no file was created.')
-    .action(async (id: string, options: { locale?: string }) => {
-      const { createPage } = await import('./new.ts');
-      await createPage(id, options);
-    });
+    .action(
+      async (id: string, options: { locale?: string }) =>
+        await (await import('./new.ts')).createPage(id, options),
+    );
   program
     .command('init')
     .description('create a Git repository for a catalogue, separate from the code')
@@ -74,23 +93,25 @@ Exit code: 0 ended by a signal, 1 not cleanly, 2 the service could not run.`,
       'what the check installs: a version, the address of a package file or a Git address (default: this commit, at the address that this clone is from, or this version)',
     )
     .addHelpText('after', '\nExit code: 0 done, 2 the repository could not be created.')
-    .action(async (folder: string, options: InitOptions) => {
-      const { init } = await import('./init.ts');
-      await init(folder, options);
-    });
-  addTokenCommands(program);
-  addDoctor(program);
+    .action(
+      async (folder: string, options: InitOptions) => await (await import('./init.ts')).init(folder, options),
+    );
   program
-    .command('images')
-    .description("fetch the bots' pictures into the image cache, as a running service does by itself")
-    .addHelpText(
-      'after',
-      '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
-    )
-    .action(async () => await (await import('./images.ts')).images());
-}
-
-function addDoctor(program: Command): void {
+    .command('token')
+    .description('issue a new token to a bot and end the old one; standard output has the token only')
+    .argument('<id>', "the bot's id")
+    .option('--revoke', 'same as botshelf revoke')
+    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
+    .action(
+      async (id: string, options: { revoke?: boolean }) =>
+        await (await import('./token.ts')).token(id, options),
+    );
+  program
+    .command('revoke')
+    .description("end a bot's token without a new one")
+    .argument('<id>', "the bot's id")
+    .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
+    .action(async (id: string) => await (await import('./token.ts')).token(id, { revoke: true }));
   program
     .command('doctor')
     .description(
@@ -101,53 +122,13 @@ function addDoctor(program: Command): void {
       'after',
       '\nReads the settings of the service from the environment and changes nothing.\nExit code: 0 all is well, 1 warnings, 2 errors.',
     )
-    .action(async (options: { json?: boolean }) => {
-      const { doctor } = await import('./doctor.ts');
-      await doctor(options);
-    });
-}
-
-function addCheck(program: Command): void {
+    .action(async (options: { json?: boolean }) => await (await import('./doctor.ts')).doctor(options));
   program
-    .command('check')
-    .description('check the catalogue against its rules and print every fault with its fix')
-    .argument('[paths...]', 'files or folders below bots/ (default: all of it)')
-    .option(
-      '--base <revision>',
-      'check what the working tree changed since it branched off this revision, and apply the rules about changes too',
+    .command('images')
+    .description("fetch the bots' pictures into the image cache, as a running service does by itself")
+    .addHelpText(
+      'after',
+      '\nExit code: 0 every picture is cached, 1 some could not be fetched, 2 the command could not run.',
     )
-    .option('--head <revision>', 'with --base: check the merge of this commit into it, without a checkout')
-    .option('--fetch <remote>', 'with --head: fetch that commit from this remote or address first')
-    .addOption(
-      new Option('--format <format>', 'output: lines, GitHub annotations, or one JSON document')
-        .choices(['text', 'github', 'json'] satisfies CheckFlags['format'][])
-        .default('text'),
-    )
-    .addHelpText('after', '\nExit code: 0 no faults, 1 faults found, 2 the check could not run.')
-    .action(async (paths: string[], flags: CheckFlags) => {
-      const { check } = await import('./check.ts');
-      await check(paths, flags);
-    });
-}
-
-function addTokenCommands(program: Command): void {
-  program
-    .command('token')
-    .description('issue a new token to a bot and end the old one; standard output has the token only')
-    .argument('<id>', "the bot's id")
-    .option('--revoke', 'same as botshelf revoke')
-    .addHelpText('after', '\nExit code: 0 done, 2 the token was not changed.')
-    .action(async (id: string, options: { revoke?: boolean }) => {
-      const { token } = await import('./token.ts');
-      await token(id, options);
-    });
-  program
-    .command('revoke')
-    .description("end a bot's token without a new one")
-    .argument('<id>', "the bot's id")
-    .addHelpText('after', '\nExit code: 0 the bot has no token now, 2 the token was not changed.')
-    .action(async (id: string) => {
-      const { token } = await import('./token.ts');
-      await token(id, { revoke: true });
-    });
+    .action(async () => await (await import('./images.ts')).images());
 }
