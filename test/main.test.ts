@@ -44,7 +44,14 @@ describe('botshelf', () => {
   it('loads no command to explain itself', () => {
     const copy = tempFolder();
     const source = join(top, 'dist/src');
-    const needed = ['app/config', 'app/version', 'commands/add-commands', 'login/settings', 'sync/settings'];
+    const needed = [
+      'app/config',
+      'app/version',
+      'commands/add-commands',
+      'git/hosts',
+      'login/settings',
+      'sync/settings',
+    ];
     for (const file of ['lib', ...['main', ...needed].map((name) => `${name}.js`)])
       cpSync(join(source, file), join(copy, 'dist/src', file), { recursive: true });
     cpSync(join(top, 'package.json'), join(copy, 'package.json'));

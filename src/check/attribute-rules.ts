@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ChangedFile } from '../git/changed-files.ts';
 import { readObjects } from '../git/objects/objects.ts';
 import { codeOf } from '../lib/errors.ts';
-import { toErrorFinding, type Finding } from './check.ts';
-import { createFileFault, quoteValue } from '../catalogue/page/fault.ts';
+import { createFileError, toErrorFinding, type Finding } from './check.ts';
+import { quoteValue } from '../catalogue/page/fault.ts';
 
 /**
  * Refuses a `.gitattributes` of the change that makes Git run a program or rewrite files.
@@ -27,7 +27,7 @@ export async function findingsOfAttributes<File extends Pick<ChangedFile, 'path'
     const message = `${path} has more than ${maxSize} bytes: shorten it`;
     const findings = bytes
       ? refuseDrivers(path, bytes.toString())
-      : [toErrorFinding(createFileFault(path, 'git-attributes', message))];
+      : [createFileError(path, 'git-attributes', message)];
     return findings.map((finding) => describe(file, finding));
   });
 }

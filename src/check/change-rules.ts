@@ -1,6 +1,6 @@
 import type { BotId } from '../bot/id.ts';
 import type { ChangedFile } from '../git/changed-files.ts';
-import { toErrorFinding, type Finding, submoduleMessage } from './check.ts';
+import { createFileError, toErrorFinding, type Finding, submoduleMessage } from './check.ts';
 import { createFileFault, quoteValue } from '../catalogue/page/fault.ts';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
 import { type Page, parsePage } from '../catalogue/page/page.ts';
@@ -106,7 +106,7 @@ function checkFolders(files: readonly string[], others: readonly string[], what:
   const message = `${what}: choose another name, or remove the old one first`;
   return files
     .filter((path) => folders.has(path))
-    .map((path) => toErrorFinding(createFileFault(path, 'kind-stays', message)));
+    .map((path) => createFileError(path, 'kind-stays', message));
 }
 
 function isOutsideAndShort(path: string): boolean {
@@ -175,31 +175,31 @@ function ensureIdStays({ path, previousPath }: ChangedPath): Finding[] {
   const now = parsePagePath(path);
   if (!before || !now || before.id === now.id) return [];
   const message = `this was ${previousPath}: put it back, a bot keeps its id; another bot gets a file of its own`;
-  return [toErrorFinding(createFileFault(path, 'id-stays', message))];
+  return [createFileError(path, 'id-stays', message)];
 }
 
 /** A submodule that was not checked out is an empty folder: only Git can tell. */
 function ensureNoSubmodule({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'submodule' && path !== '.gitmodules') return [];
-  return [toErrorFinding(createFileFault(path.replace(/\/$/, ''), 'submodule', submoduleMessage))];
+  return [createFileError(path.replace(/\/$/, ''), 'submodule', submoduleMessage)];
 }
 
 function ensureNoLink({ path, kind }: ChangedPath): Finding[] {
   if (kind !== 'symlink' || path === botsFolder) return [];
   const message = 'this is a symbolic link: put the file itself here, a link may lead anywhere';
-  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
+  return [createFileError(path, 'regular-file', message)];
 }
 
 function ensureFolderStays({ path }: ChangedPath): Finding[] {
   if (path !== botsFolder) return [];
   const message = `${botsFolder} is not a folder any more: make it one again, with the pages in it`;
-  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
+  return [createFileError(path, 'regular-file', message)];
 }
 
 function ensureSettingsAreFile({ path }: ChangedPath): Finding[] {
   if (!path.startsWith(`${settingsName}/`)) return [];
   const message = `${settingsName} is the file with the settings: remove the folder of that name`;
-  return [toErrorFinding(createFileFault(path, 'regular-file', message))];
+  return [createFileError(path, 'regular-file', message)];
 }
 
 /** Where case makes no difference, both are one folder, and a clone has the files of only one. */
@@ -208,7 +208,7 @@ function ensureNoCaseTwin({ path }: ChangedPath): Finding[] {
   const name = reservedNames.find((reserved) => reserved.toUpperCase() === top.toUpperCase());
   if (name === undefined || name === top) return [];
   const message = `${quoteValue(top)} differs from ${name} only in case, and some systems cannot have both: choose another name`;
-  return [toErrorFinding(createFileFault(path, 'file-name', message))];
+  return [createFileError(path, 'file-name', message)];
 }
 
 const reservedNames = [botsFolder, settingsName, 'var'];
@@ -216,28 +216,24 @@ const reservedNames = [botsFolder, settingsName, 'var'];
 function ensureNotOfTheService({ path }: ChangedPath): Finding[] {
   if (path !== 'var' && !path.startsWith('var/')) return [];
   const message = 'var/ is where a running service keeps its own files: remove this from the change';
-  return [toErrorFinding(createFileFault(path, 'service-folder', message))];
+  return [createFileError(path, 'service-folder', message)];
 }
 
 /** The rule for the names of pages is far stricter. */
 function ensurePlainName({ path }: ChangedPath): Finding[] {
   const leaks = holdsToken(path)
-    ? [
-        toErrorFinding(
-          createFileFault(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it'),
-        ),
-      ]
+    ? [createFileError(botsFolder, tokenRule, 'the name of a file looks like a bot token: rename it')]
     : [];
   if (isBelowBots(path) || !/[\p{Cc}\p{Bidi_Control}\uFFFD\u2028\u2029]/u.test(path)) return leaks;
   const message = 'the name has characters that cannot be seen: rename the file, with letters and digits';
-  return [...leaks, toErrorFinding(createFileFault(path, 'file-name', message))];
+  return [...leaks, createFileError(path, 'file-name', message)];
 }
 
 function ensureShortName({ path }: ChangedPath): Finding[] {
   if (isShort(path)) return [];
   const shown = `${path.slice(0, 60)}…`;
   const message = `the path is too long for some disks: keep each name to ${maxNameBytes} bytes, and all of it to ${maxPathBytes}`;
-  return [toErrorFinding(createFileFault(shown, 'file-name', message))];
+  return [createFileError(shown, 'file-name', message)];
 }
 
 function isShort(path: string): boolean {

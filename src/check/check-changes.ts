@@ -12,9 +12,9 @@ import {
   checkOutside,
   findFormerMainPages,
 } from './change-rules.ts';
-import { toErrorFinding, checkCatalogue, type CheckReport, type Finding } from './check.ts';
+import { createFileError, toErrorFinding, checkCatalogue, type CheckReport, type Finding } from './check.ts';
 import { checkDuplicates, type AddedBot } from './duplicates.ts';
-import { compareFaults, createFileFault } from '../catalogue/page/fault.ts';
+import { compareFaults } from '../catalogue/page/fault.ts';
 import { checkHistory } from './history-rules.ts';
 import { botsFolder, gitkeep, parsePagePath } from '../catalogue/page/layout.ts';
 import { maxFileSize, type Page } from '../catalogue/page/page.ts';
@@ -135,12 +135,10 @@ async function checkBots(
   return { files: report.files, findings };
 }
 
-const missingBots = toErrorFinding(
-  createFileFault(
-    botsFolder,
-    'bots-folder',
-    `this leaves no file in ${botsFolder}/, and Git keeps no empty folder: add an empty file ${botsFolder}/${gitkeep}`,
-  ),
+const missingBots = createFileError(
+  botsFolder,
+  'bots-folder',
+  `this leaves no file in ${botsFolder}/, and Git keeps no empty folder: add an empty file ${botsFolder}/${gitkeep}`,
 );
 
 /** The rules for pages that the settings decide: the category, and the language. */
@@ -158,7 +156,7 @@ function checkOnDisk(root: string, { path, kind }: ChangedFile): Finding[] {
     // A page of that size is refused with the pages.
     if (path.startsWith(`${botsFolder}/`)) return [];
     const message = `the file has more than ${maxObjectBytes / 1024 / 1024} MiB: leave it out, every clone would contain it for good`;
-    return [toErrorFinding(createFileFault(path, 'file-size', message))];
+    return [createFileError(path, 'file-size', message)];
   }
   return [toErrorFinding({ path, ...found.leak, rule: tokenRule, message: leakMessage })];
 }
@@ -179,10 +177,10 @@ function removeRepeats(...lists: readonly (readonly Finding[])[]): Finding[] {
 function createConflictFinding(path: string): Finding {
   const message =
     'Git cannot merge this: merge the branch that it goes to into the change, resolve the conflict there, and commit';
-  return toErrorFinding(createFileFault(path, 'merge-conflict', message));
+  return createFileError(path, 'merge-conflict', message);
 }
 
 function createSizeFinding(changes: readonly ChangedFile[]): Finding {
   const message = `this change touches ${changes.length} files, and at most ${maxFiles} are checked: split it into several pull requests`;
-  return toErrorFinding(createFileFault(changes[0]?.path ?? botsFolder, 'change-size', message));
+  return createFileError(changes[0]?.path ?? botsFolder, 'change-size', message);
 }

@@ -86,6 +86,11 @@ export function toErrorFinding(fault: Fault): Finding {
   return { ...fault, severity: 'error' };
 }
 
+/** Returns a finding that fails the check, about a file as a whole. */
+export function createFileError(path: string, rule: string, message: string): Finding {
+  return toErrorFinding(createFileFault(path, rule, message));
+}
+
 export const submoduleMessage =
   'this is a submodule: put the pages themselves here, a clone does not contain its files';
 

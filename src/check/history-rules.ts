@@ -3,8 +3,7 @@ import { maxObjectBytes, readHeaders, streamObjects } from '../git/objects/objec
 import type { RevisionRange } from '../git/revision-range.ts';
 import { findingsOfAttributes } from './attribute-rules.ts';
 import { checkPath } from './change-rules.ts';
-import { toErrorFinding, type Finding } from './check.ts';
-import { createFileFault } from '../catalogue/page/fault.ts';
+import { createFileError, toErrorFinding, type Finding } from './check.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { type TextPlace, tokenRule, TokenSearch } from './token-search.ts';
 
@@ -24,7 +23,7 @@ export async function checkHistory(
     history = await readChangeHistory(root, range, maxHistory);
   } catch (error) {
     if (!(error instanceof OutputLimitError)) throw error;
-    return [toErrorFinding(createFileFault(botsFolder, 'change-size', longHistoryMessage))];
+    return [createFileError(botsFolder, 'change-size', longHistoryMessage)];
   }
   const versions = history.versions.filter(({ path }) => isWanted(path));
   const blobs = [...new Set(versions.filter(({ kind }) => kind !== 'submodule').map(({ blob }) => blob))];
@@ -33,13 +32,11 @@ export async function checkHistory(
   const large = versions.filter(({ blob }) => (sizes.get(blob) ?? 0) > maxObjectBytes);
   const read = blobs.filter((id) => (sizes.get(id) ?? 0) <= maxObjectBytes);
   if (read.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0) > maxChange) {
-    return [toErrorFinding(createFileFault(botsFolder, 'change-size', largeHistoryMessage))];
+    return [createFileError(botsFolder, 'change-size', largeHistoryMessage)];
   }
   const leaks = await findLeaks(root, [...history.commits, ...read]);
   return [
-    ...large.map(({ path, commit }) =>
-      toErrorFinding(createFileFault(path, 'file-size', describeLargeFile(commit))),
-    ),
+    ...large.map(({ path, commit }) => createFileError(path, 'file-size', describeLargeFile(commit))),
     ...versions.flatMap((version) => listLeakFindings(version, leaks.get(version.blob))),
     ...history.commits.filter((id) => leaks.has(id)).map(createMessageLeak),
     ...versions.flatMap((version) =>
@@ -96,7 +93,7 @@ function listLeakFindings({ path, commit }: FileVersion, place: TextPlace | unde
 
 function createMessageLeak(commit: string): Finding {
   const message = `the message of ${shortenId(commit)} holds what looks like a bot token: make a new one (botshelf token, or the Manage link on its page), as others may have read it, and reword that commit`;
-  return toErrorFinding(createFileFault(botsFolder, tokenRule, message));
+  return createFileError(botsFolder, tokenRule, message);
 }
 
 function shortenId(commit: string): string {

@@ -62,7 +62,7 @@ export async function takeInstanceLock(folder: string, shown: string = folder): 
 }
 
 /**
- * Takes the lock of the clone itself: of two services with different BOTSHELF_VAR each would remove the locks of the
+ * Takes the lock of the clone itself: of two services with different folders `var/` each would remove the locks of the
  * other as stale. Undefined where there is no repository, or none that this process can write to.
  * @throws {AlreadyRunningError} while a running process has it
  * @throws {UserError} where the file system has no sockets
