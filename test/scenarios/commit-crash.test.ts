@@ -40,10 +40,10 @@ describe('after a crash', () => {
     this.timeout(40_000);
     const repository = testRepository(files);
     const all: number[] = [];
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const { answered, process } = start(repository.folder, '', round * 1000);
       while (answered.length === 0 && process.exitCode === null) await sleep(5);
-      await sleep(round * 16);
+      await sleep(round * 30);
       process.kill('SIGKILL');
       if (process.exitCode === null) await once(process, 'close');
       all.push(...answered);
@@ -95,7 +95,7 @@ describe('after a crash', () => {
     })();
     const answered: number[] = [];
     try {
-      for (let n = 0; n < 15; n++) {
+      for (let n = 0; n < 10; n++) {
         await Promise.all(
           Object.keys(files).map(async (path) => await committer.commit(setKey(path, `key${n}`, n))),
         );

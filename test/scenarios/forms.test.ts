@@ -118,8 +118,9 @@ needs('chromium', describe)('the forms', function () {
   for (const javaScriptEnabled of [true, false]) {
     it(`after Check the next step is on the screen and the file is folded away, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
       for (const width of [360, 1280]) {
+        const page = await open('/add', { javaScriptEnabled, viewport: { width, height: 800 } });
         for (const path of [`/bots/${homer}/edit`, '/add']) {
-          const page = await open(path, { javaScriptEnabled, viewport: { width, height: 800 } });
+          await page.goto(path);
           const texts = { name: 'Marge', description: 'Asks.', authors: '1', invite: 'https://example.org/' };
           for (const [name, text] of Object.entries(texts)) await page.locator(`#${name}`).fill(text);
           await page.locator('#category').selectOption('fun');

@@ -59,16 +59,16 @@ needs('chromium', describe)('lists of bots', function () {
     /<h1>([^<]*)<\/h1>/.exec(await read(path))?.[1] ?? '';
 
   it('have one row above their first card on a phone, with the filters folded away', async () => {
+    const page = await open('/', 360);
     for (const locale of ['en', 'de', 'ru', 'ar']) {
       for (const path of ['/?sort=popular', '/?q=music', '/categories/fun?source=open&verified=true']) {
-        const page = await open(`${path}&locale=${locale}`, 360);
+        await page.goto(`${path}&locale=${locale}`);
         const row = await page.locator('.list-filters').boundingBox();
         ok(row && row.height < 50, `${path} ${locale} ${JSON.stringify(row)}`);
         const first = await page.locator('.card, .empty').first().boundingBox();
         ok(first && first.y < 400, `${path} ${locale} ${JSON.stringify(first)}`);
         strictEqual(await page.locator('.chips').first().isVisible(), false);
         strictEqual(await excessWidth(page), 0);
-        await page.close();
       }
     }
   });
@@ -150,8 +150,9 @@ needs('chromium', describe)('lists of bots', function () {
 
   it('break no word in text of twice the size, and neither does the page of a bot', async () => {
     for (const width of [360, 1280]) {
+      const page = await open('/', width);
       for (const path of ['/', '/?sort=popular', '/bots/1', '/bots/2']) {
-        const page = await open(path, width);
+        await page.goto(path);
         await page.evaluate("document.documentElement.style.fontSize = '200%'");
         deepStrictEqual(await page.evaluate(brokenWords), [], `${path} ${width}`);
         strictEqual(await excessWidth(page), 0);

@@ -136,7 +136,7 @@ describe('three replicas that take posts while pull requests are merged', () => 
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
       }
-      await rest(isLong ? 40 + Math.random() * 60 : 300);
+      await rest(isLong ? 40 + Math.random() * 60 : 600);
     }
   }
 
