@@ -8,7 +8,7 @@ import { type TestRepository, testRepository } from '../support/repository.ts';
 const dangerous = ['filter', 'diff', 'merge', 'working-tree-encoding', 'ident'];
 
 describe('a .gitattributes is read as Git reads it', () => {
-  it('so that no odd character hides what rewrites files', async () => {
+  it('so that no special character hides what rewrites files', async () => {
     const lines = [
       '*.m[!#\u2028#] text working-tree-encoding=UTF-16',
       '*.m[!#\u2029#] filter=x',

@@ -105,7 +105,7 @@ describe('botshelf demo', function () {
     match(await (await fetch(`${url}/counts`)).text(), /"count":156\}\]$/);
   });
 
-  it('is gone with its folder when it is interrupted', async () => {
+  it('removes its folder when it is interrupted', async () => {
     ok(existsSync(demo.folder));
     strictEqual(await demo.end('SIGINT'), 0);
     ok(!existsSync(demo.folder));

@@ -20,7 +20,7 @@ describe('botshelf images', () => {
     strictEqual(existsSync(join(root, 'var', 'lock')), false);
   });
 
-  it('says which pictures could not be fetched and why, and fetches nothing from within', async () => {
+  it('names the images that could not be fetched, and why, and fetches nothing from within', async () => {
     const root = tempFolder();
     const images = { avatar: 'https://127.0.0.1/a.png', cover: null, preview: ['https://[::1]/b.png'] };
     writeFiles(root, { [pagePath('7')]: mainPage({ images }) });

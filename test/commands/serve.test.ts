@@ -76,7 +76,7 @@ describe('botshelf serve', () => {
     match(lines[0] ?? '', /\/proc\/none cannot be used.*Set BOTSHELF_VAR to a writable folder/);
   });
 
-  it('names every bad value of the environment at once', async () => {
+  it('ends with 2 and a line for every bad value of the environment', async () => {
     const { code, lines } = await refused(catalogue(), {
       PORT: 'http',
       BOTSHELF_TRUST_PROXY: 'maybe',
@@ -91,7 +91,7 @@ describe('botshelf serve', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`answers what it has, saves it, and ends with 0 on ${signal}`, async () => {
+    it(`on ${signal} responds to what it has read, saves it and ends with 0`, async () => {
       const { folder, git } = testRepository({ [pagePath('1')]: mainPage() });
       const service = await startServiceProcess(folder);
       const authorization = await issueTestToken(folder, '1');

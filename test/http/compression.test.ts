@@ -35,7 +35,7 @@ describe('compressed bodies', () => {
     }
   });
 
-  it('are compressed once for all who want the same one at the same time', async () => {
+  it('are compressed once for all requests for the same one at the same time', async () => {
     const bodies = new CompressedBodies();
     let started = 0;
     const body: Body = {

@@ -26,7 +26,7 @@ describe('a rate limit', () => {
     strictEqual(statusOf(limit, 'b'), 200);
   });
 
-  it('forgets the keys of longest ago where strangers come with more of them than memory is set aside for', () => {
+  it('drops the oldest keys when there are more than its memory bound', () => {
     const limit = new RateLimit('posts', 1);
     statusOf(limit, 'first');
     for (let i = 0; i < 60_000; i++) statusOf(limit, `address ${i}`);

@@ -59,7 +59,7 @@ describe('an answer that is sent again', () => {
     deepStrictEqual(parts(await talk(get(accept + condition), 1)), parts(listed));
   });
 
-  it('is kept from a 304 alone, for those who have the record from before', async () => {
+  it('is kept from a 304 alone, for clients that have the record already', async () => {
     const etag = /^ETag: (.*)$/im.exec(await talk(get('Accept: */*\r\n'), 1))?.[1] ?? '';
     const asked = 'Accept: application/json, */*\r\n';
     const condition = `${asked}If-None-Match: ${etag}\r\n`;
@@ -96,7 +96,7 @@ describe('an answer that is sent again', () => {
     ]);
   });
 
-  it('ends the connection where the request asks for it, or knows no other way', async () => {
+  it('ends the connection where the request asks for it or is of HTTP/1.0', async () => {
     await talk(get(), 1);
     match(await talk(get('Connection: close\r\n'), 2), /^Connection: close\r$/im);
     match(await talk(get('', '1.0'), 2), /^Connection: close\r$/im);
@@ -109,7 +109,7 @@ describe('an answer that is sent again', () => {
     strictEqual(parts(head).body, '');
   });
 
-  it('is not taken for a request that says a header twice, or asks in another way', async () => {
+  it('is not taken for a request that has a header twice or another method', async () => {
     const said = await talk(get('accept-encoding: gzip;q=0\r\nAccept-Encoding: br\r\n'), 1);
     match(said, /^Content-Encoding: br\r$/im);
     match(await talk(get('ACCEPT-ENCODING: gzip\r\n'), 1), /^Content-Encoding: gzip\r$/im);

@@ -18,7 +18,7 @@ describe('a cache of what is current', () => {
   };
   beforeEach(() => ([version, made] = [0, 0]));
 
-  it('makes a value once for all who ask for it at the same time, and again when an input has changed', async () => {
+  it('makes a value once for all callers at the same time, and again when an input has changed', async () => {
     const cache = new CurrentCache<Value>(1_000_000, () => 1000);
     await Promise.all(Array.from({ length: 10 }, async () => await cache.get('a', inputs, make)));
     await cache.get('a', inputs, make);
@@ -117,7 +117,7 @@ describe('a cache of what is current', () => {
     });
   });
 
-  it('never returns what was begun before a change to those who ask after it', async () => {
+  it('returns nothing that was begun before a change to a caller after it', async () => {
     const cache = new CurrentCache<Value>(1_000_000, () => 1000);
     const before = cache.get('a', inputs, make);
     version++;

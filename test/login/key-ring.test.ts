@@ -7,7 +7,7 @@ const old = 'an old secret of thirty-two characters';
 const newer = 'a newer secret of thirty-two characters';
 
 describe('KeyRing', () => {
-  it('opens what it sealed, and shows nobody what is in it', async () => {
+  it('opens what it sealed, and its text shows nothing of it', async () => {
     const keys = new KeyRing([newer]);
     const sealed = await keys.seal('test', { name: 'Marge' }, 60);
     deepStrictEqual((await keys.open('test', sealed))?.value, { name: 'Marge' });

@@ -105,7 +105,7 @@ describe('a service whose public address has a path', function () {
     ok(kinds.includes('/shelf/api/v2/bots after'), 'the Link header was not followed');
   });
 
-  it('refers to no other address on the pages of who is logged in, on a form that was sent and with a new token', async () => {
+  it('refers to no other address on pages after a login, on a form that was sent and with a new token', async () => {
     const visitor = await loggedIn();
     for (const path of ['/', '/bots/7', '/bots/7/edit', '/bots/7/token', '/my-bots']) {
       const page = await visitor.go(baseUrl + path);
@@ -185,7 +185,7 @@ describe('a service whose public address has a path', function () {
     strictEqual(elsewhere.status, 200);
   });
 
-  it('takes posts and says what is wrong with them below its path and without it', async () => {
+  it('responds 200 to posts and 422 to faulty ones, below its path and without it', async () => {
     for (const [i, prefix] of ['/shelf', ''].entries()) {
       const address = `${prefix}/api/v2/bots/8`;
       const post = async (bot: object): Promise<Response> =>

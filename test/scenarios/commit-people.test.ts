@@ -129,7 +129,7 @@ describe('a committer among people', () => {
     }
   });
 
-  it('waits for an index.lock of a person, never takes it, and says so when it is held for long', async () => {
+  it('waits for an index.lock of a person, leaves it there, and refuses the change when it is held for long', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder, { maxLockWaitMs: 500 });
     const lock = join(repository.folder, '.git/index.lock');
@@ -171,7 +171,7 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('writes nothing while HEAD is on no branch, says so, and goes on when it is', async () => {
+  it('refuses a change while HEAD is on no branch, and commits it when it is', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     repository.git('checkout', '-q', '--detach');
@@ -203,7 +203,7 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('says what to do while nothing can be written, and heals by itself', async () => {
+  it('refuses a change with what to do while nothing can be written, and commits it once it can', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     repository.write('.git/botshelf', 'a file in the way');
@@ -218,7 +218,7 @@ describe('a committer among people', () => {
     strictEqual(repository.status(), '');
   });
 
-  it('says that git is missing from the PATH, and goes on when it is there again', async () => {
+  it('refuses a change while git is missing from the PATH, and commits it when it is there again', async () => {
     const repository = testRepository({ [path]: text });
     const committer = committerOn(repository.folder);
     const found = process.env['PATH'];

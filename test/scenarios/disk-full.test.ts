@@ -9,12 +9,12 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { FileRef } from '../support/file-ref.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
-describe('a disk that takes no more', () => {
+describe('a full disk', () => {
   let child: ChildProcess | undefined;
 
   afterEach('end the child', () => child?.kill('SIGKILL'));
 
-  it('has nobody answered, has reads go on, and writes resume by themselves when it is over', async () => {
+  it('responds to no post, responds to reads, and writes again when there is room', async () => {
     const root = tempFolder();
     const [folder, refPath] = [join(root, 'journal'), join(root, 'ref')];
     child = spawn('sh', ['-c', 'ulimit -S -f 3000; exec "$@"', 'sh', ...childOf(folder, refPath)], {

@@ -19,7 +19,7 @@ describe('many edits at once', function () {
   });
 
   for (const many of [4, 40, 256]) {
-    it(`${many}: each can be read as soon as it is answered, and the clone is clean after the last answer`, async () => {
+    it(`${many}: each is served after its response, and the clone is clean after the last one`, async () => {
       await Promise.all(
         ids.slice(0, many).map(async (id) => {
           const website = `https://example.org/${many}/${id}`;

@@ -169,7 +169,7 @@ needs('chromium', describe)('the forms', function () {
     strictEqual(await page.locator('#path').textContent(), pagePath(homer, 'fr'));
   });
 
-  it('a visitor hears that the file has changed since the form was opened', async () => {
+  it('a form shows that its file has changed since it was opened', async () => {
     const page = await open(`/bots/${homer}/edit`);
     writeFiles(root, { [pagePath(homer)]: files[pagePath(homer)]?.replace('Ask him.', 'Ask her.') ?? '' });
     await page.getByLabel('Name').fill('Marge');
@@ -213,7 +213,7 @@ needs('chromium', describe)('the forms', function () {
     }
   });
 
-  it('a page that changes in every line is answered in time, as too much to compare', async () => {
+  it('a page that changes in every line responds 200, as too much to compare', async () => {
     const body = new URLSearchParams({
       name: 'Homer',
       page: Array.from({ length: 9000 }, (_, i) => i % 10).join('\n'),

@@ -8,7 +8,7 @@ import { mainPage, pagePath } from '../support/sample.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { updateRequest } from '../support/update-request.ts';
 
-describe('what the log has for an operator', () => {
+describe('the log', () => {
   let service: TestService;
   const lines = (): Readonly<Record<string, unknown>>[] =>
     service
@@ -96,7 +96,7 @@ describe('what the log has for an operator', () => {
     await eventually(() => strictEqual(find(/^bots\/008\/8\.en\.md is valid again$/).length, 1));
   });
 
-  it('is not who changed a token: the commit has that', async () => {
+  it('leaves out who changed a token, which is in the commit', async () => {
     const env = { SUDO_USER: 'marge' };
     strictEqual((await botshelf(service.root, ['token', '7'], { env })).code, 0);
     strictEqual((await botshelf(service.root, ['revoke', '7'], { env })).code, 0);

@@ -77,7 +77,7 @@ describe('the package, packed and installed in an empty folder', function () {
     ok(existsSync(join(home, mine, 'var')));
   });
 
-  it('says its version, which has notes', () => {
+  it('prints its version, which is in the changelog', () => {
     const { version } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8')) as {
       version: string;
     };

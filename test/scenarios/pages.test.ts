@@ -173,7 +173,7 @@ describe('pages', () => {
       match(await html('/?q=seven'), /href="\/\?q=seven&amp;nsfw=true">1 hidden 18\+ result</);
     });
 
-    it('leads out of an empty result', async () => {
+    it('has links to categories on an empty result', async () => {
       const text = await html('/?q=zzzzzz');
       match(text, /No bots match/);
       match(text, /href="\/categories\/games">Games <small>30</);
@@ -189,7 +189,7 @@ describe('pages', () => {
 
     const mangled = 'sort=x page=0 page=-1 q=%00 locale=zz q=a&q=b nsfw=maybe =&&&'.split(' ');
     for (const query of [...mangled, `q=${'x'.repeat(2000)}`]) {
-      it(`answers a mangled query: ${query.slice(0, 20)}`, async () =>
+      it(`responds 200 to a malformed query: ${query.slice(0, 20)}`, async () =>
         strictEqual((await get(`/?${query}`)).status, 200));
     }
 
@@ -240,7 +240,7 @@ describe('pages', () => {
       match(await html('/bots/8'), /<div class="prose" lang="ar" dir="rtl">/);
     });
 
-    it('shows what strangers wrote as text, without bidi controls in names', async () => {
+    it('shows what owners wrote as text, without bidi controls in names', async () => {
       const text = await html('/bots/9');
       match(text, /<h1><span lang="en" dir="ltr">evil &lt;b><\/span><\/h1>/);
       doesNotMatch(text, /<script>alert|<img src=x|<i>|[\u202A-\u202E\u2066-\u2069]/);
@@ -264,8 +264,8 @@ describe('pages', () => {
     });
   });
 
-  describe('an address that leads nowhere', () => {
-    it('answers a browser with a page that leads on', async () => {
+  describe('an unknown address', () => {
+    it('responds 404 to a browser with a page that has a search', async () => {
       for (const path of ['/nothing', '/bots/404404', '/bots/x', '/categories/x', '/assets/x.css']) {
         const response = await get(path);
         strictEqual(response.status, 404, path);
@@ -275,7 +275,7 @@ describe('pages', () => {
       }
     });
 
-    it('answers everybody else, and everything below /api, with a problem', async () => {
+    it('responds 404 with a problem to other clients, and to all below /api', async () => {
       for (const [path, accept] of [
         ['/nothing', '*/*'],
         ['/bots/404404', 'application/json'],

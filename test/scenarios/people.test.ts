@@ -65,7 +65,7 @@ describe('a clone in which people work while owners post', function () {
     });
   });
 
-  it('leaves a commit with an open editor to Git, which refuses it where the branch has moved', async () => {
+  it('makes Git refuse a commit with an open editor where the branch has moved', async () => {
     const editor = join(repository.folder, 'var/editor');
     writeFileSync(editor, '#!/bin/sh\nsleep 0.3\necho "In an editor" > "$1"\n', { mode: 0o755 });
     await beside(2, async () => {

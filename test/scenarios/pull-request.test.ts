@@ -200,7 +200,7 @@ describe('the problem matcher', () => {
   };
   const pattern = new RegExp(problemMatcher[0]?.pattern[0]?.regexp ?? '');
 
-  it('reads what check says as text', () => {
+  it('shows the findings of check as text', () => {
     deepStrictEqual(pattern.exec('bots/001/1.en.md:8:15 enum category: "x": choose y')?.slice(1), [
       'bots/001/1.en.md',
       '8',

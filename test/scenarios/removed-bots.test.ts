@@ -35,7 +35,7 @@ describe('a bot that was removed', () => {
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
     await fetch(service.address + path, { method, headers: { Accept: 'text/html', ...headers } });
 
-  it('before the start has a page that says so, when, and what its owner can do', async () => {
+  it('before the start responds 410 with when it was removed and what its owner can do', async () => {
     const response = await get('/bots/7');
     strictEqual(response.headers.get('cache-control'), 'private, no-store');
     const page = await response.text();
@@ -79,7 +79,7 @@ describe('a bot that was removed', () => {
     doesNotMatch(await (await get('/bots/9')).text(), /was removed/);
   });
 
-  it('while the service runs is gone at once, its page as well, and is there again with its file', async () => {
+  it('while the service runs responds 410 at once, and 200 when its file is back', async () => {
     for (const id of ['10', '11']) match(await (await get(`/bots/${id}`)).text(), new RegExp(`Bot ${id}`));
     rmSync(join(repository.folder, pagePath('10')));
     repository.git('rm', '-q', pagePath('11'));

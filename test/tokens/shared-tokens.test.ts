@@ -158,7 +158,7 @@ describe('the tokens of several machines', () => {
 });
 
 describe('a token that is not known here', () => {
-  it('is looked up with one fetch for all who wait, and no second one right after', async () => {
+  it('is looked up with one fetch for all that wait, and no second one right after', async () => {
     const store = await open(newPlace());
     let fetches = 0;
     const remote: RemoteState = {

@@ -14,7 +14,7 @@ const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
 
 describe('a token', () => {
-  it('is held by its bot alone, and distinguished from one of nobody', async () => {
+  it('is valid for its bot alone, and distinguished from one of no bot', async () => {
     const store = await open(newPlace());
     const tokens = new TokenStore(store);
     const token = await tokens.issueToken(homer, 'user marge');

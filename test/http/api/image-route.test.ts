@@ -61,7 +61,7 @@ describe('our copies of pictures', () => {
     }
   });
 
-  it('are not sent again to who has them, and have no body for HEAD', async () => {
+  it('responds 304 to a client that has them, and without a body to HEAD', async () => {
     const [path = ''] = paths;
     const { headers } = await fetch(service.address + path, { method: 'HEAD' });
     ok(Number(headers.get('content-length')) > 0);

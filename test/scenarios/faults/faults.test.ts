@@ -18,7 +18,7 @@ const homer = pagePath('312');
 needs('gcc', describe)('a system call that fails once', function () {
   this.timeout(isWhole ? 7_200_000 : 120_000);
 
-  it('in an edit loses nothing, hides nothing and needs nobody', async () => {
+  it('in an edit leaves no half-done change, is reported, and is retried without an operator', async () => {
     const repository = testRepository({ [homer]: mainPage({ website: null }) });
     const token = await issueTestToken(repository.folder, '312');
     const injector = faultInjector(repository.folder);
@@ -61,7 +61,7 @@ needs('gcc', describe)('a system call that fails once', function () {
     await isClean(clone, service, 'the second ref');
   });
 
-  it('in a merge loses nothing, hides nothing and needs nobody', async () => {
+  it('in a merge leaves no half-done change, is reported, and is retried without an operator', async () => {
     const shared = sharedRepository({ [homer]: mainPage({ website: null }), [pagePath('7')]: mainPage() });
     const clone = shared.clone();
     const injector = faultInjector(clone.folder);

@@ -39,7 +39,7 @@ needs('strace', describe)('a power loss while the service', function () {
     ['merges a change of the remote', 'a merge'],
   ];
   for (const [what, story] of stories) {
-    it(`${what} loses nothing that was answered and needs nobody, ${cuts} times`, async () => {
+    it(`${what} keeps every change that was answered, and starts without an operator, ${cuts} times`, async () => {
       const place = join(folder, story.replace(' ', '-'));
       const recording = await record(story, place, isLong ? 10 : 2);
       const [model, at, seed] = single ?? [];
@@ -65,7 +65,7 @@ needs('strace', describe)('a power loss while the service', function () {
 
   for (const type of ['ext4', 'xfs'] as const) {
     if (!isLong) break;
-    it(`has its folder on ${type} loses nothing that was answered and needs nobody`, async function () {
+    it(`has its folder on ${type} keeps every change that was answered, and starts without an operator`, async function () {
       const reason = whyNoImages(type);
       if (reason !== undefined) {
         process.stdout.write(`    no image of ${type} can be mounted here: ${reason}\n`);

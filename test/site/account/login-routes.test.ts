@@ -36,7 +36,7 @@ describe('the login', () => {
     }
   });
 
-  it('shows on every page who is logged in, and to nobody else', async () => {
+  it('shows the account on every page to the account alone', async () => {
     const { visitor } = await site.loggedIn(author);
     for (const path of ['/', `/bots/${homer}`, '/', `/bots/${homer}`, '/add', '/docs', '/nothing']) {
       const headers = { accept: 'text/html' };

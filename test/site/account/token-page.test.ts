@@ -90,7 +90,7 @@ needs('chromium', describe)('the page of a bot’s token, in a browser', functio
     strictEqual(await page.evaluate('navigator.clipboard.readText()'), token);
   });
 
-  it('gives a stranger nothing but the way to another account', async () => {
+  it('shows an account that is no author only how to use another account', async () => {
     const page = await openBrowserPage();
     await logIn(page, stranger);
     await page.getByText('Only the authors of Homer can get its token').waitFor();

@@ -73,7 +73,7 @@ describe('the page of a bot’s token', () => {
     });
   });
 
-  describe('for a stranger', () => {
+  describe('for an account that is no author', () => {
     it('refuses with a sentence, and has no button', async () => {
       const { visitor, page } = await loggedIn(stranger);
       strictEqual(page.status, 403);
@@ -117,7 +117,7 @@ describe('the page of a bot’s token', () => {
       match(again.text, /Last used<\/dt><dd><time/);
     });
 
-    it('answers with a token to be kept by nobody', async () => {
+    it('responds with a token and no-store', async () => {
       const { visitor, page } = await loggedIn(author);
       const response = await fetch(site.baseUrl + tokenPath, {
         method: 'POST',
@@ -237,7 +237,7 @@ describe('the page of a bot’s token', () => {
     });
   });
 
-  describe('asks the last commit who the authors are', () => {
+  describe('reads the authors from the last commit', () => {
     it('and gives nothing to one whom a commit has taken off, at the next press', async () => {
       const { visitor, page } = await loggedIn(author);
       site.repo.commit({ [pagePath(id)]: mainPage({ authors: [stranger] }) });

@@ -11,7 +11,7 @@ import { needs } from '../../support/tools.ts';
 const hostile = Object.entries(hostileHtml).map(([name, text], i) => ({ name, text, id: String(1000 + i) }));
 const details = '<details><summary>Commands</summary>\n\n- `!a`\n\n</details>';
 
-needs('chromium', describe)('the page of a stranger, in a browser', function () {
+needs('chromium', describe)('a hostile page in a browser', function () {
   this.timeout(120_000);
   let service: TestService;
   before(async () => {
@@ -71,7 +71,7 @@ needs('chromium', describe)('the page of a stranger, in a browser', function () 
     }
   });
 
-  it('is seen in the form for a new bot while it is written', async () => {
+  it('is shown in the form for a new bot while it is written', async () => {
     const { page, wrongs } = await open();
     await page.goto('/add');
     await page.getByLabel('Page').fill('## Use\n\n<center>:tada: <b>now</b></center>');
