@@ -109,7 +109,7 @@ describe('an answer that is sent again', () => {
     strictEqual(parts(head).body, '');
   });
 
-  it('is not taken for a request that has a header twice or another method', async () => {
+  it('is not taken for a request with a header twice, in capitals or with another Accept', async () => {
     const said = await talk(get('accept-encoding: gzip;q=0\r\nAccept-Encoding: br\r\n'), 1);
     match(said, /^Content-Encoding: br\r$/im);
     match(await talk(get('ACCEPT-ENCODING: gzip\r\n'), 1), /^Content-Encoding: gzip\r$/im);
