@@ -40,7 +40,7 @@ import { createReportError, handleErrors } from '../http/problem-response.ts';
 import { RateLimit } from '../http/rate-limits.ts';
 import { addCountsRoute } from '../http/api/counts-route.ts';
 import { addReadRoutes } from '../http/api/read-routes.ts';
-import { type ResponseCache, storeResponses } from '../http/response-cache.ts';
+import type { ResponseCache } from '../http/response-cache.ts';
 import { addUpdateRoute } from '../http/api/update-route.ts';
 
 export interface AppOptions extends Parts {
@@ -161,7 +161,7 @@ export function createApp(options: AppOptions): Application {
   app.use(showErrorPages({ site, viewerOf }, report));
   app.use(waitFor(() => catalogue.status.ready && state.isLoaded, [probes, assets]));
   app.use(posted.routes());
-  app.use(storeResponses(options.responses));
+  app.use((ctx, next) => options.responses.fill(ctx, next));
   app.use(programs.routes());
   app.use(probes.routes());
   app.use(assets.routes());

@@ -80,8 +80,8 @@ export function listEtags(digest: string): string[] {
 }
 
 /** Returns the `current` that `send` noted for this response; undefined when it must not be stored. */
-export function readRepeatCheck(ctx: Context): (() => boolean) | undefined {
-  return (ctx.state as RepeatableState).repeatableWhile;
+export function readRepeatCheck(state: Context['state']): (() => boolean) | undefined {
+  return (state as RepeatableState).repeatableWhile;
 }
 
 interface RepeatableState {

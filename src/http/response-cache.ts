@@ -5,22 +5,15 @@ import { readRepeatCheck } from './representation.ts';
 import { SerializedResponse } from './serialized-response.ts';
 
 /** A response that may be sent again while it is current. */
-interface StoredResponse extends VaryKey {
+interface StoredResponse {
   readonly etag: string;
   /** Bytes of the body. */
   readonly size: number;
   /** Undefined where only a 304 has been sent, to a client that has the body from before a restart. */
   readonly whole: SerializedResponse | undefined;
-  readonly notModified: SerializedResponse;
+  /** The headers of a 304: name, value, name, value… */
+  readonly notModified: string[];
   current(): boolean;
-}
-
-/** The request headers that a response depends on. */
-interface VaryKey {
-  readonly accept: string;
-  readonly encoding: string;
-  /** Accept-Language; empty below /api/, where responses do not depend on it. */
-  readonly language: string;
 }
 
 /**
@@ -28,11 +21,10 @@ interface VaryKey {
  * Stores only what the application marked as repeatable, and passes on every request that is not exactly the same.
  */
 export class ResponseCache {
-  /** By address: one response for each key. */
-  readonly #responses = new LRUCache<string, readonly StoredResponse[]>({
+  readonly #responses = new LRUCache<string, StoredResponse>({
     maxSize: 64 * 1024 * 1024,
     maxEntrySize: 1024 * 1024,
-    sizeCalculation: (stored, url) => stored.reduce((all, { size }) => all + size + 2000, url.length),
+    sizeCalculation: ({ size }, key) => size + key.length + 2000,
   });
 
   /** How many responses came from the cache: whole ones and 304s. */
@@ -40,136 +32,85 @@ export class ResponseCache {
 
   /** Responds if it can; false when the application has to. */
   respond(request: IncomingMessage, response: ServerResponse): boolean {
-    const { method, url = '' } = request;
-    if (method !== 'GET') return false;
-    const all = this.#responses.get(url);
-    const key = all && readVaryKey(request);
-    const stored = key && all.find((one) => isSameVaryKey(one, key));
+    const read = readRequest(request);
+    if (read === undefined) return false;
+    const stored = this.#responses.get(read.key);
     if (stored === undefined) return false;
     if (!stored.current()) {
-      this.#responses.delete(url);
+      this.#responses.delete(read.key);
       return false;
     }
-    const kind = selectResponse(key?.condition, stored.etag);
-    if (kind === undefined || !stored[kind]?.send(response)) return false;
-    this.hits[kind]++;
+    if (read.condition === undefined) {
+      if (!stored.whole?.send(response)) return false;
+      this.hits.whole++;
+      return true;
+    }
+    if (read.condition !== stored.etag) return false;
+    response.writeHead(304, stored.notModified).end();
+    this.hits.notModified++;
     return true;
   }
 
-  /** Stores a response of the application, with the headers as they were sent: a 200, or a 304 without a body. */
-  store(
-    request: IncomingMessage,
-    response: ServerResponse,
-    body: Buffer | null,
-    current: () => boolean,
-  ): void {
-    const { method, url = '' } = request;
-    const key = readVaryKey(request);
-    const etag = response.getHeader('etag');
-    if (key === undefined || method !== 'GET' || url.length > maxKeyLength || typeof etag !== 'string')
-      return;
-    const { accept, encoding, language } = key;
-    if (accept.length + encoding.length + language.length > maxKeyLength) return;
-    const pairs = Object.entries(response.getHeaders()).map(
-      ([name, value]) => [name, String(value)] as const,
-    );
-    const describing = pairs.filter(([name]) => !/^content-(type|length|encoding)$/.test(name)).flat();
-    const kept = (this.#responses.get(url) ?? []).filter((one) => one.current());
-    if (body === null && kept.some((one) => isSameVaryKey(one, key))) return;
-    const others = kept.filter((one) => !isSameVaryKey(one, key));
-    const stored = {
-      accept,
-      encoding,
-      language,
-      etag,
-      size: body?.length ?? 0,
-      whole: body === null ? undefined : new SerializedResponse(200, pairs.flat(), body),
-      notModified: new SerializedResponse(304, describing, null),
+  /** Middleware: stores the responses that the application marked as repeatable, a 200 or a 304. */
+  async fill({ req, res, state, response }: Context, next: Next): Promise<void> {
+    await next();
+    const { status, body } = response;
+    const current = readRepeatCheck(state);
+    const read = readRequest(req);
+    if (current === undefined || read === undefined || read.key.length > maxKeyLength) return;
+    const headers = Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)] as const);
+    const describing = headers.filter(([name]) => !/^content-(type|length|encoding)$/.test(name));
+    const whole = status === 200 && Buffer.isBuffer(body) ? new SerializedResponse(headers, body) : undefined;
+    if (whole === undefined && (status !== 304 || this.#responses.get(read.key)?.current())) return;
+    this.#responses.set(read.key, {
+      etag: response.get('ETag'),
+      size: Buffer.isBuffer(body) ? body.length : 0,
+      whole,
+      notModified: describing.flat(),
       current,
-    };
-    this.#responses.set(url, [stored, ...others.slice(0, maxVariants - 1)]);
+    });
   }
 }
 
-/** Fills a cache with the responses that the application marked as repeatable. */
-export function storeResponses(cache: ResponseCache): (ctx: Context, next: Next) => Promise<void> {
-  const storeAfter = async (ctx: Context, next: Next): Promise<void> => {
-    await next();
-    const { req, res, status, body } = ctx;
-    const current = readRepeatCheck(ctx);
-    if (current && status === 304) cache.store(req, res, null, current);
-    else if (current && status === 200 && Buffer.isBuffer(body)) cache.store(req, res, body, current);
-  };
-  return (ctx, next) => (ctx.method === 'GET' ? storeAfter(ctx, next) : next());
-}
-
-/** Returns which response a condition selects; undefined where the application has to decide. */
-function selectResponse(condition: string | undefined, etag: string): 'whole' | 'notModified' | undefined {
-  if (condition === undefined) return 'whole';
-  return condition === etag ? 'notModified' : undefined;
-}
-
-/** Characters of an address, or of a key, above which a response is not stored. */
+/** Characters of address and headers together above which a response is not stored. */
 const maxKeyLength = 1000;
 
-/** Responses stored for one address. */
-const maxVariants = 16;
-
-function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
-  return a.accept === b.accept && a.encoding === b.encoding && a.language === b.language;
+interface ReadRequest {
+  /** The address and the headers that a response depends on. */
+  readonly key: string;
+  /** If-None-Match. */
+  readonly condition: string | undefined;
 }
 
 /**
- * Reads the headers that a read depends on; undefined where others may matter, or one is there twice. Uses the raw
+ * Reads what a response depends on; undefined where that is more than the headers here, or one is there twice. Uses the raw
  * headers, because building Node's object of all headers would take longer than everything else here.
  */
-function readVaryKey({
-  rawHeaders,
-  url = '',
-}: IncomingMessage): (VaryKey & { readonly condition: string | undefined }) | undefined {
-  // Only pages depend on the language and on who is logged in.
-  const forInterface = url.startsWith('/api/');
-  let accept: string | undefined;
-  let encoding: string | undefined;
-  let language: string | undefined;
-  let condition: string | undefined;
+function readRequest({ method, url = '', rawHeaders }: IncomingMessage): ReadRequest | undefined {
+  if (method !== 'GET') return undefined;
+  const values: (string | undefined)[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
-    const value = rawHeaders[i + 1] ?? '';
     // The length rules out most headers.
-    if (!headerLengths.has(name.length)) continue;
-    switch (name.toLowerCase()) {
-      case 'accept':
-        if (accept !== undefined) return undefined;
-        accept = value;
-        break;
-      case 'accept-encoding':
-        if (encoding !== undefined) return undefined;
-        encoding = value;
-        break;
-      case 'accept-language':
-        if (language !== undefined) return undefined;
-        language = value;
-        break;
-      case 'if-none-match':
-        if (condition !== undefined) return undefined;
-        condition = value;
-        break;
-      case 'cookie':
-        if (!forInterface) return undefined;
-        break;
-      case 'if-modified-since':
-        return undefined;
-      default:
-    }
+    const place = headerLengths.has(name.length) ? headerNames.indexOf(name.toLowerCase()) : -1;
+    if (place === -1) continue;
+    if (values[place] !== undefined) return undefined;
+    values[place] = rawHeaders[i + 1] ?? '';
   }
-  return {
-    accept: accept ?? '',
-    encoding: encoding ?? '',
-    language: forInterface ? '' : (language ?? ''),
-    condition,
-  };
+  const [accept = '', encoding = '', condition, language = '', cookie, since] = values;
+  if (since !== undefined) return undefined;
+  // Only pages depend on the language and on who is logged in.
+  const isForPrograms = url.startsWith('/api/');
+  if (cookie !== undefined && !isForPrograms) return undefined;
+  return { key: `${url}\n${accept}\n${encoding}\n${isForPrograms ? '' : language}`, condition };
 }
 
-/** Lengths of those names; skips other headers without lower-casing them. */
-const headerLengths = new Set([6, 13, 15, 17]);
+const headerNames = [
+  'accept',
+  'accept-encoding',
+  'if-none-match',
+  'accept-language',
+  'cookie',
+  'if-modified-since',
+];
+const headerLengths = new Set(headerNames.map(({ length }) => length));

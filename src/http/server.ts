@@ -5,7 +5,7 @@ import { report } from 'node:process';
 import type Koa from 'koa';
 import type { Log } from '../lib/log.ts';
 import { logAccess, type RequestHandler } from './access-log.ts';
-import { endAfterResponse, hasNoResponseInProgress, queuePipelined } from './pipelining.ts';
+import { endAfterResponse, handleInOrder, hasNoResponseInProgress } from './pipelining.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { keepAliveSeconds } from './serialized-response.ts';
 import { ProblemError, problemKinds } from './problem.ts';
@@ -31,7 +31,7 @@ export interface ServerOptions {
 }
 
 /**
- * Serves an application, behind a response cache if there is one; the application fills it (`storeResponses`).
+ * Serves an application, behind a response cache if there is one; the application fills it (`ResponseCache.fill`).
  * @throws a system error when the address is not available
  */
 export async function listen(
@@ -66,10 +66,9 @@ export async function listen(
     if (!isCached) void compute(request, response);
   };
   const handle = accessLog ? logAccess(respond, log) : respond;
-  const server = createServer({ ...limits, ServerResponse: Response }, (request, response) => {
-    if (response.socket === null) queuePipelined(request, response, handle);
-    else handle(request, response);
-  });
+  const server = createServer({ ...limits, ServerResponse: Response }, (request, response) =>
+    handleInOrder(request, response, handle),
+  );
   server.maxConnections = maxConnections;
   logRefusals(server, log);
   server.on('clientError', refuse);

@@ -1,6 +1,6 @@
 import Koa, { type Context, type Next } from 'koa';
 import { createReportError, handleErrors } from '../../src/http/problem-response.ts';
-import { ResponseCache, storeResponses } from '../../src/http/response-cache.ts';
+import { ResponseCache } from '../../src/http/response-cache.ts';
 import { listen } from '../../src/http/server.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type RawResponse, sendRaw } from './raw-request.ts';
@@ -17,7 +17,7 @@ export async function serveHandler(
 ): Promise<TestServer> {
   const app = new Koa();
   const responses = new ResponseCache();
-  app.use(storeResponses(responses));
+  app.use((ctx, next) => responses.fill(ctx, next));
   app.use(handleErrors(createReportError(silentLog)));
   for (const handler of handlers) app.use(async (ctx, next) => void (await handler(ctx, next)));
   const limits = { host: '127.0.0.1', port: 0, maxConnections: 100, log: silentLog };

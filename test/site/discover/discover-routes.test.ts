@@ -8,7 +8,7 @@ import { BotLists } from '../../../src/catalogue/lists/bot-lists.ts';
 import { BotSearch } from '../../../src/catalogue/search/bot-search.ts';
 import { SortedIndexes } from '../../../src/catalogue/lists/sorted-indexes.ts';
 import { createReportError, handleErrors } from '../../../src/http/problem-response.ts';
-import { ResponseCache, storeResponses } from '../../../src/http/response-cache.ts';
+import { ResponseCache } from '../../../src/http/response-cache.ts';
 import { type ListeningServer, listen } from '../../../src/http/server.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { addDiscoverRoutes, type DiscoverOptions } from '../../../src/site/discover/discover-routes.ts';
@@ -46,7 +46,7 @@ describe('what programs read beside the pages', () => {
     const app = new Koa();
     app.silent = true;
     const responses = new ResponseCache();
-    app.use(storeResponses(responses));
+    app.use((ctx, next) => responses.fill(ctx, next));
     app.use(handleErrors(createReportError(silentLog)));
     app.use(router.routes());
     server = await listen(
