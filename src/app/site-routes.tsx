@@ -14,7 +14,7 @@ import { formatFrontPath, isFront, parseCategory, readFrontQuery } from '../site
 import { createFrontRecipe, listRecipe } from '../site/front/front-recipe.tsx';
 import { addBadgeRoute } from '../site/bot/badge.ts';
 import { createBotRecipe, type BotRecipeOptions } from '../site/bot/bot-recipe.tsx';
-import { RelatedBots } from '../site/bot/related-bots.ts';
+import { createGroupReader } from '../site/bot/related-bots.ts';
 import type { PageProps } from '../site/page/layout.tsx';
 import { sendOnce } from '../site/page/html-response.ts';
 import { PageCache } from '../site/page/page-cache.ts';
@@ -52,16 +52,16 @@ export function addSiteRoutes(router: Router, options: SiteOptions): SitePrepara
   );
   const docs = { key: { page: 'docs' }, inputs: [], render: renderDocs };
   router.get('/docs', async (ctx) => await pages.respond(ctx, docs));
-  const related = new RelatedBots(bots, counts);
+  const readGroups = createGroupReader(bots, counts);
   router.get('/bots/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
     if (!sendFaults(ctx, options, parseBotId(id)))
-      await pages.respond(ctx, await createBotRecipe(ctx, options, related, findKnownBot(bots, id)));
+      await pages.respond(ctx, await createBotRecipe(ctx, options, readGroups, findKnownBot(bots, id)));
   });
   addBadgeRoute(router, { bots, counts, site });
   return async () => {
     await lists.front();
-    await related.groups();
+    await readGroups();
   };
 }
 

@@ -20,7 +20,7 @@ import { findCopies, type FindCopy } from '../markdown/markdown-images.ts';
 import type { Site } from '../page/layout.tsx';
 import { type PageRecipe, startOfDay } from '../page/page-cache.ts';
 import { BotPage } from './bot-page.tsx';
-import { findSimilarBots, listBotsOfSameAuthor, type RelatedBots } from './related-bots.ts';
+import { findSimilarBots, listBotsOfSameAuthor, type ReadGroups } from './related-bots.ts';
 
 export interface BotRecipeOptions {
   readonly site: Site;
@@ -38,13 +38,13 @@ export interface BotRecipeOptions {
 export async function createBotRecipe(
   ctx: Context,
   options: BotRecipeOptions,
-  related: RelatedBots,
+  readGroups: ReadGroups,
   indexed: IndexedBot,
 ): Promise<PageRecipe> {
   const { site, counts, countHistory, markdown, copyOf } = options;
   const { id, facts } = indexed;
   markdown.start();
-  const groups = await related.groups();
+  const groups = await readGroups();
   const params = parseQuery(ctx);
   const wanted = listWantedRanges(params.get('locale') ?? undefined, ctx.get('Accept-Language'));
   const locale = chooseLocale(facts.locales, wanted) as Locale;
@@ -63,8 +63,8 @@ export async function createBotRecipe(
       const { html, headings } = await markdown.render({ text, name, images });
       const today = countHistory.present('day');
       const isRead = await countHistory.isRead();
-      const similar = findSimilarBots(groups, bot, locale).map(({ bot: other, count }) => {
-        const growth = counts.growth(other.id);
+      const similar = findSimilarBots(groups, bot, locale).map((other) => {
+        const [count, growth] = [counts.count(other.id), counts.growth(other.id)];
         return { bot: parseListElement(other), locale, namesLanguage: isForeign, count, growth };
       });
       return (

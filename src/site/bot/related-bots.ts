@@ -1,17 +1,12 @@
 import type { Locale } from '../../bot/locale.ts';
 import type { BotListElement, BotRecord, Category } from '../../bot/schema-types.ts';
 import { type BotIndex, parseListElement, type IndexedBot } from '../../catalogue/store/bot-index.ts';
+import { FirstBots } from '../../catalogue/lists/selection.ts';
 import { isStopWord } from '../../catalogue/search/stop-words.ts';
 import { forEachWord } from '../../catalogue/search/words.ts';
 import { type Current, CurrentCache } from '../../lib/current-cache.ts';
 import { forEachInSlices } from '../../lib/in-slices.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
-
-/** A bot that a page leads to, with its count when the groups were made. */
-export interface RelatedBot {
-  readonly bot: IndexedBot;
-  readonly count: number | undefined;
-}
 
 /** The bots of the catalogue in the groups that pages choose from. */
 export interface BotGroups {
@@ -21,29 +16,20 @@ export interface BotGroups {
   readonly popular: (bot: Pick<BotRecord, 'category' | 'nsfw'>, locale: Locale) => readonly ComparedBot[];
 }
 
-interface ComparedBot extends RelatedBot {
+interface ComparedBot {
+  readonly bot: IndexedBot;
   /** Those of its name and description in the language of the group, each between line ends. */
   readonly words: string;
 }
 
+/** Returns the groups of all bots. */
+export type ReadGroups = () => Promise<BotGroups & Current>;
+
 /** Groups all bots in one pass, and again some time after one of them has changed. */
-export class RelatedBots {
-  readonly #bots: BotIndex;
-  readonly #counts: ReadonlyCounts;
-  readonly #kept = new CurrentCache<BotGroups>(1024, () => 0, minRebuildRatio);
-
-  constructor(bots: BotIndex, counts: ReadonlyCounts) {
-    this.#bots = bots;
-    this.#counts = counts;
-  }
-
-  async groups(): Promise<BotGroups & Current> {
-    return await this.#kept.get(
-      '',
-      [() => this.#bots.version],
-      async () => await groupBots(await this.#bots.sorted(), this.#counts),
-    );
-  }
+export function createGroupReader(bots: BotIndex, counts: ReadonlyCounts): ReadGroups {
+  const kept = new CurrentCache<BotGroups>(1024, () => 0, minRebuildRatio);
+  const group = async (): Promise<BotGroups> => await groupBots(await bots.sorted(), counts);
+  return async () => await kept.get('', [() => bots.version], group);
 }
 
 /** Returns other bots of the same authors. */
@@ -55,7 +41,7 @@ export function listBotsOfSameAuthor({ byAuthor }: BotGroups, bot: BotRecord): I
 }
 
 /** Returns the bots of the same category and language that share most words with this one. */
-export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): RelatedBot[] {
+export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: Locale): IndexedBot[] {
   const others = popular(bot, locale).filter((other) => other.bot.id !== bot.id);
   const own = [...collectWords(bot.contents[locale])].map((word) => `\n${word}\n`);
   const alike = others.map((other) => {
@@ -64,7 +50,7 @@ export function findSimilarBots({ popular }: BotGroups, bot: BotRecord, locale: 
   return alike
     .toSorted((a, b) => b.shared - a.shared)
     .slice(0, maxSimilar)
-    .map(({ other }) => other);
+    .map(({ other }) => other.bot);
 }
 
 /** The time between rebuilds is at least this many times the build time. */
@@ -81,60 +67,43 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
   const byAuthor = new Map<string, IndexedBot[]>();
   // Maps in maps: joining the three to one key would take longer than all else.
   const [adult, general] = [new Map<Category, Groups>(), new Map<Category, Groups>()];
+  const countOf = ({ id }: IndexedBot): number => counts.count(id) ?? -1;
   await forEachInSlices(bots, (bot) => {
     const { authors, nsfw, category, locales } = bot.facts;
     for (const author of authors) {
       const first = firstOf.get(author);
       const several = byAuthor.get(author);
       if (first === undefined) firstOf.set(author, bot);
-      else if (several === undefined) {
-        if (first !== bot) byAuthor.set(author, [first, bot]);
-      } else if (several.at(-1) !== bot) several.push(bot);
+      else if (several === undefined) byAuthor.set(author, [first, bot]);
+      else several.push(bot);
     }
-    const count = counts.count(bot.id);
     const byCategory = nsfw ? adult : general;
-    const groups = byCategory.get(category) ?? new Map<Locale, PopularBots>();
+    const groups: Groups = byCategory.get(category) ?? new Map();
     byCategory.set(category, groups);
     for (const locale of locales) {
-      const group = groups.get(locale) ?? new PopularBots();
+      const group = groups.get(locale) ?? { first: new FirstBots(countOf, true, groupSize) };
       groups.set(locale, group);
-      group.add(bot, count);
+      group.first.add(bot);
     }
   });
-  const popular: BotGroups['popular'] = ({ category, nsfw }, locale) =>
-    (nsfw ? adult : general).get(category)?.get(locale)?.compared(locale) ?? [];
+  const popular: BotGroups['popular'] = ({ category, nsfw }, locale) => {
+    const group = (nsfw ? adult : general).get(category)?.get(locale);
+    if (group === undefined) return [];
+    return (group.compared ??= group.first.bots.map((bot) => {
+      const words = [...collectWords(parseListElement(bot).contents[locale])];
+      return { bot, words: `\n${words.join('\n')}\n` };
+    }));
+  };
   return { byAuthor, popular };
 }
 
-type Groups = Map<Locale, PopularBots>;
+/** The bots of a category by language. */
+type Groups = Map<Locale, Group>;
 
-/** The bots with the highest counts of those that are added; of equal ones those that are added first. */
-class PopularBots {
-  #bots: RelatedBot[] = [];
-  /** A bot with this count, or a lower one, is not among the first. */
-  #minCount = Number.NEGATIVE_INFINITY;
-  #compared: readonly ComparedBot[] | undefined;
-
-  add(bot: IndexedBot, count: number | undefined): void {
-    if ((count ?? -1) <= this.#minCount) return;
-    this.#bots.push({ bot, count });
-    // Shortened now and then, so that no group is sorted whole.
-    if (this.#bots.length < 4 * groupSize) return;
-    this.#bots = this.#first();
-    this.#minCount = this.#bots.at(-1)?.count ?? -1;
-  }
-
-  /** Returns them with their words, which are read once: reading them takes longer than all else on a page. */
-  compared(locale: Locale): readonly ComparedBot[] {
-    return (this.#compared ??= this.#first().map(({ bot, count }) => {
-      const words = [...collectWords(parseListElement(bot).contents[locale])];
-      return { bot, count, words: `\n${words.join('\n')}\n` };
-    }));
-  }
-
-  #first(): RelatedBot[] {
-    return this.#bots.toSorted((a, b) => (b.count ?? -1) - (a.count ?? -1)).slice(0, groupSize);
-  }
+interface Group {
+  readonly first: FirstBots;
+  /** The same with their words, which are read once: reading them takes longer than all else on a page. */
+  compared?: readonly ComparedBot[];
 }
 
 function collectWords(content: BotListElement['contents'][string] | undefined): Set<string> {
