@@ -89,7 +89,7 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
   const popular: BotGroups['popular'] = ({ category, nsfw }, locale) => {
     const group = (nsfw ? adult : general).get(category)?.get(locale);
     if (group === undefined) return [];
-    return (group.compared ??= group.first.bots.map((bot) => {
+    return (group.compared ??= group.first.sorted.map(({ bot }) => {
       const words = [...collectWords(parseListElement(bot).contents[locale])];
       return { bot, words: `\n${words.join('\n')}\n` };
     }));

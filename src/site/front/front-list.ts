@@ -4,7 +4,7 @@ import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
-import type { BotLists, CatalogueSizes } from '../../catalogue/lists/bot-lists.ts';
+import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
 import type { QueryReading } from '../../catalogue/search/found.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
@@ -89,15 +89,7 @@ export class FrontLists {
    */
   async get(query: FrontQuery): Promise<FrontList & Current> {
     const key = formatFrontPath({ ...query, sort: sortOf(query), locale: undefined });
-    return await this.#kept.get(key, this.#inputs, async () => {
-      const list = await this.#select(query);
-      const { q } = query;
-      if (list.total > 0 || !isNarrowed(query)) return { ...list, withoutFilters: 0 };
-      const { total } = await (q === ''
-        ? this.#lists.sizes(false)
-        : this.#lists.search({ q, nsfw: false, limit: 1 }));
-      return { ...list, withoutFilters: total };
-    });
+    return await this.#kept.get(key, this.#inputs, async () => await this.#list(query));
   }
 
   /** Returns what the front page shows some of: a few shelves, or all bots where there are few. */
@@ -131,72 +123,66 @@ export class FrontLists {
     return { queries };
   }
 
-  async #select(query: FrontQuery): Promise<Omit<FrontList, 'withoutFilters'>> {
-    const { q, category, filters, page } = query;
-    const sizes = await this.#lists.sizes(query.filters.adult === true);
-    const languages = [...sizes.locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale);
-    const allCategories = sizes.categories;
-    const list = {
-      allCategories,
-      languages,
-      hidden: 0,
-      corrected: undefined,
-      unmatched: [],
-      suggestions: [],
+  async #list(query: FrontQuery): Promise<FrontList> {
+    const { q, page, filters } = query;
+    const { categories, locales } = await this.#lists.sizes(filters.adult === true);
+    const found = await (q === '' ? this.#select(query) : this.#search(query));
+    const { total, hidden, corrected, unmatched } = found;
+    const shown = found.bots.slice((page - 1) * pageSize, page * pageSize);
+    return {
+      entries: shown.map((bot) => this.#entry(bot, found.localesOf(bot))),
+      total,
+      pages: Math.ceil(total / pageSize),
+      categories: found.categories,
+      allCategories: categories,
+      languages: [...locales].toSorted(([, a], [, b]) => b - a).map(([locale]) => locale),
+      hidden,
+      withoutFilters: total === 0 && isNarrowed(query) ? await this.#countWithoutFilters(q) : 0,
+      corrected,
+      unmatched,
+      suggestions: found.suggestions.map((bot) => this.#entry(bot)),
     };
+  }
+
+  async #countWithoutFilters(q: string): Promise<number> {
+    const { total } = await (q === ''
+      ? this.#lists.sizes(false)
+      : this.#lists.search({ q, nsfw: false, limit: 1 }));
+    return total;
+  }
+
+  /** Selects the bots up to the end of a page, or all. */
+  async #select(query: FrontQuery): Promise<Omit<SearchResult, 'next'>> {
+    const { category, filters, page } = query;
     const selection = toSelection(query);
-    if (q !== '') return { ...list, ...(await this.#search(query, selection)) };
     const isUnfiltered = !isNarrowed({
       ...query,
       category: undefined,
       filters: { ...filters, adult: undefined },
     });
     if (isUnfiltered && page <= fewPages) {
-      const { categories } = sizes;
-      const total = category === undefined ? sizes.total : (categories.get(category) ?? 0);
+      const { total, categories } = await this.#lists.sizes(filters.adult === true);
+      const ofCategory = category === undefined ? total : (categories.get(category) ?? 0);
       const bots = await this.#lists.first(selection, page * pageSize);
-      return { ...list, ...this.#page(bots, page), total, pages: countPages(total), categories };
+      return { ...noSearch, bots, total: ofCategory, categories };
     }
     const { category: _, ...ofAllCategories } = selection;
-    const { bots } = await this.#lists.select(ofAllCategories);
+    const { bots: all } = await this.#lists.select(ofAllCategories);
     const categories = new Map<Category, number>();
-    for (const { facts } of bots) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
-    const shown = category === undefined ? bots : bots.filter(({ facts }) => facts.category === category);
-    const total = shown.length;
-    return { ...list, ...this.#page(shown, page), total, pages: countPages(total), categories };
+    for (const { facts } of all) categories.set(facts.category, (categories.get(facts.category) ?? 0) + 1);
+    const bots = category === undefined ? all : all.filter(({ facts }) => facts.category === category);
+    return { ...noSearch, bots, total: bots.length, categories };
   }
 
-  /** Selects a page of what a search finds; the best matches without sorting all of them. */
-  async #search(
-    { q, page }: FrontQuery,
-    selection: Selection,
-  ): Promise<Omit<FrontList, 'languages' | 'allCategories' | 'withoutFilters'>> {
+  /** Searches for the bots up to the end of a page, or for all; the best matches without sorting all of them. */
+  async #search(query: FrontQuery): Promise<Omit<SearchResult, 'next'>> {
+    const { q, page } = query;
+    const selection = toSelection(query);
     const isBest = selection.sort === undefined;
     const found = await this.#lists.search({ ...selection, q, limit: isBest ? page * pageSize : 1 });
-    const { bots } = isBest ? found : await this.#lists.select({ ...selection, q });
-    const { total, categories, hidden, corrected, unmatched } = found;
-    const suggestions = found.suggestions.map((bot) => this.#entry(bot));
-    const matched = found.localesOf;
-    const { entries } = this.#page(bots, page, matched);
-    return {
-      entries,
-      total,
-      pages: countPages(total),
-      categories,
-      hidden,
-      corrected,
-      unmatched,
-      suggestions,
-    };
-  }
-
-  #page(
-    bots: readonly IndexedBot[],
-    page: number,
-    matched?: (bot: IndexedBot) => readonly Locale[],
-  ): Pick<FrontList, 'entries'> {
-    const shown = bots.slice((page - 1) * pageSize, page * pageSize);
-    return { entries: shown.map((bot) => this.#entry(bot, matched?.(bot))) };
+    if (isBest) return found;
+    const { bots } = await this.#lists.select({ ...selection, q });
+    return { ...found, bots };
   }
 
   /** Selects all bots as one shelf. */
@@ -247,9 +233,8 @@ function toSelection(query: FrontQuery): Selection {
   };
 }
 
-function countPages(total: number): number {
-  return Math.ceil(total / pageSize);
-}
+/** What a search says of a list without one. */
+const noSearch = { hidden: 0, corrected: undefined, unmatched: [], suggestions: [], localesOf: () => [] };
 
 const pageSize = 24;
 
