@@ -98,9 +98,9 @@ async function groupBots(bots: readonly IndexedBot[], counts: ReadonlyCounts): P
 }
 
 /** The bots of a category by language. */
-type Groups = Map<Locale, Group>;
+type Groups = Map<Locale, PopularBots>;
 
-interface Group {
+interface PopularBots {
   readonly first: FirstBots;
   /** The same with their words, which are read once: reading them takes longer than all else on a page. */
   compared?: readonly ComparedBot[];
