@@ -33,12 +33,13 @@ export function mergePage(path: string, { base, ours, theirs, keep = new Set() }
   if (mine === undefined || other === undefined) return all;
 
   const { set, remove, droppedKeys } = mergeKeys(before?.data ?? {}, mine.data, other.data, keep);
-  const after = mergeMarkdown(before?.after, mine.after, other.after);
+  const isChanged = mine.after !== other.after && mine.after !== before?.after;
+  const isDropped = isChanged && other.after !== before?.after;
   const json = removeKeys(setKeys(other.json, set), remove);
-  const text = other.before + json + after.text;
+  const text = other.before + json + (isChanged && !isDropped ? mine.after : other.after);
   const data = parseSide(path, text)?.data;
   if (data === undefined || (isValid(other.data) && !isValid(data))) return all;
-  return { text, droppedKeys: after.droppedKeys ? [...droppedKeys, 'page'] : droppedKeys };
+  return { text, droppedKeys: isDropped ? [...droppedKeys, 'page'] : droppedKeys };
 }
 
 interface MergedKeys {
@@ -64,15 +65,6 @@ function mergeKeys(base: PageData, ours: PageData, theirs: PageData, keep: Reado
     else set.set(key, mine);
   }
   return { set: Object.fromEntries(set), remove, droppedKeys };
-}
-
-function mergeMarkdown(
-  base: string | undefined,
-  ours: string,
-  theirs: string,
-): { text: string; droppedKeys: boolean } {
-  if (ours === theirs || ours === base) return { text: theirs, droppedKeys: false };
-  return theirs === base ? { text: ours, droppedKeys: false } : { text: theirs, droppedKeys: true };
 }
 
 function parseSide(

@@ -149,8 +149,8 @@ export class MutableBotIndex implements BotIndex {
   /** The sorted array of an earlier version; undefined where there is none. */
   #sorted: readonly IndexedBot[] | undefined;
   /** Folders whose bots have not been needed yet. */
-  readonly #unmaterialised = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
-  #unmaterialisedSize = 0;
+  readonly #packed = new Map<string, { readonly size: number; bots(): readonly IndexedBot[] }>();
+  #packedSize = 0;
   #sorting: Promise<void> | undefined;
   /** Bots that were added, replaced or removed since that version. */
   readonly #changed = new Set<BotId>();
@@ -160,33 +160,33 @@ export class MutableBotIndex implements BotIndex {
   }
 
   get size(): number {
-    return this.#bots.size + this.#unmaterialisedSize;
+    return this.#bots.size + this.#packedSize;
   }
 
   get(id: BotId): IndexedBot | undefined {
-    if (this.#unmaterialised.size > 0) this.materialise(folderOf(id));
+    if (this.#packed.size > 0) this.unpack(folderOf(id));
     return this.#bots.get(id);
   }
 
-  /** Adds a folder whose bots are materialised when one of them is first needed. */
-  registerLazily(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
-    this.#unmaterialised.set(folder, { size, bots });
-    this.#unmaterialisedSize += size;
+  /** Adds a folder whose bots are unpacked when one of them is first needed. */
+  addPacked(folder: string, size: number, bots: () => readonly IndexedBot[]): void {
+    this.#packed.set(folder, { size, bots });
+    this.#packedSize += size;
     this.#sorted = undefined;
     this.#version += 1;
   }
 
-  /** Materialises the bots of a folder that was registered. */
-  materialise(folder: string): void {
-    const expected = this.#unmaterialised.get(folder);
-    if (expected === undefined) return;
-    this.#unmaterialised.delete(folder);
-    this.#unmaterialisedSize -= expected.size;
-    for (const bot of expected.bots()) this.#bots.set(bot.id, bot);
+  /** Unpacks a folder, where it is still packed. */
+  unpack(folder: string): void {
+    const packed = this.#packed.get(folder);
+    if (packed === undefined) return;
+    this.#packed.delete(folder);
+    this.#packedSize -= packed.size;
+    for (const bot of packed.bots()) this.#bots.set(bot.id, bot);
   }
 
   all(): readonly IndexedBot[] {
-    for (const folder of this.#unmaterialised.keys()) this.materialise(folder);
+    for (const folder of this.#packed.keys()) this.unpack(folder);
     if (this.#sorted === undefined) this.#sorted = [...this.#bots.values()].toSorted(compareById);
     else if (this.#changed.size > 0) this.#sorted = this.#withChanges(this.#sorted);
     this.#changed.clear();
@@ -199,21 +199,21 @@ export class MutableBotIndex implements BotIndex {
   }
 
   async #sort(): Promise<void> {
-    await forEachInSlices(this.#unmaterialised.keys(), (folder) => this.materialise(folder));
+    await forEachInSlices(this.#packed.keys(), (folder) => this.unpack(folder));
     const sorted = await sortInSlices([...this.#bots.values()], compareById);
     this.#sorted ??= sorted;
     this.#sorting = undefined;
   }
 
   set(bot: IndexedBot): void {
-    this.materialise(folderOf(bot.id));
+    this.unpack(folderOf(bot.id));
     this.#bots.set(bot.id, bot);
     this.#changed.add(bot.id);
     this.#version += 1;
   }
 
   delete(id: BotId): void {
-    this.materialise(folderOf(id));
+    this.unpack(folderOf(id));
     if (!this.#bots.delete(id)) return;
     this.#changed.add(id);
     this.#version += 1;

@@ -167,7 +167,7 @@ export class Catalogue {
 
   async #unpack(): Promise<void> {
     const { signal } = this.#closing;
-    await this.#forEachFolder((folder) => this.store.bots.materialise(folder));
+    await this.#forEachFolder((folder) => this.store.bots.unpack(folder));
     if (!signal.aborted) await this.store.bots.sorted();
     if (signal.aborted) return;
     // Its round over all folders would delay the first pages.

@@ -13,7 +13,7 @@ import { botsFolder, parsePagePath } from '../page/layout.ts';
  * says, which is searched once, in the background. Without a repository, and in a shallow clone, the others are not known.
  */
 export class RemovedBots {
-  readonly #catalogue: Pick<Catalogue, 'store' | 'unpacked'>;
+  readonly #catalogue: Catalogue;
   readonly #repositoryOpener: RepositoryOpener;
   readonly #log: Log;
   /** When each was removed, in milliseconds since the epoch. */
@@ -21,11 +21,7 @@ export class RemovedBots {
   readonly #stop = new AbortController();
   #search: Promise<void> | undefined;
 
-  constructor(
-    catalogue: Pick<Catalogue, 'store' | 'unpacked'>,
-    repositoryOpener: RepositoryOpener,
-    log: Log,
-  ) {
+  constructor(catalogue: Catalogue, repositoryOpener: RepositoryOpener, log: Log) {
     this.#catalogue = catalogue;
     this.#repositoryOpener = repositoryOpener;
     this.#log = log;

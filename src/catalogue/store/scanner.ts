@@ -139,7 +139,7 @@ export class Scanner {
   /** Adds a folder of the snapshot, or one that was just read. It is unpacked when one of its bots is first needed. */
   add(packed: PackedFolder | FolderReading): void {
     this.#stats.set(packed.folder, new StatCache());
-    this.#store.bots.registerLazily(packed.folder, packed.size, () => this.#unpack(packed));
+    this.#store.bots.addPacked(packed.folder, packed.size, () => this.#unpack(packed));
     if ('faults' in packed) for (const [key, faults] of packed.faults) this.#store.report(key, faults);
   }
 
@@ -183,7 +183,7 @@ export class Scanner {
 
   /** Returns the stats of a folder's files; empty for a folder that is not known yet. */
   #statsIn(folder: string): StatCache {
-    this.#store.bots.materialise(folder);
+    this.#store.bots.unpack(folder);
     const stats = this.#stats.get(folder) ?? new StatCache();
     this.#stats.set(folder, stats);
     return stats;
@@ -263,12 +263,8 @@ export class Scanner {
     record();
     const found = files.filter((file) => file !== undefined);
     const { bot, faults } = found.length > 0 ? readBot(id, found, previous, limits(), cachedImages) : nothing;
-    this.#store.publish(
-      id,
-      bot,
-      faults,
-      found.map(({ path }) => path),
-    );
+    const paths = found.map(({ path }) => path);
+    this.#store.publish(id, bot, faults, paths);
   }
 
   /** Whether a bot's files are byte for byte the ones that are served. Takes less time than parsing them. */

@@ -124,7 +124,7 @@ describe('the index', () => {
       rounds.push(round);
       return [bot(id)];
     };
-    for (const id of ['9002', '7001', '8003']) index.registerLazily(id.slice(1), 1, () => unpack(id));
+    for (const id of ['9002', '7001', '8003']) index.addPacked(id.slice(1), 1, () => unpack(id));
     const [all, again] = await Promise.all([index.sorted(), index.sorted()]);
     clearInterval(turn);
     deepStrictEqual(
