@@ -67,7 +67,7 @@ export function stateOf(bots: readonly StageBot[]): State {
 /** Returns what tells `git fast-import` the files of a state that have these bots. */
 export function stateFiles(state: State, bots: readonly StageBot[]): string {
   const files = [...new Set(bots.map(({ id }) => toShardNumber(id)))].map((number) => {
-    const text = writeShard(state.botsOf(number), (id) => state.get(id));
+    const text = writeShard(state.listBots(number), (id) => state.get(id));
     return `M 100644 inline ${toShardPath(number)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
   });
   return files.join('');

@@ -17,7 +17,7 @@ import type { Log } from '../lib/log.ts';
 import { LivePreview } from './live-preview.ts';
 import { Markdown } from '../site/markdown/markdown.ts';
 import { CountHistory } from '../counts/count-history.ts';
-import { createStateRef } from '../counts/git-state-ref.ts';
+import { createStateRef } from '../counts/state-ref.ts';
 import { pruneHistory } from '../counts/prune-history.ts';
 import { StateStore } from '../counts/state-store.ts';
 import { Sync } from '../sync/sync.ts';

@@ -8,7 +8,7 @@ import type { Token } from '../bot/token.ts';
 import { toCanonicalForm } from '../catalogue/page/canonical-form.ts';
 import { pathOf } from '../catalogue/page/layout.ts';
 import { CommittedState } from '../counts/committed-state.ts';
-import { createStateRef } from '../counts/git-state-ref.ts';
+import { createStateRef } from '../counts/state-ref.ts';
 import { toShardNumber, toShardPath, writeShard } from '../counts/shards.ts';
 import { State } from '../counts/state.ts';
 import { type HistoryCommit, importHistory } from '../git/commit/fast-import.ts';
@@ -48,7 +48,7 @@ export async function makeDemo(folder: string): Promise<{ bots: number; id: BotI
   const opener = new RepositoryOpener(folder);
   await importHistory(await opener.open(), stateRef, generateHistory(bots, now));
   const [{ id }] = bots;
-  const state = new CommittedState(createStateRef(opener, silentLog), new State(), silentLog);
+  const state = new CommittedState(createStateRef(opener, silentLog), silentLog);
   const token = await issueToken(state, id, 'the demo');
   opener.close();
   await filling;
@@ -90,7 +90,7 @@ function* generateHistory(bots: readonly DemoBot[], now: number): Generator<Hist
     const shards = new Set(posted.map(({ id }) => toShardNumber(id)));
     const files = [...shards].map((shard): [string, string] => [
       toShardPath(shard),
-      writeShard(state.botsOf(shard), (id) => state.get(id)),
+      writeShard(state.listBots(shard), (id) => state.get(id)),
     ]);
     const message = `Count ${formatCount(posted.length, 'bot')}\n`;
     if (posted.length > 0) yield { time: Math.floor(at / 1000), message, files: new Map(files) };

@@ -5,8 +5,8 @@ import { findUncommittedPages } from '../app/uncommitted-pages.ts';
 import { botsFolder } from '../catalogue/page/layout.ts';
 import { listTop } from '../catalogue/store/folder.ts';
 import { checkInThreads } from '../check/parallel-check.ts';
-import { createStateRef } from '../counts/git-state-ref.ts';
-import { formatSegmentName, listSegmentNumbers, replaySegment } from '../counts/journal-replay.ts';
+import { createStateRef } from '../counts/state-ref.ts';
+import { listSegments, replaySegment } from '../counts/journal-segment.ts';
 import { readShard } from '../counts/shards.ts';
 import { findGitProcesses } from '../git/git-processes.ts';
 import { ensureNoOperation } from '../git/index-lock.ts';
@@ -254,10 +254,9 @@ export const checkJournal: DoctorCheck = async ({ config }) => {
     );
   let entries = 0;
   let oldest = Date.now();
-  for (const number of await listSegmentNumbers(folder)) {
+  for (const path of await listSegments(folder)) {
     // A running service removes a part once its counts are committed.
-    const [line, ...more] = (await ignoreMissing(replaySegment(folder, number, () => entries++))) ?? [];
-    const path = join(folder, formatSegmentName(number));
+    const [line, ...more] = (await ignoreMissing(replaySegment(path, () => entries++))) ?? [];
     if (line !== undefined)
       return failure(
         `${path}:${line}: ${formatCount(more.length + 1, 'damaged line')}`,

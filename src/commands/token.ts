@@ -3,12 +3,11 @@ import { listPages } from '../catalogue/store/folder.ts';
 import { type Config, readConfig, readUserName } from '../app/config.ts';
 import { openRemoteState } from '../sync/remote-state.ts';
 import { RepositoryOpener } from '../git/repository.ts';
-import { createStateRef } from '../counts/git-state-ref.ts';
+import { createStateRef } from '../counts/state-ref.ts';
 import { createLog } from '../lib/log.ts';
 import { UserError, messageOf } from '../lib/errors.ts';
 import { CommittedState } from '../counts/committed-state.ts';
 import { changeToken } from '../tokens/shared-tokens.ts';
-import { State } from '../counts/state.ts';
 import { issueToken, revokeToken } from '../tokens/token-changes.ts';
 
 /**
@@ -22,7 +21,7 @@ export async function token(text: string, { revoke = false }: { revoke?: boolean
   const end = new AbortController();
   try {
     const log = await createLog(config.log);
-    const committed = new CommittedState(createStateRef(repositoryOpener, log), new State(), log);
+    const committed = new CommittedState(createStateRef(repositoryOpener, log), log);
     const remote =
       config.remote && (await openRemoteState(repositoryOpener, config.remote.remote, end.signal));
     const by = `user ${readUserName()}`;

@@ -1,5 +1,4 @@
 import type { BotId } from '../bot/id.ts';
-import { forEachInSlices } from '../lib/in-slices.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import { failpoint } from '../lib/failpoint.ts';
@@ -27,7 +26,7 @@ export class Checkpointer {
   readonly #failures: FailureLog;
   readonly #queue = new SerialQueue();
   /** The bots whose counts are not committed yet. */
-  #uncommitted = new Set<BotId>();
+  #uncommitted = new Map<BotId, BotState>();
   #timer: NodeJS.Timeout | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
   #checkpointedAt: number | undefined;
@@ -61,7 +60,7 @@ export class Checkpointer {
 
   /** Includes a bot's count in the next checkpoint, and schedules that. */
   add(id: BotId): void {
-    this.#uncommitted.add(id);
+    this.#uncommitted.set(id, asInMemory);
     this.schedule();
   }
 
@@ -109,29 +108,21 @@ export class Checkpointer {
   async #commitJournal(): Promise<void> {
     const { journal, committed } = this.#options;
     this.#startedAt = performance.now();
-    let bots = new Set<BotId>();
+    let bots: StateChange = new Map();
     try {
       const segments = await journal.seal();
       bots = this.#uncommitted;
-      this.#uncommitted = new Set();
+      this.#uncommitted = new Map();
       if (bots.size === 0 && segments.length === 0) return;
-      const change = await this.#changeOf(bots);
       failpoint('checkpoint.before-commit');
-      await committed.commit(() => change, `Count ${formatCount(change.size, 'bot')}`);
+      await committed.commit(() => bots, `Count ${formatCount(bots.size, 'bot')}`);
       failpoint('checkpoint.after-commit');
       await journal.remove(segments);
       failpoint('checkpoint.after-remove');
     } catch (error) {
-      for (const id of bots) this.#uncommitted.add(id);
+      for (const id of bots.keys()) this.#uncommitted.set(id, asInMemory);
       throw error;
     }
-  }
-
-  async #changeOf(bots: Iterable<BotId>): Promise<StateChange> {
-    const change = new Map<BotId, BotState>();
-    const { state } = this.#options.committed;
-    await forEachInSlices(bots, (id) => void change.set(id, state.get(id)), 'service');
-    return change;
   }
 
   /** Milliseconds: one second after the first failure, then twice as long each time, at most a minute. */
@@ -139,3 +130,6 @@ export class Checkpointer {
     return Math.min(60_000, 1000 * 2 ** (this.#failuresInRow - 1));
   }
 }
+
+/** What is committed of a bot: no more than memory has. */
+const asInMemory: BotState = {};

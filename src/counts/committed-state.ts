@@ -3,9 +3,10 @@ import type { Log } from '../lib/log.ts';
 import { type BotState, mergeBotStates } from './bot-state.ts';
 import { forEachInSlices } from '../lib/in-slices.ts';
 import { readShard, toShardNumber, toShardPath, writeShard } from './shards.ts';
-import { RefConflictError, stateRef } from '../git/refs.ts';
+import { RefConflictError } from '../git/refs.ts';
 import type { StateRef } from './state-ref.ts';
-import type { State } from './state.ts';
+import { State } from './state.ts';
+import { retry } from '../lib/retry.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 
 /** What a commit changes: bot → what is merged into its state. */
@@ -16,7 +17,7 @@ export type StateChange = ReadonlyMap<BotId, BotState>;
  * ref, then merged into memory. Memory always has what the tip has that a commit is based on, so files are written whole.
  */
 export class CommittedState {
-  readonly state: State;
+  readonly state = new State();
   readonly #ref: StateRef;
   readonly #log: Log;
   /** The tip that is merged into memory; undefined until one was read. */
@@ -29,9 +30,8 @@ export class CommittedState {
   /** The texts that are merged into memory, by path, so that only other texts are parsed. */
   readonly #merged = new Map<string, string>();
 
-  constructor(ref: StateRef, state: State, log: Log) {
+  constructor(ref: StateRef, log: Log) {
     this.#ref = ref;
-    this.state = state;
     this.#log = log;
   }
 
@@ -87,34 +87,29 @@ export class CommittedState {
    * @throws what the ref does when it cannot be read or written
    */
   async commit(plan: () => StateChange, subject: string): Promise<void> {
-    await this.#queue.run(async () => {
-      for (let attempt = 1; !(await this.#tryCommit(plan, subject)); attempt++) {
-        if (attempt === maxAttempts) throw new RefConflictError(stateRef);
-      }
-    });
+    const tryCommit = async (): Promise<void> => await this.#tryCommit(plan, subject);
+    await this.#queue.run(async () => await retry(tryCommit, { maxAttempts, isRetriable: isConflict }));
   }
 
-  async #tryCommit(plan: () => StateChange, subject: string): Promise<boolean> {
+  async #tryCommit(plan: () => StateChange, subject: string): Promise<void> {
     await this.follow();
     const onto = this.#tip ?? null;
     const change = plan();
-    if (change.size === 0) return true;
+    if (change.size === 0) return;
     const files = await this.#filesWith(change);
     try {
       const committing = this.#ref.commit(onto, files, subject);
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
-      if (!(error instanceof RefConflictError)) throw error;
       this.#peeked = undefined;
       this.#peekedAt = Number.NEGATIVE_INFINITY;
-      return false;
+      throw error;
     }
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');
     for (const [path, text] of files) this.#merged.set(path, text);
     // Peeks, so that the next check of a token need not read the ref. That check reports what fails here.
     await this.refresh().catch(() => {});
-    return true;
   }
 
   async #filesWith(change: StateChange): Promise<Map<string, string>> {
@@ -132,7 +127,7 @@ export class CommittedState {
     await forEachInSlices(change.keys(), assign, 'service');
     const files = new Map<string, string>();
     const write = ([number, bots]: readonly [number, readonly BotId[]]): void => {
-      const known = this.state.botsOf(number);
+      const known = this.state.listBots(number);
       const unknown = bots.filter((id) => !this.state.has(id));
       const all = unknown.length > 0 ? [...known, ...unknown].toSorted(compareBotIds) : known;
       files.set(toShardPath(number), writeShard(all, merged));
@@ -144,17 +139,19 @@ export class CommittedState {
   async #read(): Promise<void> {
     await this.#committing;
     const peeked = this.#ref.peek();
-    if (this.#tip === undefined || (await this.#ref.tip()) !== this.#tip) {
-      const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
-      await this.#merge(files);
-      this.#tip = commit;
-    }
+    const { commit, files } = await this.#ref.read(this.#tip ?? undefined);
+    await this.#merge(files);
+    this.#tip = commit;
     this.#peeked = peeked;
   }
 }
 
 /** Milliseconds between two peeks. */
 const peekInterval = 5;
+
+function isConflict(error: unknown): boolean {
+  return error instanceof RefConflictError;
+}
 
 /** Attempts before a commit fails because another process commits first each time. */
 const maxAttempts = 30;

@@ -1,8 +1,22 @@
 import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
+import type { BotId } from '../bot/id.ts';
+import { ignoreMissing } from '../lib/errors.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import { fsyncFolder } from '../lib/fsync.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
+import { maxTime } from './bot-state.ts';
+
+/** A count as the journal has it. */
+export interface JournalEntry {
+  readonly id: BotId;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly countedAt: number;
+}
 
 /**
  * The journal's file that is being appended to. It is filled with zeros ahead and overwritten with synchronous writes:
@@ -23,8 +37,9 @@ export class Segment {
     this.#file = file;
   }
 
-  /** Creates the file. @throws a system error where there is one of that name */
-  static async create(path: string): Promise<Segment> {
+  /** Creates the file, whose name sorts after those of lower numbers. @throws a system error where it exists */
+  static async create(folder: string, number: number): Promise<Segment> {
+    const path = join(folder, `${String(number).padStart(12, '0')}.ndjson`);
     return new Segment(path, await openFile(path, flags));
   }
 
@@ -39,11 +54,12 @@ export class Segment {
   }
 
   /**
-   * Appends durably. When it throws, `bytes` are refused, though some of them may be in the file until `repair`. After
-   * a failure even an append of no bytes fails until there is room.
+   * Appends durably. When it throws, the entries are refused, though some of them may be in the file until `repair`. After
+   * a failure even an append of no entries fails until there is room.
    */
-  async append(bytes: Uint8Array): Promise<void> {
+  async append(entries: readonly JournalEntry[]): Promise<void> {
     await this.repair();
+    const bytes = Buffer.from(entries.map(formatJournalLine).join(''), 'latin1');
     try {
       if (this.#length + bytes.length >= this.#allocated) await this.#allocate(bytes.length);
       failpoint('journal.before-write');
@@ -81,6 +97,53 @@ export class Segment {
     this.#allocated = this.#length + Math.max(zeroFillBytes, atLeast);
   }
 }
+
+/** Returns the paths of the segments in a folder, oldest first; none where the folder does not exist. */
+export async function listSegments(folder: string): Promise<string[]> {
+  const names = (await ignoreMissing(readdir(folder))) ?? [];
+  return names
+    .filter((name) => /^\d{12}\.ndjson$/.test(name))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+/**
+ * Calls `take` with every entry of a segment, in the order of the file. Damaged lines are skipped, and their numbers,
+ * from 1, returned; a last line without a newline is only skipped, as a crash left it and its post was not answered.
+ */
+export async function replaySegment(path: string, take: (entry: JournalEntry) => void): Promise<number[]> {
+  const bytes = await readFile(path);
+  const damaged: number[] = [];
+  const slice = new TimeSlice('service');
+  let line = 0;
+  for (let start = 0, end = bytes.indexOf(newline); end !== -1;) {
+    line++;
+    const entry = parseJournalLine(bytes.toString('latin1', start, end));
+    if (entry === undefined) damaged.push(line);
+    else take(entry);
+    if (slice.isOver) await slice.next();
+    start = end + 1;
+    end = bytes.indexOf(newline, start);
+  }
+  return damaged;
+}
+
+const newline = 0x0a;
+
+/** Returns an entry as a line of JSON with a newline. `crc` is the CRC32 of what precedes it. */
+export function formatJournalLine({ id, count, countedAt }: JournalEntry): string {
+  const body = `{"id":"${id}","count":${count},"countedAt":${countedAt}`;
+  return `${body},"crc":${crc32(body)}}\n`;
+}
+
+/** Parses a line without its newline. Returns undefined when the line is damaged. */
+export function parseJournalLine(line: string): JournalEntry | undefined {
+  const [, body = '', id, count, countedAt, crc] = pattern.exec(line) ?? [];
+  if (crc === undefined || crc32(body) !== Number(crc) || Number(countedAt) > maxTime) return undefined;
+  return { id: id as BotId, count: Number(count), countedAt: Number(countedAt) };
+}
+
+const pattern = /^(\{"id":"(\d{1,20})","count":(\d{1,11}),"countedAt":(\d{1,16})),"crc":(\d{1,10})\}$/;
 
 const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { toWriteError, type WritesUnavailableError } from '../bot/errors.ts';
 import { type Failure, FailureLog } from '../lib/failure-log.ts';
 import type { Log } from '../lib/log.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { makeFolder } from '../lib/fsync.ts';
-import { type JournalEntry, formatJournalLine } from './journal-line.ts';
-import { replaySegment, formatSegmentName, listSegmentNumbers } from './journal-replay.ts';
-import { Segment } from './journal-segment.ts';
+import { type JournalEntry, listSegments, replaySegment, Segment } from './journal-segment.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
 import { formatCount } from '../lib/counted.ts';
 
@@ -75,9 +73,8 @@ export class Journal {
    */
   async replay(take: (entry: JournalEntry) => void): Promise<void> {
     const { folder, log } = this.#options;
-    for (const number of await listSegmentNumbers(folder)) {
-      const path = join(folder, formatSegmentName(number));
-      const lines = await replaySegment(folder, number, take);
+    for (const path of await listSegments(folder)) {
+      const lines = await replaySegment(path, take);
       if (lines.length > 0) {
         this.#damaged.add(path);
         log.error(
@@ -87,7 +84,7 @@ export class Journal {
         );
       }
       this.#sealed = [...this.#sealed, path];
-      this.#nextNumber = number + 1;
+      this.#nextNumber = Number.parseInt(basename(path), 10) + 1;
     }
   }
 
@@ -109,7 +106,7 @@ export class Journal {
     if (this.failure === null || this.#queue.size > 0) return;
     void this.#queue.run(async () => {
       try {
-        await (await this.#openSegment()).append(new Uint8Array());
+        await (await this.#openSegment()).append([]);
         this.#failures.end();
       } catch (error) {
         this.#writeFailed(error);
@@ -161,8 +158,7 @@ export class Journal {
     const group = this.#nextGroup ?? new Group();
     this.#nextGroup = undefined;
     try {
-      const segment = await this.#openSegment();
-      await segment.append(Buffer.from(group.entries.map(formatJournalLine).join(''), 'latin1'));
+      await (await this.#openSegment()).append(group.entries);
     } catch (error) {
       group.reject(this.#writeFailed(error));
       return;
@@ -178,7 +174,7 @@ export class Journal {
     if (this.#segment !== undefined && this.#segment.length >= segmentBytes) await this.#sealSegment();
     if (this.#segment !== undefined) return this.#segment;
     await makeFolder(folder);
-    this.#segment = await Segment.create(join(folder, formatSegmentName(this.#nextNumber++)));
+    this.#segment = await Segment.create(folder, this.#nextNumber++);
     return this.#segment;
   }
 

@@ -1,3 +1,18 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { forEachInSlices } from '../lib/in-slices.ts';
+import { CommitEvents } from '../git/commit-events.ts';
+import { diffTrees } from '../git/diff.ts';
+import { removeLeftovers, wasKilled } from '../git/leftovers.ts';
+import type { Log } from '../lib/log.ts';
+import { type NewFile, importCommit, toPackFolder, type RefCommit } from '../git/commit/fast-import.ts';
+import { listRefFolders, readRef, RefConflictError, stateRef } from '../git/refs.ts';
+import { fsyncFolders } from '../lib/fsync.ts';
+import { retry } from '../lib/retry.ts';
+import { type Repository, type RepositoryOpener, toUnavailableError } from '../git/repository.ts';
+import { computeBlobId } from '../git/objects/object-id.ts';
+import { listFiles, findTreeEntries } from '../git/tree-listing.ts';
+
 /** The files of a state in Git, `<ab>/<cd>.json` → text, and their commit. */
 export interface StateTree {
   /** The commit at the tip; null while the ref does not exist. */
@@ -6,7 +21,7 @@ export interface StateTree {
 }
 
 /**
- * Where the state is committed: `refs/botshelf/state` of the catalogue's repository, implemented by git-state-ref.ts.
+ * Where the state is committed: `refs/botshelf/state` of the catalogue's repository.
  * Only the tip is read. Each commit has the one before as its parent.
  */
 export interface StateRef {
@@ -23,12 +38,119 @@ export interface StateRef {
    */
   commit(onto: string | null, files: ReadonlyMap<string, string>, subject: string): Promise<string | null>;
 
-  /** Returns the commit at the tip; null while the ref does not exist. Cheaper than `read`. */
-  tip(): Promise<string | null>;
-
   /**
    * Returns a text that changes whenever the tip may have moved. It costs a stat or two, starts no process and never
    * throws.
    */
   peek(): string;
+}
+
+/**
+ * Creates the state ref of a repository. Its methods throw WritesUnavailableError where the repository cannot be used.
+ * @param commits where each commit is published
+ */
+export function createStateRef(
+  repositoryOpener: RepositoryOpener,
+  log: Log,
+  commits: CommitEvents = new CommitEvents(log),
+): StateRef {
+  const using = async <T>(work: (repository: Repository) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await repositoryOpener.open());
+    } catch (error) {
+      throw error instanceof RefConflictError ? error : toUnavailableError(error);
+    }
+  };
+  return {
+    read: async (known) => await using(async (repository) => await readState(repository, known)),
+    commit: async (onto, files, subject) =>
+      await using(async (repository) => {
+        const changed = await findChangedFiles(repository, onto, files);
+        if (changed.size === 0) {
+          if ((await readRef(repository, stateRef)) !== onto) throw new RefConflictError(stateRef);
+          return onto;
+        }
+        const change: RefCommit = {
+          ref: stateRef,
+          onto,
+          message: `${subject}\n`,
+          urgent: false,
+          files: changed,
+        };
+        const commit = await retry(async () => await commitState(repository, change), {
+          maxAttempts,
+          isRetriable: wasKilled,
+          repair: async (error) => (await removeLeftovers(repository, error, log)) > 0,
+        });
+        commits.publish({ ref: 'state', commit });
+        return commit;
+      }),
+    peek: () => readRefVersions(repositoryOpener.opened),
+  };
+}
+
+/** Attempts before a commit fails because git is killed each time. */
+const maxAttempts = 8;
+
+async function readState(repository: Repository, known: string | undefined): Promise<StateTree> {
+  const commit = await readRef(repository, stateRef);
+  const isRead = commit === null || commit === known;
+  const blobs = isRead ? new Map<string, string>() : await listBlobs(repository, commit, known);
+  const objects = await repository.objects.read([...blobs.values()]);
+  const files = [...blobs.keys()].map((path, i): [string, string] => {
+    const object = objects[i];
+    if (object === undefined) throw new Error(`${path} of the state is too large to read: run "git fsck"`);
+    return [path, object.content.toString()];
+  });
+  return { commit, files: new Map(files) };
+}
+
+async function listBlobs(
+  repository: Repository,
+  commit: string,
+  known: string | undefined,
+): Promise<Map<string, string>> {
+  if (known !== undefined && (await repository.objects.has(known))) {
+    const files = await diffTrees(repository, known, commit);
+    return new Map(files.flatMap(({ path, after }) => (after === null ? [] : [[path, after.id]])));
+  }
+  return new Map((await listFiles(repository, commit)).map(({ path, id }) => [path, id]));
+}
+
+async function commitState(repository: Repository, commit: RefCommit): Promise<string> {
+  const id = await importCommit(repository, commit);
+  await fsyncFolders([toPackFolder(repository), ...listRefFolders(repository, stateRef)]);
+  return id;
+}
+
+async function findChangedFiles(
+  repository: Repository,
+  onto: string | null,
+  files: ReadonlyMap<string, string>,
+): Promise<RefCommit['files']> {
+  const old = await findTreeEntries(repository, onto, [...files.keys()]);
+  const changed = new Map<string, NewFile>();
+  const compare = ([path, text]: readonly [string, string]): void => {
+    const content = Buffer.from(text);
+    const id = computeBlobId(content, repository.hash);
+    if (old.get(path)?.id !== id) changed.set(path, { mode: '100644', content });
+  };
+  await forEachInSlices(files, compare, 'service');
+  return changed;
+}
+
+function readRefVersions(repository: Repository | undefined): string {
+  if (repository === undefined) return '';
+  return [stateRef, 'packed-refs']
+    .map((name) => computeFileVersion(join(repository.commonDir, name)))
+    .join(' ');
+}
+
+function computeFileVersion(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  } catch {
+    return '?';
+  }
 }

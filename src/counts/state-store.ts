@@ -8,15 +8,15 @@ import { CommittedState } from './committed-state.ts';
 import { toClockTime, type Count, countTimeAfter } from './bot-state.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Journal } from './journal.ts';
-import type { JournalEntry } from './journal-line.ts';
-import { State } from './state.ts';
+import type { JournalEntry } from './journal-segment.ts';
+import type { State } from './state.ts';
+import { secondsPerHour } from './state-history.ts';
 import type { StateRef } from './state-ref.ts';
 
 export interface StateStoreOptions {
   /** The journal's folder: `<var>/journal`. */
   readonly folder: string;
-  /** Null where the catalogue is in no repository: then every write is refused. */
-  readonly ref: StateRef | null;
+  readonly ref: StateRef;
   /** At most one checkpoint in that time. */
   readonly stateSeconds: number;
   /**
@@ -32,7 +32,7 @@ export interface StateStoreOptions {
  * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
  */
 export class StateStore implements CurrentCounts {
-  readonly #state = new State();
+  readonly #state: State;
   readonly #committed: CommittedState;
   readonly #journal: Journal;
   readonly #checkpointer: Checkpointer;
@@ -49,19 +49,12 @@ export class StateStore implements CurrentCounts {
   #closed: string | undefined;
   #isLoaded = false;
 
-  /** Creates the state and loads it. @throws as `load` does */
-  static async open(options: StateStoreOptions): Promise<StateStore> {
-    const store = new StateStore(options);
-    await store.load();
-    return store;
-  }
-
   /** Call `load` before anything else. */
   constructor({ folder, ref, stateSeconds, repeatSeconds, log }: StateStoreOptions) {
     this.#log = log;
     this.#repeatAfter = Math.min(repeatSeconds ?? secondsPerHour, secondsPerHour) * 1000;
-    if (ref === null) this.#closed = noRepository;
-    this.#committed = new CommittedState(ref ?? noStateRef, this.#state, log);
+    this.#committed = new CommittedState(ref, log);
+    this.#state = this.#committed.state;
     this.#journal = new Journal({ folder, log, onDurable: (entries) => this.#apply(entries) });
     this.#checkpointer = new Checkpointer({
       journal: this.#journal,
@@ -77,14 +70,11 @@ export class StateStore implements CurrentCounts {
    * @throws a system error when the journal cannot be read
    */
   async load(): Promise<void> {
-    // Without a repository nothing is kept.
-    if (this.#closed === undefined) {
-      await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
-      await this.#journal.replay(({ id, count, countedAt }) => {
-        if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
-      });
-      if (this.#journal.hasSealed) this.#checkpointer.schedule();
-    }
+    await this.follow()?.catch((error: unknown) => this.#log.error({ err: error }, messageOf(error)));
+    await this.#journal.replay(({ id, count, countedAt }) => {
+      if (this.#state.merge(id, { count: { value: count, at: countedAt } })) this.#checkpointer.add(id);
+    });
+    if (this.#journal.hasSealed) this.#checkpointer.schedule();
     this.#isLoaded = true;
   }
 
@@ -229,21 +219,6 @@ export class StateStore implements CurrentCounts {
     if (this.#pending.get(entry.id) === entry) this.#pending.delete(entry.id);
   }
 }
-
-const secondsPerHour = 60 * 60;
-
-const noRepository =
-  'counts and tokens are kept in Git, and the catalogue is in no repository: run `git init` there and restart';
-
-/** The state ref of a catalogue that is in no repository. */
-const noStateRef: StateRef = {
-  read: async () => ({ commit: null, files: new Map() }),
-  tip: async () => null,
-  commit: async () => {
-    throw new WritesUnavailableError(noRepository);
-  },
-  peek: () => '',
-};
 
 function createUnavailableError(message: string, error: unknown): WritesUnavailableError {
   return error instanceof WritesUnavailableError

@@ -15,7 +15,7 @@ import { toShardNumber } from './shards.ts';
 export class State {
   readonly #bots = new Map<BotId, BotState>();
   readonly #holders = new Map<TokenDigest, BotId>();
-  readonly #shards = new Map<number, Shard>();
+  readonly #shards = new Map<number, BotId[]>();
   /** The bots whose count was ahead of the clock when it was merged. */
   readonly #ahead = new Set<BotId>();
   #version = 0;
@@ -70,34 +70,21 @@ export class State {
   }
 
   /** Returns the bots of one file of the state ref, in numeric order. */
-  botsOf(shard: number): readonly BotId[] {
-    const found = this.#shards.get(shard);
-    if (found === undefined) return [];
-    if (!found.sorted) found.ids.sort(compareBotIds);
-    found.sorted = true;
-    return found.ids;
+  listBots(shard: number): readonly BotId[] {
+    return (this.#shards.get(shard) ?? []).toSorted(compareBotIds);
   }
 
   #addToShard(id: BotId): void {
     const number = toShardNumber(id);
-    const shard = this.#shards.get(number);
-    if (shard === undefined) {
-      this.#shards.set(number, { ids: [id], sorted: true });
-    } else {
-      shard.ids.push(id);
-      shard.sorted = false;
-    }
+    const bots = this.#shards.get(number);
+    if (bots) bots.push(id);
+    else this.#shards.set(number, [id]);
   }
 
   #moveToken(id: BotId, from: TokenState | undefined, to: TokenState | undefined): void {
     if (from?.digest && this.#holders.get(from.digest) === id) this.#holders.delete(from.digest);
     if (to?.digest) this.#holders.set(to.digest, id);
   }
-}
-
-interface Shard {
-  readonly ids: BotId[];
-  sorted: boolean;
 }
 
 const none: BotState = {};

@@ -173,7 +173,7 @@ export class ImageIndex {
   /** Returns whether the line is valid. */
   #applyLine(text: string): boolean {
     const json = text.slice(9);
-    if (text.slice(0, 8) !== computeChecksum(json)) return false;
+    if (text.slice(0, 8) !== formatChecksum(json)) return false;
     const [kind, url, copy, failure] = JSON.parse(json) as Line;
     if (copy === null && failure === null) this.#entries[kind].delete(url);
     else Object.assign(this.getOrCreate(kind, url), { copy, failure });
@@ -193,10 +193,10 @@ type Line = readonly [ImageKind, string, ImageCopy | null, FetchFailure | null];
 function formatLine({ kind, url, copy, failure }: ImageEntry, known: boolean): string {
   const line: Line = [kind, url, known ? copy : null, known ? failure : null];
   const json = JSON.stringify(line);
-  return `${computeChecksum(json)} ${json}\n`;
+  return `${formatChecksum(json)} ${json}\n`;
 }
 
-function computeChecksum(json: string): string {
+function formatChecksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
 }
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatJournalLine } from '../../src/counts/journal-line.ts';
+import { formatJournalLine } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
 import { BrokenRef, newPlace, open, until } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';

@@ -4,7 +4,6 @@ import type { BotId } from '../../src/bot/id.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import type { BotState } from '../../src/counts/bot-state.ts';
-import { State } from '../../src/counts/state.ts';
 import { RefConflictError, stateRef } from '../../src/git/refs.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -14,7 +13,7 @@ describe('the state and its ref', () => {
   it('lose nothing when ten commit to it at the same time', async () => {
     const path = join(tempFolder(), 'ref');
     const bots = Array.from({ length: 10 }, (_, i) => botId(`1903312${i}`));
-    const all = bots.map(() => new CommittedState(new FileRef(path), new State(), silentLog));
+    const all = bots.map(() => new CommittedState(new FileRef(path), silentLog));
     await Promise.all(
       all.map(async (committed, i) => {
         for (let value = 1; value <= 3; value++) {
@@ -22,7 +21,7 @@ describe('the state and its ref', () => {
         }
       }),
     );
-    const last = new CommittedState(new FileRef(path), new State(), silentLog);
+    const last = new CommittedState(new FileRef(path), silentLog);
     await last.follow();
     deepStrictEqual(
       bots.map((id) => last.state.count(id)?.value),
@@ -63,7 +62,6 @@ describe('the state and its ref', () => {
           throw new RefConflictError(stateRef);
         },
       }),
-      new State(),
       silentLog,
     );
     await rejects(
@@ -74,7 +72,7 @@ describe('the state and its ref', () => {
 });
 
 function newCommitted(path: string): CommittedState {
-  return new CommittedState(new FileRef(path), new State(), silentLog);
+  return new CommittedState(new FileRef(path), silentLog);
 }
 
 function one(id: BotId | undefined, value: number): Map<BotId, BotState> {

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { Journal } from '../../src/counts/journal.ts';
-import type { JournalEntry } from '../../src/counts/journal-line.ts';
+import type { JournalEntry } from '../../src/counts/journal-segment.ts';
 import { botId } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { type RecordedLog, recordedLog } from '../support/recorded-log.ts';

@@ -61,7 +61,7 @@ describe('a shard of the state ref', () => {
           deepStrictEqual(read(toShardPath(number), text, seen), []);
           deepStrictEqual(
             Object.keys(JSON.parse(text) as object).toSorted(),
-            state.botsOf(number).toSorted(),
+            state.listBots(number).toSorted(),
           );
         }
         deepStrictEqual(
@@ -138,7 +138,7 @@ function stateOf(bots: readonly (readonly [string, BotState])[]): State {
 }
 
 function textOf(state: State, shard: number): string {
-  return writeShard(state.botsOf(shard), (id) => state.get(id));
+  return writeShard(state.listBots(shard), (id) => state.get(id));
 }
 
 function read(path: string, text: string, into: Map<BotId, BotState>): readonly ShardFault[] {

@@ -1,15 +1,10 @@
-import { deepStrictEqual, match, ok, rejects, strictEqual } from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { createToken } from '../../src/bot/token.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { StateStore } from '../../src/counts/state-store.ts';
 import { TokenStore } from '../../src/tokens/token-store.ts';
 import { botId } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 import { crashed, newPlace, open } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
@@ -133,22 +128,6 @@ describe('a store that is used, checkpointed and restarted in any order', () => 
       }),
       { numRuns: 25 },
     );
-  });
-});
-
-describe('a state without a repository', () => {
-  it('refuses writes with what to do, knows no token, and leaves no trace', async () => {
-    const folder = join(tempFolder(), 'journal');
-    const store = await StateStore.open({ folder, ref: null, stateSeconds: 60, log: silentLog });
-    await rejects(store.setCount(homer, 1), { name: 'WritesUnavailableError', message: /git init/ });
-    await rejects(new TokenStore(store).issueToken(homer, 'user marge'), {
-      name: 'WritesUnavailableError',
-      message: /git init/,
-    });
-    strictEqual(await new TokenStore(store).checkToken(homer, createToken()), 'unknown');
-    strictEqual(store.count(homer), undefined);
-    await store.close();
-    ok(!existsSync(folder));
   });
 });
 

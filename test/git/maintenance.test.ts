@@ -6,7 +6,7 @@ import { Committer } from '../../src/git/commit/committer.ts';
 import { CommitEvents } from '../../src/git/commit-events.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { type Repository, RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { createStateRef } from '../../src/counts/state-ref.ts';
 import { pruneHistory } from '../../src/counts/prune-history.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';

@@ -10,12 +10,13 @@ import { FileRef } from '../support/file-ref.ts';
  * answered; it goes on until it is killed, by the failpoint named or by the test.
  */
 const [, , folder = '', refPath = '', failpoint] = process.argv;
-const store = await StateStore.open({
+const store = new StateStore({
   folder,
   ref: new FileRef(refPath),
   stateSeconds: 3600,
   log: silentLog,
 });
+await store.load();
 for (let round = 1; ; round++) {
   if (round === 3 && failpoint !== undefined) armFailpoint(failpoint);
   await Promise.all(Array.from({ length: 20 }, async (_, bot) => await post(bot, round)));

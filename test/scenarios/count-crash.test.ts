@@ -100,12 +100,13 @@ function lastOf(output: string, word: string): Map<string, number> {
 
 /** Each bot has the count answered last, or one asked for since. */
 async function checkAnswers({ folder, refPath }: Place, lives: readonly Life[]): Promise<void> {
-  const store = await StateStore.open({
+  const store = new StateStore({
     folder,
     ref: new FileRef(refPath),
     stateSeconds: 3600,
     log: silentLog,
   });
+  await store.load();
   for (const { asked, answered } of lives) {
     for (const [bot, least] of answered) {
       const count = store.count(botId(`19051930497266${bot}`)) ?? 0;

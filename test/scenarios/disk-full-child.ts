@@ -10,12 +10,13 @@ import { FileRef } from '../support/file-ref.ts';
  * posts what it had before and something new, and is killed. Tells its parent each step.
  */
 const [, , folder = '', refPath = ''] = process.argv;
-const store = await StateStore.open({
+const store = new StateStore({
   folder,
   ref: new FileRef(refPath),
   stateSeconds: 3600,
   log: silentLog,
 });
+await store.load();
 const homer = botId('190519304972663312');
 
 await store.setCount(homer, 1);

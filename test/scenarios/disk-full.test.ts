@@ -38,7 +38,8 @@ describe('a full disk', () => {
     await once(child, 'close');
 
     const log = recordedLog();
-    const store = await StateStore.open({ folder, ref: new FileRef(refPath), stateSeconds: 3600, log });
+    const store = new StateStore({ folder, ref: new FileRef(refPath), stateSeconds: 3600, log });
+    await store.load();
     deepStrictEqual(
       ['190519304972663312', '14', '11', '12', '13'].map((id) => store.count(botId(id))),
       [full.answered, 4, undefined, undefined, undefined],

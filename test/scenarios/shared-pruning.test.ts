@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import { Committer } from '../../src/git/commit/committer.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { createStateRef } from '../../src/counts/state-ref.ts';
 import { bumpEdited, type EditedBump } from '../../src/sync/bump-edited.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -101,7 +101,11 @@ function replica(clone: TestRepository): TestReplica {
     },
     count: async (id, value) => {
       const text = `{\n"${id}":{"count":${value},"countedAt":${value}}\n}\n`;
-      await ref.commit(await ref.tip(), new Map([[`00/0${id}.json`, text]]), `Count ${id}: ${value}`);
+      await ref.commit(
+        (await ref.read()).commit,
+        new Map([[`00/0${id}.json`, text]]),
+        `Count ${id}: ${value}`,
+      );
     },
     prune: async () => await sync.prune(await repositoryOpener.open(), Date.now() / 1000 + 1000),
   };

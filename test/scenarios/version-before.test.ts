@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KeyRing } from '../../src/login/key-ring.ts';
 import { readSecretFile } from '../../src/login/secret-file.ts';
 import { Sessions } from '../../src/login/sessions.ts';
-import { parseJournalLine, formatJournalLine } from '../../src/counts/journal-line.ts';
+import { parseJournalLine, formatJournalLine } from '../../src/counts/journal-segment.ts';
 import { atTime } from '../support/at-time.ts';
 import { packageFolder } from '../support/clone.ts';
 import { eventually } from '../support/eventually.ts';

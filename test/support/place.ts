@@ -37,7 +37,8 @@ export async function open(
   more: { ref?: FileRef; log?: Log; stateSeconds?: number; repeatSeconds?: number } = {},
 ): Promise<StateStore> {
   const { ref = place.ref, log = silentLog, stateSeconds = 3600, repeatSeconds } = more;
-  const store = await StateStore.open({ folder: place.folder, ref, stateSeconds, repeatSeconds, log });
+  const store = new StateStore({ folder: place.folder, ref, stateSeconds, repeatSeconds, log });
+  await store.load();
   stores.push(store);
   return store;
 }

@@ -1,10 +1,10 @@
 import { createToken, computeDigest } from '../../src/bot/token.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { createStateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { State } from '../../src/counts/state.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { toShardNumber, toShardPath, writeShard } from '../../src/counts/shards.ts';
-import { State } from '../../src/counts/state.ts';
 import { issueToken } from '../../src/tokens/token-changes.ts';
 import { botId } from './sample.ts';
 
@@ -13,7 +13,7 @@ export async function issueTestToken(folder: string, id: string): Promise<string
   const repositoryOpener = new RepositoryOpener(folder);
   try {
     return await issueToken(
-      new CommittedState(createStateRef(repositoryOpener, silentLog), new State(), silentLog),
+      new CommittedState(createStateRef(repositoryOpener, silentLog), silentLog),
       botId(id),
       'the tests',
     );
@@ -30,7 +30,7 @@ export async function issueTestTokens(folder: string, ids: readonly string[]): P
     state.merge(botId(id), { token: { digest: computeDigest(token), at: Date.now(), generation: 1 } });
   const numbers = new Set(ids.map((id) => toShardNumber(botId(id))));
   const files = [...numbers].map((number) => {
-    const text = writeShard(state.botsOf(number), (id) => state.get(id));
+    const text = writeShard(state.listBots(number), (id) => state.get(id));
     return [toShardPath(number), text] as const;
   });
   const repositoryOpener = new RepositoryOpener(folder);

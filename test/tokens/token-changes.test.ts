@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
-import { State } from '../../src/counts/state.ts';
 import { issueToken, revokeToken } from '../../src/tokens/token-changes.ts';
 import { TokenStore } from '../../src/tokens/token-store.ts';
 import { botId } from '../support/sample.ts';
@@ -165,5 +164,5 @@ describe('a token', () => {
 });
 
 function otherProcess({ refPath }: Place): CommittedState {
-  return new CommittedState(new FileRef(refPath), new State(), silentLog);
+  return new CommittedState(new FileRef(refPath), silentLog);
 }

@@ -3,10 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../src/bot/errors.ts';
 import { RepositoryOpener } from '../../src/git/repository.ts';
-import { createStateRef } from '../../src/counts/git-state-ref.ts';
+import { createStateRef, type StateRef } from '../../src/counts/state-ref.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { RefConflictError } from '../../src/git/refs.ts';
-import type { StateRef } from '../../src/counts/state-ref.ts';
 import { type TestRepository, testRepository } from '../support/repository.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -1,0 +1,86 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  formatJournalLine,
+  type JournalEntry,
+  listSegments,
+  parseJournalLine,
+  replaySegment,
+  Segment,
+} from '../../src/counts/journal-segment.ts';
+import { botId } from '../support/sample.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('a segment of the journal', () => {
+  let folder: string;
+  let segment: Segment;
+
+  beforeEach(async () => {
+    folder = tempFolder();
+    segment = await Segment.create(folder, 7);
+  });
+
+  it('is a file that ends in zeros while it is appended to, and in its last line once it is closed', async () => {
+    await segment.append([entry(1), entry(2)]);
+    ok(statSync(segment.path).size > 100_000);
+    ok(readFileSync(segment.path, 'latin1').startsWith(`${linesOf(1, 2)}\0`));
+    deepStrictEqual(await replay(segment.path), { entries: [entry(1), entry(2)], damaged: [] });
+    await segment.append([entry(3)]);
+    await segment.close();
+    strictEqual(readFileSync(segment.path, 'latin1'), linesOf(1, 2, 3));
+    strictEqual(segment.length, linesOf(1, 2, 3).length);
+  });
+
+  it('is never created over another one', async () => {
+    await rejects(Segment.create(folder, 7), { code: 'EEXIST' });
+    await segment.close();
+  });
+
+  it('is read up to a last line that a crash cut off, without calling that damaged', async () => {
+    await segment.append([entry(1), entry(2)]);
+    await segment.close();
+    truncateSync(segment.path, segment.length - 5);
+    deepStrictEqual(await replay(segment.path), { entries: [entry(1)], damaged: [] });
+  });
+
+  it('names the lines that are damaged, and has the entries of the others', async () => {
+    await segment.append([entry(1), entry(2), entry(3)]);
+    await segment.close();
+    writeFileSync(segment.path, linesOf(1, 2, 3).replace('"count":2', '"count":9'));
+    appendFileSync(segment.path, 'nonsense\n');
+    deepStrictEqual(await replay(segment.path), { entries: [entry(1), entry(3)], damaged: [2, 4] });
+  });
+
+  it('is listed after those of lower numbers, and other files are not', async () => {
+    const others = await Promise.all([10, 2].map(async (number) => await Segment.create(folder, number)));
+    writeFileSync(join(folder, '000000000001.ndjson.damaged'), '');
+    const paths = await listSegments(folder);
+    deepStrictEqual(paths, [others[1]?.path, segment.path, others[0]?.path]);
+    for (const other of [segment, ...others]) await other.close();
+    deepStrictEqual(await listSegments(join(folder, 'missing')), []);
+  });
+});
+
+describe('a line of the journal', () => {
+  it('is read as it was written, and not at all with one other character', () => {
+    const line = formatJournalLine(entry(1)).trimEnd();
+    deepStrictEqual(parseJournalLine(line), entry(1));
+    for (let i = 0; i < line.length; i++)
+      strictEqual(parseJournalLine(`${line.slice(0, i)}x${line.slice(i + 1)}`), undefined);
+  });
+});
+
+function entry(i: number): JournalEntry {
+  return { id: botId(`19051930497266331${i}`), count: i, countedAt: 1_700_000_000_000 + i };
+}
+
+function linesOf(...numbers: readonly number[]): string {
+  return numbers.map((i) => formatJournalLine(entry(i))).join('');
+}
+
+async function replay(path: string): Promise<{ entries: JournalEntry[]; damaged: readonly number[] }> {
+  const entries: JournalEntry[] = [];
+  const damaged = await replaySegment(path, (found) => void entries.push(found));
+  return { entries, damaged };
+}
