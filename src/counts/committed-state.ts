@@ -102,8 +102,10 @@ export class CommittedState {
       this.#committing = committing.catch(() => {});
       this.#tip = await committing;
     } catch (error) {
-      this.#peeked = undefined;
-      this.#peekedAt = Number.NEGATIVE_INFINITY;
+      if (isConflict(error)) {
+        this.#peeked = undefined;
+        this.#peekedAt = Number.NEGATIVE_INFINITY;
+      }
       throw error;
     }
     await forEachInSlices(change, ([id, botState]) => void this.state.merge(id, botState), 'service');

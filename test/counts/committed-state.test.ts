@@ -57,8 +57,8 @@ describe('the state and its ref', () => {
     const racing = new CommittedState(
       Object.assign(new FileRef(path), {
         commit: async () => {
-          const tip = await ref.tip();
-          await ref.commit(tip, new Map([['00/00.json', String(Math.random())]]), 'Count 1 bot');
+          const { commit } = await ref.read();
+          await ref.commit(commit, new Map([['00/00.json', String(Math.random())]]), 'Count 1 bot');
           throw new RefConflictError(stateRef);
         },
       }),

@@ -16,6 +16,7 @@ export interface FileCommit {
  */
 export class FileRef implements StateRef {
   readonly #path: string;
+  /** How often its files were read. */
   reads = 0;
 
   constructor(path: string) {
@@ -34,14 +35,11 @@ export class FileRef implements StateRef {
     }
   }
 
-  async read(): Promise<StateTree> {
-    this.reads++;
+  async read(known?: string): Promise<StateTree> {
     const last = this.history().at(-1);
+    if (last !== undefined && last.commit === known) return { commit: known, files: new Map() };
+    this.reads++;
     return { commit: last?.commit ?? null, files: new Map(Object.entries(last?.files ?? {})) };
-  }
-
-  async tip(): Promise<string | null> {
-    return this.history().at(-1)?.commit ?? null;
   }
 
   async commit(

@@ -51,14 +51,9 @@ export async function until(condition: () => boolean): Promise<void> {
 export class BrokenRef extends FileRef {
   broken = true;
 
-  override async read(): ReturnType<FileRef['read']> {
+  override async read(known?: string): ReturnType<FileRef['read']> {
     this.#check();
-    return await super.read();
-  }
-
-  override async tip(): ReturnType<FileRef['tip']> {
-    this.#check();
-    return await super.tip();
+    return await super.read(known);
   }
 
   override async commit(...args: Parameters<FileRef['commit']>): ReturnType<FileRef['commit']> {
