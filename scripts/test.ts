@@ -13,28 +13,31 @@ import chromium from '@sparticuz/chromium';
 const top = fileURLToPath(new URL('../', import.meta.url));
 const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
 
-/** These take longest and begin first, so that no core is idle at the end. */
+/** What takes longest begins first, so that no core is idle at the end. Files of one mocha share its browser. */
 const longest = [
-  'scenarios/power-loss/power-loss',
-  'scenarios/docs',
-  'scenarios/browser',
-  'scenarios/package',
-  'scenarios/hostile-requests',
-  'scenarios/replicas',
-  'scenarios/demo',
-  'scenarios/forms',
-  'scenarios/faults/faults',
-  'scenarios/unavailable',
-  'scenarios/merge-crash',
-  'scenarios/base-path',
-  'commands/serve',
-].map((name) => `${name}.test.js`);
+  ['scenarios/power-loss/power-loss'],
+  ['scenarios/browser', 'scenarios/lists'],
+  ['scenarios/docs'],
+  ['scenarios/package'],
+  ['scenarios/hostile-requests'],
+  ['scenarios/demo', 'scenarios/languages'],
+  ['scenarios/forms', 'site/page/prose'],
+  ['site/account/token-page', 'site/account/my-bots-routes', 'site/account/login-routes'],
+  ['scenarios/replicas'],
+  ['tokens/shared-tokens'],
+  ['sync/sync-posts'],
+  ['scenarios/faults/faults'],
+  ['scenarios/unavailable'],
+  ['scenarios/merge-crash'],
+  ['scenarios/base-path'],
+  ['commands/serve'],
+].map((names) => names.map((name) => `${name}.test.js`));
 const others = readdirSync(`${top}test`, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.js') && !longest.includes(name))
+  .filter((name) => name.endsWith('.test.js') && !longest.flat().includes(name))
   .toSorted();
-// A file that takes some seconds has a mocha of its own. The others are ten to a mocha, because each mocha takes a second
-// to load what it tests.
-const chunks = [...longest, ...others.filter(isLong)].map((name) => [name]);
+// A file that takes some seconds has a mocha of its own. The others are ten to a mocha, because each mocha takes half a
+// second to load what it tests.
+const chunks = [...longest, ...others.filter(isLong).map((name) => [name])];
 const short = others.filter((name) => !isLong(name));
 for (let i = 0; i < short.length; i += 10) chunks.push(short.slice(i, i + 10));
 
