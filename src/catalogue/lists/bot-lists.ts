@@ -4,7 +4,7 @@ import { type BotIndex, parseListElement, type IndexedBot } from '../store/bot-i
 import { folderOf } from '../page/layout.ts';
 import { findMatchingLocales } from '../search/matching-locales.ts';
 import type { BotSearch } from '../search/bot-search.ts';
-import type { QueryReading } from '../search/found.ts';
+import type { QueryReading } from '../search/run-search.ts';
 import { createElementForm, fileForm, type List, buildList } from './json-list.ts';
 import { selectBest, type BestBots } from './relevance.ts';
 import type { SortedIndexes } from './sorted-indexes.ts';
@@ -103,16 +103,16 @@ export class BotLists {
       const { counts } = this.#sortedIndexes;
       const slice = new TimeSlice();
       const found = await this.#search.search(query.q, slice);
-      const { corrected, unmatched } = found;
+      const { reading } = found;
       const selected = await selectBest(found, query, counts, slice);
       const localesOf = (bot: IndexedBot): readonly Locale[] =>
-        findMatchingLocales(parseListElement(bot).contents, corrected ?? query.q);
-      if (selected.total > 0) return { ...selected, corrected, unmatched, localesOf, suggestions: [] };
+        findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? query.q);
+      if (selected.total > 0) return { ...selected, ...reading, localesOf, suggestions: [] };
       const { q, nsfw } = query;
       const nearest = await this.#search.nearest(q, slice);
       const some = { ...(nsfw !== undefined && { nsfw }), limit: maxSuggestions };
       const { bots } = await selectBest(nearest, some, counts, slice);
-      return { ...selected, corrected, unmatched, localesOf, suggestions: bots };
+      return { ...selected, ...reading, localesOf, suggestions: bots };
     });
   }
 

@@ -4,8 +4,8 @@ import type { Category } from '../../bot/schema-types.ts';
 import { sortInSlices } from '../../lib/in-slices.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
-import type { Found } from '../search/found.ts';
-import type { Kind } from '../search/segment.ts';
+import type { Found } from '../search/run-search.ts';
+import { allKinds, type Kind } from '../search/segment.ts';
 import { createCheck } from './filters.ts';
 import { compareSorted, type Cursor, type PageOfBots, type Selection, type SortedBot } from './selection.ts';
 
@@ -27,26 +27,26 @@ export async function selectBest(
   counts: ReadonlyCounts,
   slice: TimeSlice,
 ): Promise<BestBots> {
-  const { size, scores, kinds: kindNumbers, allKinds: kinds } = found;
+  const { size, scores, kinds } = found;
   const { after, limit = size, nsfw, category, ...others } = selection;
   const check = createCheck(others, counts);
   const highest = after === undefined ? maxRank : toRank(Number(after.value));
-  const matching = new Uint32Array(size);
   let total = 0;
   let hidden = 0;
-  const perKind = kinds.map(() => 0);
+  const perKind = allKinds.map(() => 0);
+  /** 0 where a bot does not match. */
   const ranks = new Uint16Array(size);
   const sizes = new Uint32Array(maxRank + 1);
   await forEachIndex(size, slice, (i) => {
     const bot = check && found.bot(i);
     if (check && (bot === undefined || !check(bot))) return;
-    const number = kindNumbers[i] ?? 0;
-    const kind = kinds[number] as Kind;
+    const number = kinds[i] ?? 0;
+    const kind = allKinds[number] as Kind;
     const inCategory = category === undefined || category.includes(kind.category);
     if (nsfw !== undefined && nsfw !== kind.nsfw) return void (hidden += Number(inCategory));
     perKind[number] = (perKind[number] ?? 0) + 1;
     if (!inCategory) return;
-    matching[total++] = i;
+    total++;
     const rank = scoreStep(scores[i] ?? 0) * 2 + Number(kind.verified);
     ranks[i] = rank;
     sizes[rank] = (sizes[rank] ?? 0) + 1;
@@ -54,8 +54,7 @@ export async function selectBest(
   // One more than the limit, and those of the cursor's own rank that may be on pages before.
   const lowest = rankWith(sizes, highest, limit + 1 + (after === undefined ? 0 : (sizes[highest] ?? 0)));
   const candidates: SortedBot[] = [];
-  await forEachIndex(total, slice, (place) => {
-    const i = matching[place] ?? 0;
+  await forEachIndex(size, slice, (i) => {
     const rank = ranks[i] ?? 0;
     if (rank < lowest || rank > highest) return;
     const bot = found.bot(i);
@@ -76,14 +75,14 @@ export async function selectBest(
     total,
     next,
     hidden: nsfw === false ? hidden : 0,
-    categories: sumByCategory(kinds, perKind),
+    categories: sumByCategory(perKind),
   };
 }
 
-function sumByCategory(kinds: readonly Kind[], perKind: readonly number[]): Map<Category, number> {
+function sumByCategory(perKind: readonly number[]): Map<Category, number> {
   const sums = new Map<Category, number>();
-  for (const [i, { category }] of kinds.entries())
-    if (perKind[i] !== 0) sums.set(category, (sums.get(category) ?? 0) + (perKind[i] ?? 0));
+  for (const [i, { category }] of allKinds.entries())
+    if (perKind[i]) sums.set(category, (sums.get(category) ?? 0) + perKind[i]);
   return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -117,7 +116,7 @@ function selectHighest(all: readonly SortedBot[], count: number): readonly Sorte
 function rankWith(sizes: Uint32Array, highest: number, count: number): number {
   let above = 0;
   for (let rank = highest; rank > 0; rank--) if ((above += sizes[rank] ?? 0) >= count) return rank;
-  return 0;
+  return 1;
 }
 
 function scoreStep(score: number): number {

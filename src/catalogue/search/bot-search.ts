@@ -2,8 +2,7 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { TimeSlice } from '../../lib/time-slice.ts';
 import type { BotIndex, IndexedBot } from '../store/bot-index.ts';
 import { buildLargeSegment, buildSmallSegment } from './build-segment.ts';
-import type { Found } from './found.ts';
-import { runSearch } from './run-search.ts';
+import { type Found, runSearch } from './run-search.ts';
 import type { IndexSegment } from './segment.ts';
 import type { CategoryWords } from './category-words.ts';
 

@@ -2,8 +2,9 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { listElementParts, type IndexedBot } from '../store/bot-index.ts';
 import { addBotWords, addPages, type SearchedBot } from './bot-words.ts';
-import { type PackedPostings, PostingsBuilder } from './postings.ts';
+import { PostingsBuilder } from './postings.ts';
 import { IndexSegment } from './segment.ts';
+import type { PackedIndex } from './word-index.ts';
 
 /** Builds a segment of few bots, one slice of time after the other. */
 export async function buildSmallSegment(bots: readonly IndexedBot[]): Promise<IndexSegment> {
@@ -43,12 +44,13 @@ export async function buildLargeSegment(
   }
 }
 
-/** What the thread is to do: begin an index, add bots to it, pack it. Each is responded to. */
-type Task =
-  | { readonly step: 'begin'; readonly what: What }
-  | { readonly step: 'add'; readonly json: Uint8Array; readonly ends: readonly number[] }
-  | { readonly step: 'pack' };
-type What = 'texts' | 'pages';
+/** Some bots of an index. The thread responds to the last ones with the index. */
+interface Batch {
+  readonly what: 'texts' | 'pages';
+  readonly json: Uint8Array;
+  readonly ends: readonly number[];
+  readonly isLast: boolean;
+}
 
 class BuildThread {
   readonly #worker = new Worker(new URL(import.meta.url));
@@ -69,10 +71,9 @@ class BuildThread {
     this.#ended.catch(() => {});
   }
 
-  async build(what: What, bots: readonly IndexedBot[]): Promise<PackedPostings> {
-    await this.#run({ step: 'begin', what });
+  async build(what: Batch['what'], bots: readonly IndexedBot[]): Promise<PackedIndex> {
     const slice = new TimeSlice('service');
-    for (let start = 0; start < bots.length; start += batchSize) {
+    for (let start = 0; ; start += batchSize) {
       if (slice.isOver) await slice.next();
       const bodies = bots
         .slice(start, start + batchSize)
@@ -81,9 +82,10 @@ class BuildThread {
       const ends = bodies.map(({ length }) => (end += length));
       if (end > this.#json.length) this.#json = new Uint8Array(new SharedArrayBuffer(2 * end));
       for (const [i, body] of bodies.entries()) this.#json.set(body, (ends[i] ?? 0) - body.length);
-      await this.#run({ step: 'add', json: this.#json, ends });
+      const isLast = start + batchSize >= bots.length;
+      const response = await this.#run({ what, json: this.#json, ends, isLast });
+      if (isLast) return response as PackedIndex;
     }
-    return (await this.#run({ step: 'pack' })) as PackedPostings;
   }
 
   end(): void {
@@ -91,9 +93,9 @@ class BuildThread {
     this.#end();
   }
 
-  async #run(task: Task): Promise<unknown> {
+  async #run(batch: Batch): Promise<unknown> {
     const done = new Promise((resolve) => this.#worker.once('message', resolve));
-    this.#worker.postMessage(task);
+    this.#worker.postMessage(batch);
     return await Promise.race([done, this.#ended]);
   }
 }
@@ -106,32 +108,25 @@ const maxBotsPerPageWord = 1000;
 
 if (!isMainThread && parentPort) {
   const port = parentPort;
-  let builder = new PostingsBuilder();
-  let add = addBotWords;
+  let builder: PostingsBuilder | undefined;
   let number = 0;
-  port.on('message', (task: Task) => {
-    if (task.step === 'begin') {
-      number = 0;
-      add = task.what === 'texts' ? addBotWords : addPages;
-      builder = new PostingsBuilder(task.what === 'texts' ? Infinity : maxBotsPerPageWord);
-      port.postMessage(null);
-    } else if (task.step === 'add') {
-      const json = Buffer.from(task.json.buffer, task.json.byteOffset, task.json.length);
-      let start = 0;
-      for (const end of task.ends) {
-        add(builder, number++, JSON.parse(json.toString('utf8', start, end)) as SearchedBot);
-        start = end;
-      }
-      port.postMessage(null);
-    } else {
-      const packed = builder.pack();
-      builder = new PostingsBuilder();
-      const { vocabulary, starts, postings, languages } = packed;
-      const arrays = [vocabulary.starts, vocabulary.letters, starts, postings, languages];
-      port.postMessage(
-        packed,
-        arrays.map((array) => array.buffer as ArrayBuffer),
-      );
+  port.on('message', ({ what, json, ends, isLast }: Batch) => {
+    const add = what === 'texts' ? addBotWords : addPages;
+    builder ??= new PostingsBuilder(what === 'texts' ? Infinity : maxBotsPerPageWord);
+    const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
+    let start = 0;
+    for (const end of ends) {
+      add(builder, number++, JSON.parse(bytes.toString('utf8', start, end)) as SearchedBot);
+      start = end;
     }
+    if (!isLast) return port.postMessage(null);
+    const packed = builder.pack();
+    [builder, number] = [undefined, 0];
+    const { wordStarts, letters, languages, starts, postings } = packed;
+    const arrays = [wordStarts, letters, languages, starts, postings];
+    port.postMessage(
+      packed,
+      arrays.map((array) => array.buffer as ArrayBuffer),
+    );
   });
 }

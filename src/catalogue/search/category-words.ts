@@ -2,7 +2,7 @@ import type { Category } from '../../bot/schema-types.ts';
 import type { CatalogueSettings } from '../settings/settings.ts';
 import { minCommonPrefixLength, Stems } from './stems.ts';
 import { withoutStopWords } from './stop-words.ts';
-import { splitTypedWords } from './typed-words.ts';
+import { splitTypedWords } from './words.ts';
 
 /** The words that are names of categories. */
 export class CategoryWords {

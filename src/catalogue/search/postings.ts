@@ -1,23 +1,13 @@
-import { packVocabulary, type PackedVocabulary } from './vocabulary.ts';
+import { computeLetterMask, type PackedIndex } from './word-index.ts';
 
 /** What part of a bot a word is in. */
 export const Field = { name: 0, category: 1, description: 2, page: 3 } as const;
 export type Field = (typeof Field)[keyof typeof Field];
 
 /**
- * Where every word is, word after word in the order of the vocabulary. A posting is one number of 32 bits: the bot's
- * number, the field and the place in the text. Places are kept modulo 32: enough to see which words are neighbours.
+ * Returns the bot of a posting, as its number. A posting is one number of 32 bits: the bot's number, the field and the
+ * place in the text. Places are kept modulo 32: enough to see which words are neighbours.
  */
-export interface PackedPostings {
-  readonly vocabulary: PackedVocabulary;
-  /** Where the postings of each word begin, and the end of the last. */
-  readonly starts: Uint32Array;
-  readonly postings: Uint32Array;
-  /** The languages each word is used in, as bits. */
-  readonly languages: Uint32Array;
-}
-
-/** Returns the bot of a posting, as its number. */
 export function botOf(posting: number): number {
   return posting >>> 7;
 }
@@ -35,10 +25,10 @@ export function placeBitOf(posting: number): number {
 export class PostingsBuilder {
   readonly #numbers = new Map<string, number>();
   readonly #words: string[] = [];
-  /** By a word's number: its languages, how many postings it has, and the bot of the last. */
+  /** By a word's number: its languages, how many postings it has, and 1 + the bot of the last. */
   #languages = new Uint32Array(1024);
   #counts = new Uint32Array(1024);
-  #lastBots = new Int32Array(1024).fill(-1);
+  #lastBots = new Uint32Array(1024);
   #size = 0;
   #postings = new Uint32Array(4096);
   #wordOf = new Uint32Array(4096);
@@ -56,7 +46,7 @@ export class PostingsBuilder {
   /** Adds a word unless it was added for this bot before. */
   addOnce(word: string, bot: number, field: Field, language: number): void {
     const number = this.#numberOf(word);
-    if (this.#lastBots[number] !== bot) this.#add(number, bot, field, 0, language);
+    if (this.#lastBots[number] !== bot + 1) this.#add(number, bot, field, 0, language);
   }
 
   #add(number: number, bot: number, field: Field, place: number, language: number): void {
@@ -64,7 +54,7 @@ export class PostingsBuilder {
     const count = this.#counts[number] ?? 0;
     if (count > this.#maxBots) return;
     this.#counts[number] = count + 1;
-    this.#lastBots[number] = bot;
+    this.#lastBots[number] = bot + 1;
     if (this.#size === this.#postings.length) {
       this.#postings = growArray(this.#postings);
       this.#wordOf = growArray(this.#wordOf);
@@ -73,15 +63,17 @@ export class PostingsBuilder {
     this.#wordOf[this.#size++] = number;
   }
 
-  pack(): PackedPostings {
+  pack(): PackedIndex {
     const kept = this.#words.filter((_word, number) => (this.#counts[number] ?? 0) <= this.#maxBots);
     const words = kept.toSorted((a, b) => (a < b ? -1 : 1));
+    const wordStarts = new Uint32Array(words.length + 1);
     const starts = new Uint32Array(words.length + 1);
     const languages = new Uint32Array(words.length);
     const placeOf = new Int32Array(this.#words.length).fill(-1);
     words.forEach((word, place) => {
       const number = this.#numberOf(word);
       placeOf[number] = place;
+      wordStarts[place + 1] = (wordStarts[place] ?? 0) + word.length;
       starts[place + 1] = (starts[place] ?? 0) + (this.#counts[number] ?? 0);
       languages[place] = this.#languages[number] ?? 0;
     });
@@ -94,7 +86,8 @@ export class PostingsBuilder {
       postings[at] = this.#postings[i] ?? 0;
       next[place] = at + 1;
     }
-    return { vocabulary: packVocabulary(words), starts, postings, languages };
+    const letters = Uint32Array.from(words, computeLetterMask);
+    return { text: words.join(''), wordStarts, letters, languages, starts, postings };
   }
 
   #numberOf(word: string): number {
@@ -106,9 +99,7 @@ export class PostingsBuilder {
     if (number === this.#counts.length) {
       this.#counts = growArray(this.#counts);
       this.#languages = growArray(this.#languages);
-      const lastBots = new Int32Array(number * 2).fill(-1);
-      lastBots.set(this.#lastBots);
-      this.#lastBots = lastBots;
+      this.#lastBots = growArray(this.#lastBots);
     }
     return number;
   }

@@ -1,13 +1,12 @@
 import type { CategoryWords } from './category-words.ts';
 import { withoutBot, withoutStopWords } from './stop-words.ts';
-import { type TypedWord, splitTypedWords } from './typed-words.ts';
-import { listLetterPairs } from './words.ts';
+import { listLetterPairs, splitTypedWords, type TypedWord } from './words.ts';
 
 /** A word of a query. */
 export interface Term {
   readonly text: string;
-  /** Words to look up in its place, and how well each fits: it joined with a neighbour, or spelled right. */
-  readonly others: readonly { readonly word: string; readonly fit: number }[];
+  /** It joined with a neighbour, or spelled right. */
+  readonly others: readonly OtherWord[];
   /** Pairs of letters to look up, of which a bot must have most; none where the script has spaces. */
   readonly pairs: readonly string[];
   /** Where it is in the query, in places of a text. */
@@ -15,6 +14,12 @@ export interface Term {
   /** Whether it may be the beginning of a longer word. */
   readonly open: boolean;
   readonly category: string | undefined;
+}
+
+/** A word to look up in the place of another, and how well it fits. */
+export interface OtherWord {
+  readonly word: string;
+  readonly fit: number;
 }
 
 /** A query, understood. */

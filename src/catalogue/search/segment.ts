@@ -2,9 +2,8 @@ import { type BotId, compareBotIds } from '../../bot/id.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import { findFirstPlace } from '../store/binary-search.ts';
 import type { IndexedBot } from '../store/bot-index.ts';
-import { Matches } from './matches.ts';
-import type { PackedPostings } from './postings.ts';
-import { WordIndex } from './word-index.ts';
+import { Matches } from './match-term.ts';
+import { type PackedIndex, WordIndex } from './word-index.ts';
 
 /** The words of many bots, as they were at one time. A bot that changes is taken out, and is in a later segment. */
 export class IndexSegment {
@@ -12,28 +11,27 @@ export class IndexSegment {
   readonly #bots: (IndexedBot | undefined)[];
   readonly #ids: readonly BotId[];
   readonly #kinds: Uint16Array;
-  /** Every kind of its bots, by its number. */
-  readonly kinds: readonly Kind[];
   /** The words of names, categories and descriptions. */
   readonly texts: WordIndex;
-  #pages: WordIndex | undefined;
-  #live: number;
-  readonly #idle: SearchMemory[] = [];
+  /** Every index to look words up in: that one, and that of the pages once it is there. */
+  readonly indexes: WordIndex[];
+  /** How many of its bots have not changed since. */
+  live: number;
+  readonly #idle: SegmentSearch[] = [];
 
-  constructor(bots: readonly IndexedBot[], texts: PackedPostings, pages?: PackedPostings) {
+  constructor(bots: readonly IndexedBot[], texts: PackedIndex, pages?: PackedIndex) {
     this.#bots = [...bots];
     this.#ids = bots.map(({ id }) => id);
-    const kinds = new KindNumbers();
-    this.#kinds = Uint16Array.from(bots, ({ facts }) => kinds.of(facts));
-    this.kinds = kinds.all;
-    this.#live = bots.length;
+    this.#kinds = Uint16Array.from(bots, ({ facts }) => numberKind(facts));
+    this.live = bots.length;
     this.texts = new WordIndex(texts);
-    this.#pages = pages && new WordIndex(pages);
+    this.indexes = [this.texts];
+    if (pages) this.addPages(pages);
   }
 
   /** Adds the words of the bots' pages. */
-  addPages(pages: PackedPostings): void {
-    this.#pages = new WordIndex(pages);
+  addPages(pages: PackedIndex): void {
+    this.indexes.push(new WordIndex(pages));
   }
 
   /** How many bots it has, with those that have changed since. */
@@ -41,22 +39,12 @@ export class IndexSegment {
     return this.#bots.length;
   }
 
-  /** How many of its bots have not changed since. */
-  get live(): number {
-    return this.#live;
-  }
-
-  /** Every index to look words up in. */
-  get indexes(): readonly WordIndex[] {
-    return this.#pages ? [this.texts, this.#pages] : [this.texts];
-  }
-
   /** Returns a bot by its number; undefined where it has changed since. */
   bot(number: number): IndexedBot | undefined {
     return this.#bots[number];
   }
 
-  /** Returns the kind of a bot, as its number in `kinds`. */
+  /** Returns the kind of a bot, as its number in `allKinds`. */
   kind(number: number): number {
     return this.#kinds[number] ?? 0;
   }
@@ -77,45 +65,45 @@ export class IndexSegment {
     const number = this.numberOf(id);
     if (number === undefined) return;
     this.#bots[number] = undefined;
-    this.#live--;
+    this.live--;
   }
 
-  /** Lends what a search keeps of each bot while it runs, empty. Return it when the search is over. */
-  borrowMemory(): SearchMemory {
-    return this.#idle.pop() ?? new SearchMemory(this.size);
+  /** Lends what a search keeps of each bot while it runs, empty. End the search when it is over. */
+  startSearch(): SegmentSearch {
+    return this.#idle.pop() ?? new SegmentSearch(this);
   }
 
-  returnMemory(memory: SearchMemory): void {
-    memory.clear();
-    this.#idle.push(memory);
+  endSearch(search: SegmentSearch): void {
+    search.clear();
+    this.#idle.push(search);
   }
 }
 
-/** What a bot is by its number of a kind, so that many can be filtered and counted without a look at each. */
+/** What a bot is by the number of its kind, so that many can be filtered and counted without a look at each. */
 export interface Kind {
   readonly category: Category;
   readonly nsfw: boolean;
   readonly verified: boolean;
 }
 
-/** Numbers the kinds in the order in which they come. */
-export class KindNumbers {
-  readonly all: Kind[] = [];
-  readonly #numbers = new Map<string, number>();
+/** Every kind that a bot has had, by its number. */
+export const allKinds: Kind[] = [];
+const kindNumbers = new Map<string, number>();
 
-  of({ category, nsfw, verified }: Kind): number {
-    const key = `${category} ${nsfw} ${verified}`;
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
-    this.#numbers.set(key, this.all.length);
-    return this.all.push({ category, nsfw, verified }) - 1;
-  }
+function numberKind({ category, nsfw, verified }: Kind): number {
+  const key = `${category} ${nsfw} ${verified}`;
+  const known = kindNumbers.get(key);
+  if (known !== undefined) return known;
+  kindNumbers.set(key, allKinds.length);
+  return allKinds.push({ category, nsfw, verified }) - 1;
 }
 
-/** What a search keeps of each bot of a segment while it runs. */
-export class SearchMemory {
+/** A segment, and what a search keeps of each of its bots while it runs. */
+export class SegmentSearch {
+  readonly segment: IndexSegment;
+  /** The bots that have the term which is looked for. */
   term: Matches;
-  /** The term before. */
+  /** Those that have the term before it. */
   previous: Matches;
   /** For the parts of a term. */
   readonly part: Matches;
@@ -127,14 +115,25 @@ export class SearchMemory {
   /** By the bot's number: the weight of the terms it has. */
   readonly covered: Float32Array;
 
-  constructor(bots: number) {
-    this.term = new Matches(bots);
-    this.previous = new Matches(bots);
-    this.part = new Matches(bots);
-    this.other = new Matches(bots);
-    this.found = new Matches(bots);
-    this.names = new Matches(bots);
-    this.covered = new Float32Array(bots);
+  constructor(segment: IndexSegment) {
+    this.segment = segment;
+    const createMatches = (): Matches => new Matches(segment.size);
+    this.term = createMatches();
+    this.previous = createMatches();
+    this.part = createMatches();
+    this.other = createMatches();
+    this.found = createMatches();
+    this.names = createMatches();
+    this.covered = new Float32Array(segment.size);
+  }
+
+  /** Returns how many bots have the term. */
+  get count(): number {
+    const { segment, term } = this;
+    if (segment.live === segment.size) return term.size;
+    let count = 0;
+    for (let i = 0; i < term.size; i++) if (segment.bot(term.bots[i] ?? 0) !== undefined) count++;
+    return count;
   }
 
   clear(): void {

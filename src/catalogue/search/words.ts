@@ -1,4 +1,5 @@
 import { normalise } from './normalise.ts';
+import { withoutParticle } from './stop-words.ts';
 
 /** A stretch of letters and digits of one script. */
 export interface Run {
@@ -58,6 +59,24 @@ export function listLetterPairs(word: string): string[] {
   const letters = Array.from(word);
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
+
+/** A word that a person typed. */
+export type TypedWord = Pick<Run, 'text' | 'unspaced'>;
+
+/** Splits what a person typed into words; those of an unspaced script as a dictionary has them. */
+export function splitTypedWords(text: string): TypedWord[] {
+  return splitRuns(text).flatMap((run): TypedWord[] => {
+    if (!run.unspaced) return [run];
+    segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' });
+    return Array.from(segmenter.segment(run.text), ({ segment }) => ({
+      text: withoutParticle(segment),
+      unspaced: true,
+    }));
+  });
+}
+
+/** Made when it is first needed, which takes milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** Separates words that only capitals separate: DankMemer. */
 export function separateCapitals(name: string): string {

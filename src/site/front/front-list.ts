@@ -5,7 +5,7 @@ import type { Locale } from '../../bot/locale.ts';
 import type { Category } from '../../bot/schema-types.ts';
 import type { BotIndex, IndexedBot } from '../../catalogue/store/bot-index.ts';
 import type { BotLists, CatalogueSizes, SearchResult } from '../../catalogue/lists/bot-lists.ts';
-import type { QueryReading } from '../../catalogue/search/found.ts';
+import type { QueryReading } from '../../catalogue/search/run-search.ts';
 import type { Selection } from '../../catalogue/lists/selection.ts';
 import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
 import { formatFrontPath, type FrontQuery, isNarrowed, sortOf, sorts } from './front-query.ts';

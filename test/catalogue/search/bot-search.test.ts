@@ -58,7 +58,8 @@ describe('a search', () => {
   it('looks for other spellings of six words of a query, and for no others', async () => {
     const words = ['abacus', 'biscuit', 'camera', 'donkey', 'elephant', 'falcon', 'garden', 'hammer'];
     add('1', 'One', words.join(' '));
-    const { corrected } = await search.search(words.map((word) => `${word}x`).join(' '), new TimeSlice());
+    const { corrected } = (await search.search(words.map((word) => `${word}x`).join(' '), new TimeSlice()))
+      .reading;
     strictEqual(corrected, [...words.slice(0, 6), 'gardenx', 'hammerx'].join(' '));
   });
 
@@ -71,7 +72,7 @@ describe('a search', () => {
   it('says which words no bot has', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     const unmatched = async (text: string): Promise<readonly string[]> =>
-      (await search.search(text, new TimeSlice())).unmatched;
+      (await search.search(text, new TimeSlice())).reading.unmatched;
     deepStrictEqual(await unmatched('moderaton qqq zzz'), ['qqq', 'zzz']);
     deepStrictEqual(await unmatched('moderation'), []);
   });
@@ -79,8 +80,11 @@ describe('a search', () => {
   it('looks for other spellings where fewer than three bots are found, and says so where none is', async () => {
     add('1', 'Warden', 'Moderation for servers.');
     strictEqual(await found('moderaton'), '1');
-    strictEqual((await search.search('Moderaton, please', new TimeSlice())).corrected, 'moderation, please');
-    strictEqual((await search.search('moderation', new TimeSlice())).corrected, undefined);
+    strictEqual(
+      (await search.search('Moderaton, please', new TimeSlice())).reading.corrected,
+      'moderation, please',
+    );
+    strictEqual((await search.search('moderation', new TimeSlice())).reading.corrected, undefined);
     strictEqual(await found('mderatn'), '');
     strictEqual(await found('wardn'), '1');
     strictEqual(await found('wrdn'), '');
@@ -88,7 +92,7 @@ describe('a search', () => {
 
   it('corrects to the name of a category, or to the form of a word that most bots use', async () => {
     const correctedOf = async (text: string): Promise<string | undefined> =>
-      (await search.search(text, new TimeSlice())).corrected;
+      (await search.search(text, new TimeSlice())).reading.corrected;
     add('1', 'Warden', 'For moderators.');
     add('2', 'Two', 'Welcomes people with greetings.');
     strictEqual(await correctedOf('moderaton'), 'moderators');
