@@ -193,7 +193,7 @@ export class FrontLists {
 
   /** Selects bots for each shelf: in every language as many as fill all shelves. */
   async #shelves(): Promise<Shelf[]> {
-    const keys = shelfSorts.map((sort) => sortKeyOf[sort]);
+    const keys = shelfSorts.map((sort) => sorts[sort].key);
     const lists = await this.#lists.highest(keys, maxOnShelf * keys.length);
     return shelfSorts.map((sort, i) => {
       const entries = (lists[i] ?? []).map((bot) => this.#entry(bot));
@@ -245,4 +245,3 @@ const fewPages = 40;
 const fewBots = 24;
 
 const shelfSorts = ['growing', 'newest', 'edited'] as const satisfies readonly ShelfName[];
-const sortKeyOf = { growing: 'growth', newest: 'created', edited: 'edited' } as const;

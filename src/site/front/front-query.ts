@@ -25,17 +25,17 @@ export interface FrontQuery {
   readonly locale: string | undefined;
 }
 
-export type SortName = 'relevance' | 'popular' | 'growing' | 'newest' | 'edited' | 'name';
-
 /** The order of each name; undefined is best match first. */
-export const sorts: Readonly<Record<SortName, Sort | undefined>> = {
+export const sorts = {
   relevance: undefined,
   popular: { key: 'count', descending: true },
   growing: { key: 'growth', descending: true },
   newest: { key: 'created', descending: true },
   edited: { key: 'edited', descending: true },
   name: { key: 'name', descending: false },
-};
+} as const satisfies Readonly<Record<string, Sort | undefined>>;
+
+export type SortName = keyof typeof sorts;
 
 /** The filters of a page. A list leaves out bots for adults where `adult` is off. */
 export type PageFilters = Omit<FilterValues, 'category' | 'nsfw'> & { readonly adult?: true | undefined };

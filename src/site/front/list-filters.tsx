@@ -43,13 +43,17 @@ export function CategoryChips({ query, categories, current }: CategoryChipsProps
   return (
     <nav aria-label={text('list.categories')}>
       <ul class="chips row">
-        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
+        <Choice
+          class="chip"
+          to={{ ...query, category: undefined, sort: sortOf(query) }}
+          current={current === undefined}
+        >
           {t('list.all')} <Number of={all} />
-        </Chip>
+        </Choice>
         {shown.map((category) => (
-          <Chip key={category} to={{ ...query, category }} current={category === current}>
+          <Choice key={category} class="chip" to={{ ...query, category }} current={category === current}>
             {categoryName(category)} <Number of={categories.get(category) ?? 0} />
-          </Chip>
+          </Choice>
         ))}
       </ul>
     </nav>
@@ -67,9 +71,14 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
           const value = name === 'active' ? inactiveDays : true;
           const others = { ...filters, [name]: isOn ? undefined : value };
           return (
-            <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
+            <Choice
+              key={name}
+              class="chip"
+              to={{ ...query, filters: others, sort: sortOf(query) }}
+              current={isOn}
+            >
               {t(`filter.${name}`, { days: inactiveDays })}
-            </Chip>
+            </Choice>
           );
         })}
         {(languages.length > 1 || filters.locale !== undefined) && (
@@ -131,14 +140,11 @@ interface ChoiceProps {
   readonly to: FrontQuery;
   readonly current: boolean;
   readonly children: ComponentChildren;
-}
-
-function Chip(props: ChoiceProps): VNode {
-  return <Choice {...props} class="chip" />;
+  readonly class?: string;
 }
 
 /** A link to another list, from its first page. */
-function Choice({ to, current, children, ...others }: ChoiceProps & { readonly class?: string }): VNode {
+function Choice({ to, current, children, ...others }: ChoiceProps): VNode {
   const { publicPath } = useLanguage();
   const href = publicPath(formatFrontPath({ ...to, page: 1 }));
   return (
