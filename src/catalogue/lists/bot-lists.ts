@@ -78,6 +78,7 @@ export class BotLists {
     const inputs = [
       () => this.#sortedIndexes.version(key),
       () => query.q === undefined || this.#search.version,
+      () => query.q === undefined || this.#search.words,
       () => !isFilteredByCount(query) || this.#sortedIndexes.version('count'),
     ];
     return await this.#list(JSON.stringify(['v2', query]), inputs, query.q, async () => {
@@ -109,7 +110,7 @@ export class BotLists {
         findMatchingLocales(parseListElement(bot).contents, reading.corrected ?? query.q);
       if (selected.total > 0) return { ...selected, ...reading, localesOf, suggestions: [] };
       const { q, nsfw } = query;
-      const nearest = await this.#search.nearest(q, slice);
+      const nearest = await this.#search.search(q, slice, true);
       const some = { ...(nsfw !== undefined && { nsfw }), limit: maxSuggestions };
       const { bots } = await selectBest(nearest, some, counts, slice);
       return { ...selected, ...reading, localesOf, suggestions: bots };

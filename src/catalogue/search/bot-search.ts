@@ -25,7 +25,6 @@ export class BotSearch {
   #rebuilt: { readonly segment: IndexSegment; readonly bots: readonly IndexedBot[] } | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #words: () => CategoryWords;
-  #lastWords: CategoryWords | undefined;
 
   /**
    * @param onError called with what ended a build in the background
@@ -39,24 +38,23 @@ export class BotSearch {
     };
   }
 
-  /** Differs from what it was when a search may find something else though no bot changed. */
+  /** Differs from what it was when a search may find something else though no bot and no name of a category changed. */
   get version(): number {
-    const words = this.#words();
-    if (this.#lastWords !== undefined && words !== this.#lastWords) this.#version++;
-    this.#lastWords = words;
     return this.#version;
   }
 
-  /** Finds the bots that have words of a text. A search before the first index is built waits for it. */
-  async search(text: string, slice: TimeSlice): Promise<Found> {
-    await this.update();
-    return await runSearch(this.#segments, text, slice, this.#words());
+  /** The names of categories, the same object while they are the same. */
+  get words(): CategoryWords {
+    return this.#words();
   }
 
-  /** Finds the bots that are nearest to a text that finds none. */
-  async nearest(text: string, slice: TimeSlice): Promise<Found> {
+  /**
+   * Finds the bots that have words of a text. A search before the first index is built waits for it.
+   * @param relaxed whether to find the nearest there is, for a text that finds none
+   */
+  async search(text: string, slice: TimeSlice, relaxed = false): Promise<Found> {
     await this.update();
-    return await runSearch(this.#segments, text, slice, this.#words(), true);
+    return await runSearch(this.#segments, text, slice, this.#words(), relaxed);
   }
 
   /** Indexes what is not indexed yet. Resolves when every bot is there; pages of a large catalogue may follow. */

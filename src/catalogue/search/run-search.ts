@@ -21,7 +21,7 @@ export async function runSearch(
   text: string,
   slice: TimeSlice,
   words: CategoryWords,
-  relaxed = false,
+  relaxed: boolean,
 ): Promise<Found> {
   const parts = segments.map((segment) => segment.startSearch());
   try {

@@ -43,17 +43,13 @@ export function CategoryChips({ query, categories, current }: CategoryChipsProps
   return (
     <nav aria-label={text('list.categories')}>
       <ul class="chips row">
-        <Choice
-          class="chip"
-          to={{ ...query, category: undefined, sort: sortOf(query) }}
-          current={current === undefined}
-        >
+        <Chip to={{ ...query, category: undefined, sort: sortOf(query) }} current={current === undefined}>
           {t('list.all')} <Number of={all} />
-        </Choice>
+        </Chip>
         {shown.map((category) => (
-          <Choice key={category} class="chip" to={{ ...query, category }} current={category === current}>
+          <Chip key={category} to={{ ...query, category }} current={category === current}>
             {categoryName(category)} <Number of={categories.get(category) ?? 0} />
-          </Choice>
+          </Chip>
         ))}
       </ul>
     </nav>
@@ -71,14 +67,9 @@ function FilterChips({ query, languages }: ListFiltersProps): VNode {
           const value = name === 'active' ? inactiveDays : true;
           const others = { ...filters, [name]: isOn ? undefined : value };
           return (
-            <Choice
-              key={name}
-              class="chip"
-              to={{ ...query, filters: others, sort: sortOf(query) }}
-              current={isOn}
-            >
+            <Chip key={name} to={{ ...query, filters: others, sort: sortOf(query) }} current={isOn}>
               {t(`filter.${name}`, { days: inactiveDays })}
-            </Choice>
+            </Chip>
           );
         })}
         {(languages.length > 1 || filters.locale !== undefined) && (
@@ -141,6 +132,10 @@ interface ChoiceProps {
   readonly current: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
+}
+
+function Chip(props: ChoiceProps): VNode {
+  return <Choice {...props} class="chip" />;
 }
 
 /** A link to another list, from its first page. */

@@ -106,7 +106,7 @@ describe('a search', () => {
 
   it('names what is nearest where nothing is found', async () => {
     add('1', 'Warden', 'Moderation for servers.');
-    const { bots: nearest } = await search.nearest('wardrobe', new TimeSlice());
+    const { bots: nearest } = await search.search('wardrobe', new TimeSlice(), true);
     deepStrictEqual(
       nearest.map(({ id }) => id),
       ['1'],
