@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { botsFolder, parsePagePath } from '../catalogue/page/layout.ts';
-import { listUncommittedFiles } from '../git/uncommitted-files.ts';
+import { listUncommittedFiles } from '../git/changed-files.ts';
 import type { Repository, RepositoryOpener } from '../git/repository.ts';
 import type { Log } from '../lib/log.ts';
 

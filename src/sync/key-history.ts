@@ -19,49 +19,43 @@ interface PageCommit {
   readonly before: (GitFile | null)[];
 }
 
-/** The commits of one side of a diverged branch that changed certain pages. */
-export class KeyHistory {
-  readonly #repository: Repository;
-  readonly #commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
+/** Path → the commits that changed the page, by id, newest first. */
+export type PageHistory = ReadonlyMap<string, ReadonlyMap<string, PageCommit>>;
 
-  private constructor(repository: Repository, commits: ReadonlyMap<string, ReadonlyMap<string, PageCommit>>) {
-    this.#repository = repository;
-    this.#commits = commits;
-  }
+/** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
+export async function readPageHistory(
+  repository: Repository,
+  tip: string,
+  other: string,
+  paths: readonly string[],
+): Promise<PageHistory> {
+  const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
+  return parseLog(await repository.run(log, { input }));
+}
 
-  /** Reads the commits of `tip` that `other` lacks and that changed one of these pages. @throws {GitError} */
-  static async read(
-    repository: Repository,
-    tip: string,
-    other: string,
-    paths: readonly string[],
-  ): Promise<KeyHistory> {
-    const input = [tip, `^${other}`, '--', ...paths, ''].join('\n');
-    return new KeyHistory(repository, parseLog(await repository.run(log, { input })));
+/**
+ * Returns who set a key of a bot's page to the value that it has at the tip. Undefined where no commit of this side did:
+ * the value is older than the divergence.
+ * @throws {GitError}
+ */
+export async function findKeyWriter(
+  repository: Repository,
+  history: PageHistory,
+  { path, bot, key, value }: { path: string; bot: string; key: string; value: unknown },
+): Promise<KeyWriter | undefined> {
+  for (const { parents, time, bots, after, before } of history.get(path)?.values() ?? []) {
+    // A merge that has the file of one of its parents did not change it.
+    if (before.length < parents) continue;
+    const [page, ...others] = await Promise.all(
+      [after, ...before].map(async (file) => await readPageData(repository, path, file?.id)),
+    );
+    if (page === undefined || !isDeepStrictEqual(page[key], value)) continue;
+    if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
+    if (!bots.includes(bot)) return { by: 'person' };
+    const { edited } = page;
+    return { by: 'post', at: typeof edited === 'number' ? edited : time * 1000 };
   }
-
-  /**
-   * Returns who set a key to `value`, which it has at the tip. Undefined where no commit of this side did: the value is
-   * older than the divergence.
-   * @throws {GitError}
-   */
-  async writerOf(path: string, bot: string, key: string, value: unknown): Promise<KeyWriter | undefined> {
-    for (const { parents, time, bots, after, before } of this.#commits.get(path)?.values() ?? []) {
-      // A merge that has the file of one of its parents did not change it.
-      if (before.length < parents) continue;
-      const [page, ...others] = await this.#read(path, [after, ...before]);
-      if (page === undefined || !isDeepStrictEqual(page[key], value)) continue;
-      if (others.some((data) => data !== undefined && isDeepStrictEqual(data[key], value))) continue;
-      if (!bots.includes(bot)) return { by: 'person' };
-      const { edited } = page;
-      return { by: 'post', at: typeof edited === 'number' ? edited : time * 1000 };
-    }
-    return undefined;
-  }
-
-  async #read(path: string, files: readonly (GitFile | null)[]): Promise<(PageData | undefined)[]> {
-    return await Promise.all(files.map(async (file) => await readPageData(this.#repository, path, file?.id)));
-  }
+  return undefined;
 }
 
 /**
@@ -105,8 +99,8 @@ const log = [
   `--format=%H%n%P%n%ct%n${serviceFormat}`,
 ];
 
-/** Returns path → its commits by id, newest first. Git prints a merge once for each parent that it differs from. */
-function parseLog(text: string): Map<string, Map<string, PageCommit>> {
+/** Git prints a merge once for each parent that it differs from. */
+function parseLog(text: string): PageHistory {
   const commits = new Map<string, Map<string, PageCommit>>();
   for (const { header, path, before, after } of parseRawDiff(text)) {
     const [id = '', parents = '', time = '', ...marks] = header.split('\n');

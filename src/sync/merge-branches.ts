@@ -1,7 +1,7 @@
 import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { type NewFile, writeCommit } from '../git/commit/fast-import.ts';
-import { diffTrees, type FileChange, type GitFile } from '../git/diff.ts';
+import { diffTrees, type GitFile } from '../git/diff.ts';
 import { readTreeId } from '../git/history.ts';
 import type { Repository } from '../git/repository.ts';
 import { type FileVersions, mergeFiles, type Sides } from './merge-files.ts';
@@ -20,25 +20,14 @@ export interface BranchMerge {
  * @throws {GitError}
  */
 export async function mergeBranches(repository: Repository, sides: Sides): Promise<BranchMerge> {
-  const { base, ours, theirs } = sides;
-  const ourChanges = await diffTrees(repository, base, ours);
-  const theirFiles = new Map(
-    (await diffTrees(repository, base, theirs)).map(({ path, after }) => [path, after]),
-  );
+  const { ours, theirs } = sides;
+  const changes = await readChanges(repository, sides);
   const { tree, conflicts } = await mergeTrees(repository, ours, theirs);
   const both = new Map<string, FileVersions>(conflicts);
-  for (const { path, before, after } of ourChanges) {
-    const other = theirFiles.get(path);
-    if (other === undefined || isSameFile(other, after)) continue;
-    if (conflicts.has(path) || parsePagePath(path, repository.prefix))
-      both.set(path, { base: before, ours: after, theirs: other });
-  }
-  const { files, droppedEdits } = await mergeFiles(repository, both, theirFiles, sides);
-  const message = formatMergeMessage(
-    'Merge the updates of',
-    listChangedBots(repository, ourChanges),
-    droppedEdits,
-  );
+  for (const [path, versions] of changes.both)
+    if (conflicts.has(path) || parsePagePath(path, repository.prefix)) both.set(path, versions);
+  const { files, droppedEdits } = await mergeFiles(repository, both, changes.theirs, sides);
+  const message = formatMergeMessage('Merge the updates of', changes.bots, droppedEdits);
   const commit = await writeCommit(repository, { parents: [theirs, ours], tree, files, message });
   return { commit, droppedEdits };
 }
@@ -50,35 +39,47 @@ export async function mergeBranches(repository: Repository, sides: Sides): Promi
  * @throws {GitError}
  */
 export async function replayOnto(repository: Repository, sides: Sides): Promise<BranchMerge> {
-  const { base, ours, theirs } = sides;
+  const { theirs } = sides;
+  const changes = await readChanges(repository, sides);
+  const { files: merged, droppedEdits } = await mergeFiles(repository, changes.both, changes.theirs, sides);
+  const files = new Map([...changes.ours, ...merged]);
+  const tree = await readTreeId(repository, theirs);
+  if (files.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
+  const verb = 'Replay, on the rewritten branch, the updates of';
+  const message = formatMergeMessage(verb, changes.bots, droppedEdits);
+  const commit = await writeCommit(repository, { parents: [theirs], tree, files, message });
+  const isSame = (await readTreeId(repository, commit)) === tree;
+  return { commit: isSame ? theirs : commit, droppedEdits };
+}
+
+/** What two sides changed since their base. */
+interface Changes {
+  /** The files that ours alone changed. */
+  readonly ours: ReadonlyMap<string, NewFile>;
+  /** All files that theirs changed. */
+  readonly theirs: ReadonlyMap<string, GitFile | null>;
+  /** The files that both changed, each in another way. */
+  readonly both: ReadonlyMap<string, FileVersions>;
+  /** The bots of which ours changed a file. */
+  readonly bots: readonly BotId[];
+}
+
+async function readChanges(repository: Repository, { base, ours, theirs }: Sides): Promise<Changes> {
   const ourChanges = await diffTrees(repository, base, ours);
-  const theirFiles = new Map(
-    (await diffTrees(repository, base, theirs)).map(({ path, after }) => [path, after]),
-  );
-  const both = new Map<string, FileVersions>();
+  const theirChanges = await diffTrees(repository, base, theirs);
+  const theirFiles = new Map(theirChanges.map(({ path, after }) => [path, after]));
   const alone = new Map<string, NewFile>();
+  const both = new Map<string, FileVersions>();
+  const bots = new Set<BotId>();
   for (const { path, before, after } of ourChanges) {
     const other = theirFiles.get(path);
     if (other === undefined) alone.set(path, after);
-    else if (!isSameFile(other, after)) both.set(path, { base: before, ours: after, theirs: other });
+    else if (other?.id !== after?.id || other?.mode !== after?.mode)
+      both.set(path, { base: before, ours: after, theirs: other });
+    const bot = parsePagePath(path, repository.prefix)?.id;
+    if (bot !== undefined) bots.add(bot);
   }
-  const { files, droppedEdits } = await mergeFiles(repository, both, theirFiles, sides);
-  const all = new Map([...alone, ...files]);
-  const tree = await readTreeId(repository, theirs);
-  if (all.size === 0 || tree === undefined) return { commit: theirs, droppedEdits };
-  const message = formatMergeMessage(
-    'Replay, on the rewritten branch, the updates of',
-    listChangedBots(repository, ourChanges),
-    droppedEdits,
-  );
-  const commit = await writeCommit(repository, { parents: [theirs], tree, files: all, message });
-  return (await readTreeId(repository, commit)) === tree
-    ? { commit: theirs, droppedEdits }
-    : { commit, droppedEdits };
-}
-
-function isSameFile(a: GitFile | null, b: GitFile | null): boolean {
-  return a?.id === b?.id && a?.mode === b?.mode;
+  return { ours: alone, theirs: theirFiles, both, bots: [...bots] };
 }
 
 /**
@@ -113,7 +114,3 @@ const mergeTree = [
   '-z',
   '--no-messages',
 ];
-
-function listChangedBots({ prefix }: Repository, files: readonly FileChange[]): BotId[] {
-  return [...new Set(files.flatMap(({ path }) => parsePagePath(path, prefix)?.id ?? []))];
-}

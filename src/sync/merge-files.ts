@@ -1,11 +1,12 @@
+import type { BotId } from '../bot/id.ts';
 import { parsePagePath } from '../catalogue/page/layout.ts';
 import { mergePage, type MergedPage, type PageVersions } from '../catalogue/page/merge-page.ts';
 import { parsePage } from '../catalogue/page/page.ts';
 import type { NewFile } from '../git/commit/fast-import.ts';
 import type { GitFile } from '../git/diff.ts';
 import type { Repository } from '../git/repository.ts';
-import { KeyHistory, type KeyWriter } from './key-history.ts';
 import type { DroppedEdit } from './dropped-edits.ts';
+import { findKeyWriter, type KeyWriter, readPageHistory } from './key-history.ts';
 
 /** Two sides of a branch that have diverged. */
 export interface Sides {
@@ -24,6 +25,12 @@ export interface FileVersions {
   readonly theirs: GitFile | null;
 }
 
+/** What becomes of files that both sides changed. */
+export interface MergedFiles {
+  readonly files: Map<string, NewFile>;
+  readonly droppedEdits: readonly DroppedEdit[];
+}
+
 /**
  * Merges files that both sides changed: pages by meaning, of all others theirs stays.
  * @param theirFiles the files that theirs changed
@@ -35,74 +42,80 @@ export async function mergeFiles(
   both: ReadonlyMap<string, FileVersions>,
   theirFiles: ReadonlyMap<string, GitFile | null>,
   sides: Sides,
-): Promise<{ readonly files: Map<string, NewFile>; readonly droppedEdits: readonly DroppedEdit[] }> {
+): Promise<MergedFiles> {
   const files = new Map<string, NewFile>();
   const droppedEdits: DroppedEdit[] = [];
-  const disputed: string[] = [];
+  const disputed: DisputedPage[] = [];
   for (const [path, versions] of both) {
     const { ours, theirs } = versions;
-    const pages = await readVersions(repository, path, versions);
-    const merged = pages && mergePage(path, pages);
-    const file = merged && pages ? createNewPage(merged, pages, theirs) : theirs;
+    const page = await readPage(repository, path, versions);
+    const merged = page && mergePage(path, page.texts);
+    const file = merged && page ? createNewFile(merged, page) : theirs;
     if (file !== null || !becomesFolder(path, theirFiles)) files.set(path, file);
-    const gaveWay = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
-    if (merged && gaveWay.some(isKey)) disputed.push(path);
-    for (const what of gaveWay)
+    const dropped = merged?.droppedKeys ?? (ours === null ? [] : ['file']);
+    if (page && dropped.some(isKey)) disputed.push({ ...page, dropped });
+    for (const what of dropped)
       droppedEdits.push({ path, what, of: 'ours', because: 'the remote has changed the same' });
   }
   if (disputed.length === 0) return { files, droppedEdits };
-  const decided = await mergeByWriters(repository, both, disputed, sides);
-  for (const { path, file } of decided) files.set(path, file);
-  const paths = new Set(decided.map(({ path }) => path));
-  const others = droppedEdits.filter(({ path }) => !paths.has(path));
-  return { files, droppedEdits: [...others, ...decided.flatMap((page) => page.droppedEdits)] };
+  const decided = await mergeByWriters(repository, disputed, sides);
+  const others = droppedEdits.filter(({ path }) => !decided.files.has(path));
+  return {
+    files: new Map([...files, ...decided.files]),
+    droppedEdits: [...others, ...decided.droppedEdits],
+  };
 }
 
-interface MergedPageFile {
+/** A page that both sides changed. */
+interface ChangedPage {
   readonly path: string;
-  readonly file: NewFile;
-  readonly droppedEdits: readonly DroppedEdit[];
+  readonly bot: BotId;
+  readonly texts: PageVersions;
+  /** The file of theirs. */
+  readonly file: GitFile;
 }
 
-/** Merges these pages again, with each key that both sides changed from the side whose writer wins. */
+interface DisputedPage extends ChangedPage {
+  /** The keys, and other parts, that both sides changed. */
+  readonly dropped: readonly string[];
+}
+
+/** Merges pages again, with each key that both sides changed from the side whose writer wins. */
 async function mergeByWriters(
   repository: Repository,
-  both: ReadonlyMap<string, FileVersions>,
-  paths: readonly string[],
+  pages: readonly DisputedPage[],
   { ours, theirs }: Sides,
-): Promise<MergedPageFile[]> {
-  const [mine, others] = await Promise.all([
-    KeyHistory.read(repository, ours, theirs, paths),
-    KeyHistory.read(repository, theirs, ours, paths),
+): Promise<MergedFiles> {
+  const paths = pages.map(({ path }) => path);
+  const [ourHistory, theirHistory] = await Promise.all([
+    readPageHistory(repository, ours, theirs, paths),
+    readPageHistory(repository, theirs, ours, paths),
   ]);
-  const merged: MergedPageFile[] = [];
-  for (const path of paths) {
-    const versions = both.get(path);
-    const bot = parsePagePath(path, repository.prefix)?.id;
-    const pages = versions && (await readVersions(repository, path, versions));
-    if (versions === undefined || pages === undefined || bot === undefined) continue;
-    const [our, their] = [pages.ours, pages.theirs].map(
+  const files = new Map<string, NewFile>();
+  const droppedEdits: DroppedEdit[] = [];
+  for (const page of pages) {
+    const { path, bot, texts } = page;
+    const [our, their] = [texts.ours, texts.theirs].map(
       (text) => parsePage(path, Buffer.from(text)).page?.data,
     );
-    const droppedEdits: DroppedEdit[] = [];
-    for (const what of mergePage(path, pages).droppedKeys) {
-      const writers = await Promise.all([
-        mine.writerOf(path, bot, what, our?.[what]),
-        others.writerOf(path, bot, what, their?.[what]),
-      ]);
-      droppedEdits.push({
-        path,
-        what,
-        ...(isKey(what) ? chooseLoser(...writers) : chooseLoser(undefined, undefined)),
-      });
+    const decisions: DroppedEdit[] = [];
+    for (const what of page.dropped) {
+      const [mine, other] = isKey(what)
+        ? await Promise.all([
+            findKeyWriter(repository, ourHistory, { path, bot, key: what, value: our?.[what] }),
+            findKeyWriter(repository, theirHistory, { path, bot, key: what, value: their?.[what] }),
+          ])
+        : [];
+      decisions.push({ path, what, ...chooseLoser(mine, other) });
     }
-    const keep = new Set(droppedEdits.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
-    const page = mergePage(path, { ...pages, keep });
+    const keep = new Set(decisions.flatMap(({ what, of }) => (of === 'theirs' ? what : [])));
+    const merged = mergePage(path, { ...texts, keep });
     // Ours and theirs together may break a rule that each keeps: then the first merge stays.
-    if (page.droppedKeys.includes('file')) continue;
-    merged.push({ path, file: createNewPage(page, pages, versions.theirs), droppedEdits });
+    if (merged.droppedKeys.includes('file')) continue;
+    files.set(path, createNewFile(merged, page));
+    droppedEdits.push(...decisions);
   }
-  return merged;
+  return { files, droppedEdits };
 }
 
 function chooseLoser(
@@ -131,26 +144,22 @@ function becomesFolder(path: string, theirFiles: ReadonlyMap<string, GitFile | n
   return [...theirFiles].some(([other, file]) => file !== null && other.startsWith(`${path}/`));
 }
 
-/** Returns the texts of a page's versions; undefined for what is no page on both sides. */
-async function readVersions(
+/** Reads the versions of a page; undefined for what is no page on both sides. */
+async function readPage(
   repository: Repository,
   path: string,
-  versions: FileVersions,
-): Promise<PageVersions | undefined> {
-  const files = [versions.ours, versions.theirs];
-  if (!parsePagePath(path, repository.prefix) || !files.every(isFile)) return undefined;
-  const ids = [...files, versions.base].filter(isFile).map(({ id }) => id);
-  const [ours, theirs, base] = await repository.objects.read(ids);
-  if (ours === undefined || theirs === undefined) return undefined;
-  return {
-    base: base?.content.toString() ?? null,
-    ours: ours.content.toString(),
-    theirs: theirs.content.toString(),
-  };
+  { base, ours, theirs }: FileVersions,
+): Promise<ChangedPage | undefined> {
+  const bot = parsePagePath(path, repository.prefix)?.id;
+  if (bot === undefined || !isFile(ours) || !isFile(theirs)) return undefined;
+  const ids = [ours, theirs, base].filter(isFile).map(({ id }) => id);
+  const [our, their, former] = (await repository.objects.read(ids)).map((blob) => blob?.content.toString());
+  if (our === undefined || their === undefined) return undefined;
+  return { path, bot, texts: { base: former ?? null, ours: our, theirs: their }, file: theirs };
 }
 
-function createNewPage({ text }: MergedPage, { theirs }: PageVersions, file: GitFile | null): NewFile {
-  return text === theirs ? file : { mode: file?.mode ?? '100644', content: Buffer.from(text) };
+function createNewFile({ text }: MergedPage, { texts, file }: ChangedPage): NewFile {
+  return text === texts.theirs ? file : { mode: file.mode, content: Buffer.from(text) };
 }
 
 function isFile(file: GitFile | null): file is GitFile {

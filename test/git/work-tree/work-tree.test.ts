@@ -1,0 +1,131 @@
+import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileChange } from '../../../src/git/diff.ts';
+import { UnknownOutcomeError } from '../../../src/git/refs.ts';
+import { openRepository, type Repository } from '../../../src/git/repository.ts';
+import { WorkTree } from '../../../src/git/work-tree/work-tree.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { testRepository, type TestRepository } from '../../support/repository.ts';
+
+const branch = 'refs/heads/main';
+
+describe('the work tree', () => {
+  let clone: TestRepository;
+  let repository: Repository;
+  let workTree: WorkTree;
+  beforeEach(async () => {
+    clone = testRepository({ a: 'a\n', b: 'b\n' });
+    repository = await openRepository(clone.folder);
+    workTree = await open();
+  });
+  afterEach(async () => {
+    await workTree.close();
+    repository.objects.close();
+  });
+
+  it('shows nothing of an update before it is applied, and all of it after', async () => {
+    const plan = await planCommit({ a: 'new\n' });
+    const update = await workTree.prepare(plan);
+    strictEqual(clone.read('a'), 'a\n');
+    await workTree.apply(update);
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('shows nothing of an update whose branch did not move', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.git('update-ref', branch, 'HEAD~');
+    await workTree.abandon(update, new Error('git failed'));
+    deepStrictEqual(workTree.outdated(), []);
+    strictEqual(clone.read('a'), 'a\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('finishes an update whose branch may have moved', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    await workTree.abandon(update, new UnknownOutcomeError(branch, {}));
+    deepStrictEqual(workTree.outdated(), [{ path: 'a', reason: 'may be committed', failed: true }]);
+    await workTree.finish();
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('keeps what a person edits after the inspection, until it is as it was', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'new\n', b: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    deepStrictEqual([clone.read('a'), clone.read('b')], ['by a person\n', 'new\n']);
+    match(workTree.outdated()[0]?.reason ?? '', /^has uncommitted edits/);
+    clone.write('a', 'a\n');
+    await workTree.finish();
+    strictEqual(clone.read('a'), 'new\n');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('has a later update replace what an earlier one could not write', async () => {
+    const update = await workTree.prepare(await planCommit({ a: 'second\n' }));
+    rmSync(repository.staging, { recursive: true });
+    clone.write('.git/botshelf/staging', 'a file in the way');
+    await workTree.apply(update);
+    strictEqual(workTree.outdated().length, 1);
+    rmSync(repository.staging);
+    mkdirSync(repository.staging);
+    await workTree.apply(await workTree.prepare(await planCommit({ a: 'third\n' })));
+    strictEqual(clone.read('a'), 'third\n');
+    strictEqual(clone.status(), '');
+    deepStrictEqual(workTree.outdated(), []);
+  });
+
+  it('finishes what a crash interrupted, from the intents', async () => {
+    await workTree.prepare(await planCommit({ a: 'new\n' }));
+    await workTree.close();
+    workTree = await open();
+    strictEqual(clone.read('a'), 'new\n');
+    strictEqual(clone.status(), '');
+  });
+
+  it('drops the intents once all is durable, and says when something is left', async () => {
+    const exclusively = async <T>(work: () => Promise<T>): Promise<T> => await work();
+    const update = await workTree.prepare(await planCommit({ a: 'new\n' }));
+    clone.write('a', 'by a person\n');
+    await workTree.apply(update);
+    strictEqual(await workTree.tidy(exclusively), false);
+    match(clone.read('.git/botshelf/intents'), /"path":"a"/);
+    clone.write('a', 'a\n');
+    strictEqual(await workTree.tidy(exclusively), true);
+    strictEqual(clone.read('.git/botshelf/intents'), '');
+    strictEqual(existsSync(join(clone.folder, '.git/index.lock')), false);
+  });
+
+  async function open(): Promise<WorkTree> {
+    return await WorkTree.open(repository, {
+      log: silentLog,
+      isExcluded: () => false,
+      maxLockWaitMs: 100,
+    });
+  }
+
+  /** Moves the branch to a commit with these files, after an inspection, and returns the plan of the update. */
+  async function planCommit(
+    files: Readonly<Record<string, string>>,
+  ): Promise<Parameters<WorkTree['prepare']>[0]> {
+    const seen = await workTree.inspect(Object.keys(files), true);
+    const changes: FileChange[] = [];
+    const contents = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
+    const index = join(repository.staging, 'index-of-test');
+    mkdirSync(repository.staging, { recursive: true });
+    await repository.run(['read-tree', 'HEAD'], { indexFile: index });
+    for (const [path, content] of contents) {
+      const id = (await repository.run(['hash-object', '-w', '--stdin'], { input: content })).trim();
+      const before = { mode: '100644', id: clone.git('rev-parse', `HEAD:${path}`) };
+      const after = { mode: '100644', id };
+      await repository.run(['update-index', '--cacheinfo', `100644,${id},${path}`], { indexFile: index });
+      changes.push({ path, before, after });
+    }
+    const tree = (await repository.run(['write-tree'], { indexFile: index })).trim();
+    clone.git('update-ref', branch, clone.git('commit-tree', tree, '-p', 'HEAD', '-m', 'Next'));
+    return { branch, changes, contents, seen };
+  }
+});
