@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { WritesUnavailableError } from '../../../src/bot/errors.ts';
+import { CommitEvents } from '../../../src/git/commit-events.ts';
 import type { Committer } from '../../../src/git/commit/committer.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { maxObjectBytes } from '../../../src/git/objects/objects.ts';
@@ -24,6 +25,24 @@ import { type KeyEdit, setKey } from '../../support/keys.ts';
 const path = 'bots/312/190519304972663312.en.md';
 const other = 'bots/001/1.en.md';
 const text = 'name: Homer\ncategory: fun\n\nnsfw: false\n\nThe page.\n';
+
+describe('a commit of the service', () => {
+  it('is published once its files and the index are in place, whether it is of edits or a merge', async () => {
+    const repository = testRepository({ [path]: text });
+    const merge = prepared(repository, () => repository.write(path, text.replace('fun', 'music')));
+    const commits = new CommitEvents(silentLog);
+    const seen: string[] = [];
+    commits.subscribe(({ commit }) => {
+      strictEqual(repository.git('rev-parse', 'HEAD'), commit);
+      strictEqual(repository.status(), '');
+      seen.push(/category: (.*)/.exec(repository.read(path))?.[1] ?? '');
+    });
+    const committer = committerOn(repository.folder, { commits });
+    await moveTo(committer, merge);
+    await committer.commit(setKey(path, 'category', 'games'));
+    deepStrictEqual(seen, ['music', 'games']);
+  });
+});
 
 describe('a move of the branch', () => {
   it('brings what is new, changed and gone, and leaves work tree and index clean', async () => {
