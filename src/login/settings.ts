@@ -24,37 +24,28 @@ export function readLoginSettings(reader: SettingReader): LoginSettings | null {
   const clientSecret = reader.secret('BOTSHELF_OAUTH_CLIENT_SECRET');
   if ([provider, issuer, idClaim, clientId, clientSecret].every((value) => value === undefined)) return null;
 
-  const before = faults.length;
-  if (provider !== undefined && provider !== 'discord') {
-    faults.push(
+  const isDiscord = provider === 'discord';
+  const isForOthers = 'is for another provider than Discord: leave out it or BOTSHELF_OAUTH_PROVIDER.';
+  const isMissing = 'is not set: give what the provider shows for this service.';
+  const found = [
+    provider !== undefined &&
+      !isDiscord &&
       `BOTSHELF_OAUTH_PROVIDER is ${JSON.stringify(provider)}: give "discord", or leave it out and set BOTSHELF_OAUTH_ISSUER to a provider of OpenID Connect.`,
-    );
-  } else if (provider !== undefined && (issuer ?? idClaim) !== undefined) {
-    const name = issuer === undefined ? 'BOTSHELF_OAUTH_ID_CLAIM' : 'BOTSHELF_OAUTH_ISSUER';
-    faults.push(`${name} is for another provider than Discord: leave out it or BOTSHELF_OAUTH_PROVIDER.`);
-  } else if (provider === undefined && issuer === undefined) {
-    faults.push(
+    isDiscord && issuer !== undefined && `BOTSHELF_OAUTH_ISSUER ${isForOthers}`,
+    isDiscord && issuer === undefined && idClaim !== undefined && `BOTSHELF_OAUTH_ID_CLAIM ${isForOthers}`,
+    (provider ?? issuer) === undefined &&
       'BOTSHELF_OAUTH_PROVIDER is not set: give "discord", or set BOTSHELF_OAUTH_ISSUER, or leave out all of BOTSHELF_OAUTH_… for a service without a login.',
-    );
-  }
-  if (issuer !== undefined && !isIssuer(issuer)) {
-    faults.push(
+    issuer !== undefined &&
+      !isIssuer(issuer) &&
       `BOTSHELF_OAUTH_ISSUER is ${JSON.stringify(issuer)}: give the provider's issuer, an address such as https://login.example.org (http only on this machine).`,
-    );
-  }
-  if (idClaim !== undefined && !/^[\w:./-]{1,100}$/.test(idClaim)) {
-    faults.push(
+    idClaim !== undefined &&
+      !/^[\w:./-]{1,100}$/.test(idClaim) &&
       `BOTSHELF_OAUTH_ID_CLAIM is ${JSON.stringify(idClaim)}: give the name of a claim, such as sub.`,
-    );
-  }
-  for (const [name, value] of [
-    ['BOTSHELF_OAUTH_CLIENT_ID', clientId],
-    ['BOTSHELF_OAUTH_CLIENT_SECRET', clientSecret],
-  ]) {
-    if (value === undefined)
-      faults.push(`${name} is not set: give what the provider shows for this service.`);
-  }
-  if (faults.length > before || clientId === undefined || clientSecret === undefined) return null;
+    clientId === undefined && `BOTSHELF_OAUTH_CLIENT_ID ${isMissing}`,
+    clientSecret === undefined && `BOTSHELF_OAUTH_CLIENT_SECRET ${isMissing}`,
+  ].filter((fault) => fault !== false);
+  faults.push(...found);
+  if (found.length > 0 || clientId === undefined || clientSecret === undefined) return null;
   return {
     kind: issuer === undefined ? 'discord' : 'oidc',
     issuer: issuer ?? 'https://discord.com',

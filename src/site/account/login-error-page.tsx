@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { LoginError } from '../../login/login-error.ts';
 import { Layout, type Site } from '../page/layout.tsx';
-import { toSentence, InEnglish } from '../language/in-english.tsx';
+import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
 export interface LoginErrorPageProps {
@@ -20,11 +20,7 @@ export function LoginErrorPage({ site, error, provider }: LoginErrorPageProps): 
       <div class="narrow stack">
         <h1>{t(`login.${kind}.title`)}</h1>
         <p>{t(`login.${kind}.text`, { provider })}</p>
-        {kind === 'misconfigured' && (
-          <p>
-            <InEnglish>{toSentence(error.message)}</InEnglish>
-          </p>
-        )}
+        {kind === 'misconfigured' && <EnglishSentence clause={error.message} />}
         <p class="actions">
           {kind !== 'misconfigured' && (
             <a class="button" href={href(kind === 'no-account' ? '/login?account=other' : '/login')}>

@@ -7,7 +7,7 @@ import { assets } from '../page/assets.ts';
 import { Layout, type Site } from '../page/layout.tsx';
 import { createPostingCode } from './posting-code.ts';
 import { Fact } from '../page/fact.tsx';
-import { toSentence, InEnglish } from '../language/in-english.tsx';
+import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 
 /** What the token page shows, by who is logged in. */
@@ -90,11 +90,7 @@ function Part({ bot, provider, state }: PartProps): VNode {
     case 'no-login':
       return (
         <Panel title={t('token.noLogin')}>
-          {state.disabledReason !== null && (
-            <p>
-              <InEnglish>{toSentence(state.disabledReason)}</InEnglish>
-            </p>
-          )}
+          {state.disabledReason !== null && <EnglishSentence clause={state.disabledReason} />}
           <p>{t('token.noLoginText')}</p>
           <pre tabIndex={0} role="region" aria-label={text('token.command')}>
             <code>npx botshelf token {bot.id}</code>

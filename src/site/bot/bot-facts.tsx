@@ -4,17 +4,11 @@ import { formatLocaleName } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { Fact } from '../page/fact.tsx';
-import type { BotPageProps } from './bot-page.tsx';
-
-export interface BotFactsProps extends Pick<
-  BotPageProps,
-  'bot' | 'locale' | 'count' | 'growth' | 'editedAge'
-> {
-  readonly name: string;
-}
+import type { ShownBotProps } from './bot-page.tsx';
 
 /** What decides whether a bot is worth a try, in one strip. */
-export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFactsProps): VNode {
+export function BotFacts(props: ShownBotProps): VNode {
+  const { bot, count, growth, editedAge } = props;
   const { t, href, integer, ago, categoryName } = useLanguage();
   const { owner, repo } = bot.codehost;
   return (
@@ -27,7 +21,7 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
       <Fact name={t('bot.category')}>
         <a href={href(`/categories/${bot.category}`)}>{categoryName(bot.category)}</a>
       </Fact>
-      <Usage bot={bot} name={name} />
+      <Usage {...props} />
       {owner !== null && repo !== null && (
         <Fact name={t('bot.source')}>
           <a
@@ -42,7 +36,7 @@ export function BotFacts({ bot, locale, count, growth, editedAge, name }: BotFac
         <time dateTime={new Date(bot.edited).toISOString()}>{ago(0, editedAge)}</time>
       </Fact>
       <Fact name={t('bot.language')}>
-        <LanguagesOfBot bot={bot} locale={locale} />
+        <LanguagesOfBot {...props} />
       </Fact>
     </dl>
   );
@@ -61,7 +55,7 @@ function CountGrowth({ growth }: { readonly growth: number }): VNode | null {
 }
 
 /** How the bot is used: by what its record and its invite link say, nothing where they do not. */
-function Usage({ bot, name }: Pick<BotFactsProps, 'bot' | 'name'>): VNode | null {
+function Usage({ bot, name }: ShownBotProps): VNode | null {
   const { t } = useLanguage();
   const { prefix, customisable, mentionable } = bot.trigger;
   const hasCommands = readInvite(bot.invite)?.commands ?? false;
@@ -86,7 +80,7 @@ function Usage({ bot, name }: Pick<BotFactsProps, 'bot' | 'name'>): VNode | null
 }
 
 /** The language that the page is in, then links to the others. Many are folded away. */
-function LanguagesOfBot({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode {
+function LanguagesOfBot({ bot, locale }: ShownBotProps): VNode {
   const { t, publicPath } = useLanguage();
   const others = Object.keys(bot.contents).filter((other) => other !== locale);
   const current = <span lang={locale}>{formatLocaleName(locale)}</span>;

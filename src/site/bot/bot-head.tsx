@@ -4,16 +4,11 @@ import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { Avatar } from '../page/avatar.tsx';
-import type { BotPageProps } from './bot-page.tsx';
+import type { ShownBotProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 
-export interface BotHeadProps extends Pick<BotPageProps, 'bot' | 'locale' | 'blurImages'> {
-  readonly name: string;
-  readonly description: string;
-}
-
 /** The top of a bot's page: its cover, name and description, and where to add it, at the same height for every bot. */
-export function BotHead({ bot, locale, blurImages, name, description }: BotHeadProps): VNode {
+export function BotHead({ bot, locale, blurImages, name, description }: ShownBotProps): VNode {
   const { t } = useLanguage();
   const language = { lang: locale, dir: directionOf(locale) };
   const { avatar, cover } = bot.cachedImages;

@@ -49,26 +49,33 @@ export interface BotPageProps extends PageProps {
   readonly faults: readonly Fault[];
 }
 
+/** With the texts of the bot in the language of the page, ready to be shown. */
+export interface ShownBotProps extends BotPageProps {
+  readonly name: string;
+  readonly description: string;
+}
+
 export function BotPage(props: BotPageProps): VNode {
   const { site, viewer, bot, locale, isForeign, blurImages, faults } = props;
   const { text, categoryName } = useLanguage();
-  const { name = '', description = '', page = '' } = bot.contents[locale] ?? {};
-  const shown = { name: withoutBidiControls(name), description: withoutBidiControls(description) };
+  const { name: given = '', description = '', page = '' } = bot.contents[locale] ?? {};
+  const name = withoutBidiControls(given);
+  const shown = { ...props, name, description: withoutBidiControls(description) };
   const category = text('list.category', { category: categoryName(bot.category) });
   const crumbs = { front: site.settings.name, category };
-  const meta = createBotMeta({ ...props, ...shown, crumbs, baseUrl: site.baseUrl });
+  const meta = createBotMeta({ ...shown, crumbs, baseUrl: site.baseUrl });
   return (
-    <Layout site={site} viewer={viewer} title={shown.name} meta={meta}>
-      <Breadcrumb bot={bot} />
+    <Layout site={site} viewer={viewer} title={name} meta={meta}>
+      <Breadcrumb {...props} />
       <article class="bot">
         {faults.length > 0 && <Faults faults={faults} advice="bot.lastValid" />}
-        <BotHead {...props} {...shown} />
-        <BotFacts {...props} name={shown.name} />
+        <BotHead {...shown} />
+        <BotFacts {...shown} />
         {isForeign && <OtherLanguage {...props} />}
-        {blurImages && <Veil bot={bot} locale={locale} />}
+        {blurImages && <Veil {...props} />}
         <div class="bot-body">
-          <Screenshots images={bot.cachedImages.preview} blurImages={blurImages} name={shown.name} />
-          <BotPanels {...props} />
+          <Screenshots {...shown} />
+          <BotPanels {...shown} />
           <Prose {...props} text={page} />
         </div>
       </article>
@@ -78,7 +85,7 @@ export function BotPage(props: BotPageProps): VNode {
 }
 
 /** The way to the page: all bots, the bots of its category. */
-function Breadcrumb({ bot }: Pick<BotPageProps, 'bot'>): VNode {
+function Breadcrumb({ bot }: BotPageProps): VNode {
   const { t, text, href, categoryName } = useLanguage();
   return (
     <nav class="breadcrumb" aria-label={text('bot.breadcrumb')}>
@@ -113,7 +120,7 @@ function OtherLanguage({ site, bot, locale }: BotPageProps): VNode {
 }
 
 /** Says why the images are blurred, with a link that shows them. */
-function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | null {
+function Veil({ bot, locale }: BotPageProps): VNode | null {
   const { t } = useLanguage();
   const { avatar, cover, preview } = bot.cachedImages;
   if (avatar === null && cover === null && preview.length === 0) return null;
@@ -124,7 +131,7 @@ function Veil({ bot, locale }: Pick<BotPageProps, 'bot' | 'locale'>): VNode | nu
   );
 }
 
-function Similar({ similar, today }: Pick<BotPageProps, 'similar' | 'today'>): VNode | null {
+function Similar({ similar, today }: BotPageProps): VNode | null {
   const { t } = useLanguage();
   if (similar.length === 0) return null;
   return (

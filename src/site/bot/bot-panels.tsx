@@ -1,17 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { BotId } from '../../bot/id.ts';
 import { findDefaultLocale } from '../../bot/record.ts';
-import type { IndexedBot } from '../../catalogue/store/bot-index.ts';
 import { pathOf } from '../../catalogue/page/layout.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import type { Heading } from '../markdown/headings.ts';
 import { withoutBidiControls } from '../page/bidi.ts';
 import { editPath, translatePath } from '../page/addresses.ts';
 import { toContactAddress, reportAddress } from '../page/operator.tsx';
 import { toBadgePath } from './badge.ts';
 import { Fact } from '../page/fact.tsx';
 import { verifiedId } from './bot-head.tsx';
-import type { BotPageProps } from './bot-page.tsx';
+import type { ShownBotProps } from './bot-page.tsx';
 import { CountChart } from './count-chart.tsx';
 import { Permissions } from './permissions.tsx';
 
@@ -19,15 +17,15 @@ import { Permissions } from './permissions.tsx';
  * The column beside a bot's page: the permissions it requests, its counts, what is on the page, other bots of its author,
  * and its listing. On phones the permissions come before the page, the rest after it.
  */
-export function BotPanels(props: BotPageProps): VNode {
+export function BotPanels(props: ShownBotProps): VNode {
   const { text } = useLanguage();
   return (
     <aside class="side" aria-label={text('bot.about')}>
       <Permissions invite={props.bot.invite} />
       <div class="side-panels">
         <CountsPanel {...props} />
-        <Contents headings={props.headings} />
-        <SameAuthor bots={props.sameAuthor} />
+        <Contents {...props} />
+        <SameAuthor {...props} />
         <Listing {...props} />
       </div>
     </aside>
@@ -35,7 +33,7 @@ export function BotPanels(props: BotPageProps): VNode {
 }
 
 /** A bot's counts in the last 90 days, and when it last reported one. */
-function CountsPanel({ counts, reportedAge }: Pick<BotPageProps, 'counts' | 'reportedAge'>): VNode | null {
+function CountsPanel({ counts, reportedAge }: ShownBotProps): VNode | null {
   const { t, ago } = useLanguage();
   if (reportedAge === undefined) return null;
   return (
@@ -50,7 +48,7 @@ function CountsPanel({ counts, reportedAge }: Pick<BotPageProps, 'counts' | 'rep
 }
 
 /** Links to the headings of a page that has at least three. Those of the second level only where the first has few. */
-function Contents({ headings }: { readonly headings: readonly Heading[] }): VNode | null {
+function Contents({ headings }: ShownBotProps): VNode | null {
   const { t } = useLanguage();
   if (headings.length < minHeadings) return null;
   const highest = headings.filter(({ level }) => level === 2);
@@ -74,7 +72,7 @@ function Contents({ headings }: { readonly headings: readonly Heading[] }): VNod
 const minHeadings = 3;
 const maxHeadings = 20;
 
-function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode | null {
+function SameAuthor({ sameAuthor: bots }: ShownBotProps): VNode | null {
   const { t, href } = useLanguage();
   if (bots.length === 0) return null;
   return (
@@ -94,11 +92,10 @@ function SameAuthor({ bots }: { readonly bots: readonly IndexedBot[] }): VNode |
 }
 
 /** What can be done with the listing, for visitors and owners. */
-function Listing({ site, viewer, bot, locale }: BotPageProps): VNode {
+function Listing({ site, viewer, bot, locale, name }: ShownBotProps): VNode {
   const { t, text, day, href, publicPath } = useLanguage();
   const id = bot.id as BotId;
-  const { name = '' } = bot.contents[locale] ?? {};
-  const subject = `${text('bot.report')}: ${withoutBidiControls(name)} (${id})`;
+  const subject = `${text('bot.report')}: ${name} (${id})`;
   const language = locale === findDefaultLocale(bot) ? undefined : locale;
   // A visitor may be an author who is not logged in.
   const mayManage = viewer === null || bot.authors.includes(viewer.id);

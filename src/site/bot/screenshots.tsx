@@ -1,18 +1,12 @@
 import type { VNode } from 'preact';
 import { useLanguage } from '../language/page-language.tsx';
+import type { ShownBotProps } from './bot-page.tsx';
 import { BotImage } from '../page/bot-image.tsx';
 
-export interface ScreenshotsProps {
-  /** The paths of the cached copies. */
-  readonly images: readonly string[];
-  readonly blurImages: boolean;
-  /** The name of the bot. */
-  readonly name: string;
-}
-
 /** Screenshots in one row that scrolls, each a link to its full size. */
-export function Screenshots({ images, blurImages, name }: ScreenshotsProps): VNode | null {
+export function Screenshots({ bot, blurImages, name }: ShownBotProps): VNode | null {
   const { t, text } = useLanguage();
+  const images = bot.cachedImages.preview;
   if (images.length === 0) return null;
   return (
     <section class="screenshots" aria-labelledby="screenshots">

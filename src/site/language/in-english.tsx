@@ -9,7 +9,11 @@ export function InEnglish({ children }: { readonly children: ComponentChildren }
   );
 }
 
-/** Makes a sentence of a clause: with a capital letter and a full stop. */
-export function toSentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+/** A paragraph of one sentence, made of a clause: with a capital letter and a full stop. */
+export function EnglishSentence({ clause }: { readonly clause: string }): VNode {
+  return (
+    <p>
+      <InEnglish>{`${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`}</InEnglish>
+    </p>
+  );
 }

@@ -4,7 +4,6 @@ import {
   defaultTreeAdapter,
   html as standard,
   parseFragment,
-  serialize,
   type TreeAdapter,
 } from 'parse5';
 
@@ -37,9 +36,7 @@ export function parseHtml(text: string, maxElements = Infinity): Fragment {
   return parseFragment(createElement('div', {}), text, { treeAdapter });
 }
 
-export function serialiseHtml(tree: Fragment): string {
-  return serialize(tree);
-}
+export { serialize as serialiseHtml } from 'parse5';
 
 /** Creates an HTML element, without the attributes that are undefined. */
 export function createElement(tagName: string, attributes: Attributes, childNodes: Node[] = []): Element {
@@ -48,9 +45,7 @@ export function createElement(tagName: string, attributes: Attributes, childNode
   return made;
 }
 
-export function createTextNode(value: string): Text {
-  return defaultTreeAdapter.createTextNode(value);
-}
+export const { createTextNode } = defaultTreeAdapter;
 
 export function isElement(node: Node | undefined): node is Element {
   return node !== undefined && defaultTreeAdapter.isElementNode(node);

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { ProblemError, ProblemKind } from '../../http/problem.ts';
 import { type ReportError, requestIdHeader } from '../../http/problem-response.ts';
-import { toSentence, InEnglish } from '../language/in-english.tsx';
+import { EnglishSentence } from '../language/in-english.tsx';
 import { useLanguage } from '../language/page-language.tsx';
 import { Layout, type PageOptions, type PageProps } from './layout.tsx';
 import { sendOnce } from './html-response.ts';
@@ -57,11 +57,7 @@ function ErrorPage({ site, viewer, problem }: ErrorPageProps): VNode {
         <h1>{t(`error.${kind}.title`)}</h1>
         <p>{t(`error.${kind}.text`)}</p>
         {id !== undefined && <p class="muted">{t('error.request', { id: <code>{id}</code> })}</p>}
-        {hasOwnReason.has(problem.kind) && (
-          <p>
-            <InEnglish>{toSentence(problem.message)}</InEnglish>
-          </p>
-        )}
+        {hasOwnReason.has(problem.kind) && <EnglishSentence clause={problem.message} />}
         <AllBotsLink />
       </div>
     </Layout>
