@@ -87,8 +87,7 @@ export function createApp(options: AppOptions): Application {
   const lists = new BotLists(bots, options.search, new SortedIndexes(bots, counts));
   const tokens = new SharedTokens(state, sync, log);
   const updates = new Updates(bots, options.committer, state);
-  const viewerOf = async (ctx: Context): Promise<Viewer | null> =>
-    login === null ? null : ((await readSession(ctx, login)) ?? null);
+  const viewerOf = async (ctx: Context): Promise<Viewer | null> => await readSession(ctx, login);
   const faultsOf = (id: BotId): readonly Fault[] => catalogue.store.faultsOf(id);
   const badTokens = new RateLimit('refused-tokens', config.badTokenLimit);
 

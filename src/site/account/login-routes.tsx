@@ -83,15 +83,16 @@ function keepLocale(path: string, locale: Locale | undefined): string {
   return locale === undefined || /[?&]locale=/.test(path) ? path : withLocale(path, locale);
 }
 
-/** Returns the session of the browser, undefined when nobody is logged in. Renews the session when that is due. */
-export async function readSession(ctx: Context, login: Login): Promise<Session | undefined> {
+/** Returns the session of the browser, null when nobody is logged in or can. Renews the session when that is due. */
+export async function readSession(ctx: Context, login: Login | null): Promise<Session | null> {
+  if (login === null) return null;
   const sessionCookie = sessionCookieOf(login);
   const cookie = readCookie(ctx, sessionCookie);
-  if (cookie === undefined) return undefined;
+  if (cookie === undefined) return null;
   const opened = await login.sessions.open(cookie);
   if (opened === undefined) setCookie(ctx, sessionCookie, null);
   else if (opened.renewal) setCookie(ctx, sessionCookie, opened.renewal);
-  return opened?.session;
+  return opened?.session ?? null;
 }
 
 function sessionCookieOf({ basePath }: Login): Cookie {

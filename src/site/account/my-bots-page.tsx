@@ -9,7 +9,7 @@ import { editPath } from '../page/addresses.ts';
 import { Fact } from '../page/fact.tsx';
 import { FaultItems } from '../page/faults.tsx';
 import { Layout, myBotsPath, type PageProps } from '../page/layout.tsx';
-import { Avatar } from '../page/avatar.tsx';
+import { Avatar } from '../page/bot-image.tsx';
 
 /** A bot as its author sees it. */
 export interface OwnBot {

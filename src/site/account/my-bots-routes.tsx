@@ -2,7 +2,7 @@ import type { Router } from '@koa/router';
 import type { BotId } from '../../bot/id.ts';
 import type { ReadonlyCounts } from '../../bot/counts.ts';
 import type { BotLists } from '../../catalogue/lists/bot-lists.ts';
-import { parseListElement } from '../../catalogue/store/bot-index.ts';
+import { type IndexedBot, parseListElement } from '../../catalogue/store/bot-index.ts';
 import type { Fault } from '../../catalogue/page/fault.ts';
 import { ProblemError } from '../../http/problem.ts';
 import { parseQuery } from '../../http/query.ts';
@@ -27,35 +27,26 @@ export interface MyBotsOptions {
 /** `/my-bots`: the bots that name the logged-in account as an author. */
 export function addMyBotsRoute(router: Router, options: MyBotsOptions): void {
   const { site, lists, counts, login, tokens, faultsOf } = options;
-  const botsOf = async (author: string, page: number): Promise<{ bots: OwnBot[]; pages: number }> => {
-    const { bots, total } = await lists.select({ author });
-    const pages = Math.max(1, Math.ceil(total / pageSize));
-    if (!(page >= 1 && page <= pages))
-      throw new ProblemError(
-        'not-found',
-        `your bots have ${formatCount(pages, 'page')}, there is no page ${page}`,
-      );
-    const shown = await Promise.all(
-      bots.slice((page - 1) * pageSize, page * pageSize).map(async (bot) => {
-        const { id, facts } = bot;
-        return {
-          id,
-          name: facts.name,
-          avatar: parseListElement(bot).cachedImages.avatar,
-          count: counts.count(id),
-          reportedAt: counts.reportedAt(id),
-          token: await tokens.tokenInfo(id),
-          faults: faultsOf(id),
-        };
-      }),
-    );
-    return { bots: shown, pages };
-  };
+  const showOwn = async (bot: IndexedBot): Promise<OwnBot> => ({
+    id: bot.id,
+    name: bot.facts.name,
+    avatar: parseListElement(bot).cachedImages.avatar,
+    count: counts.count(bot.id),
+    reportedAt: counts.reportedAt(bot.id),
+    token: await tokens.tokenInfo(bot.id),
+    faults: faultsOf(bot.id),
+  });
   router.get(myBotsPath, async (ctx) => {
-    const session = await readSession(ctx, login);
+    const viewer = await readSession(ctx, login);
     const page = Math.trunc(Number(parseQuery(ctx).get('page') ?? 1));
-    const own = session === undefined ? { bots: [], pages: 1 } : await botsOf(session.id, page);
-    const props = { site, viewer: session ?? null, ...own, page, provider: login.provider, now: Date.now() };
+    const { bots, total } = viewer ? await lists.select({ author: viewer.id }) : { bots: [], total: 0 };
+    const pages = Math.max(1, Math.ceil(total / pageSize));
+    if (viewer && !(page >= 1 && page <= pages)) {
+      const detail = `your bots have ${formatCount(pages, 'page')}, there is no page ${page}`;
+      throw new ProblemError('not-found', detail);
+    }
+    const shown = await Promise.all(bots.slice((page - 1) * pageSize, page * pageSize).map(showOwn));
+    const props = { site, viewer, bots: shown, page, pages, provider: login.provider, now: Date.now() };
     sendOnce(ctx, <MyBotsPage {...props} />, site.languages.of(ctx));
   });
 }

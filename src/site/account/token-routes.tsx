@@ -38,7 +38,7 @@ export function addTokenRoutes(router: Router, options: TokenRoutesOptions): voi
     if (login === null || login.disabledReason !== null)
       return { kind: 'no-login', disabledReason: login?.disabledReason ?? null };
     const session = await readSession(ctx, login);
-    if (session === undefined) return { kind: 'visitor' };
+    if (session === null) return { kind: 'visitor' };
     if (!(await committedAuthors(id)).includes(session.id)) return { kind: 'not-an-author', session };
     const info = await tokens.tokenInfo(id);
     if (!isFresh(session)) return { kind: 'stale', session, info, pressed };

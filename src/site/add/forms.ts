@@ -26,9 +26,8 @@ import type { FieldFaults, SentPlace } from './form-file.ts';
 /** A form that makes a file of the catalogue. */
 export interface Form {
   readonly kind: 'add' | 'edit' | 'translate';
-  /** The path that it is sent to, and the one that responds with the file. */
+  /** The path that it is sent to. */
   readonly action: string;
-  readonly download: string;
   readonly groups: FieldGroups;
   /** What the front matter of the file has to be. */
   readonly schema: 'main-page' | 'translation';
@@ -60,7 +59,6 @@ export function createBotForm(
     ...newFile,
     kind: 'add',
     action: '/add',
-    download: '/add/file',
     groups: [...placeFields, ...mainFields],
     schema: 'main-page',
     listed: undefined,
@@ -83,11 +81,9 @@ export function createBotForm(
  */
 export function createEditForm(bot: IndexedBot, language: string | null, read: PageReader): Form {
   const { locale, isMain, source, texts } = readFile(bot, language, read);
-  const action = editPath(bot.id, isMain ? undefined : locale);
   return {
     kind: 'edit',
-    action,
-    download: action.replace('/edit', '/edit/file'),
+    action: editPath(bot.id, isMain ? undefined : locale),
     groups: isMain ? mainFields : translationFields,
     schema: isMain ? 'main-page' : 'translation',
     listed: parseRecord(bot),
@@ -113,12 +109,10 @@ export function createTranslationForm(
 ): Form {
   const { locale, isMain, texts } = readFile(bot, from, read);
   const { name = '', description = '', page = '' } = texts;
-  const action = translatePath(bot.id, isMain ? undefined : locale);
   return {
     ...newFile,
     kind: 'translate',
-    action,
-    download: action.replace('/translate', '/translate/file'),
+    action: translatePath(bot.id, isMain ? undefined : locale),
     groups: [...languageFields, ...translationFields],
     schema: 'translation',
     listed: parseRecord(bot),

@@ -94,8 +94,9 @@ function Copy(): VNode {
   );
 }
 
-function Download({ download }: Form): VNode {
+function Download({ action }: Form): VNode {
   const { t, href } = useLanguage();
+  const download = action.replace(/\?|$/, '/file$&');
   return (
     <li>
       <button class="quiet" type="submit" formAction={href(download)}>

@@ -3,7 +3,7 @@ import { readInvite } from '../page/permissions.ts';
 import type { BotRecord } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
-import { Avatar } from '../page/avatar.tsx';
+import { Avatar } from '../page/bot-image.tsx';
 import type { ShownBotProps } from './bot-page.tsx';
 import { permissionsId } from './permissions.tsx';
 

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { type InvitePermissions, readInvite, type StatedPermissions } from '../page/permissions.ts';
+import { type InvitePermissions, readInvite } from '../page/permissions.ts';
 import { useLanguage } from '../language/page-language.tsx';
 
 /** The permissions that the bot's invite link requests, as far as the link is one that can be read. */
@@ -33,9 +33,9 @@ function Requested({ permissions, scopes, joins }: InvitePermissions): VNode {
   );
 }
 
-function Stated({ permissions }: { readonly permissions: StatedPermissions }): VNode {
+function Stated({ permissions }: Pick<InvitePermissions, 'permissions'>): VNode {
   const { t } = useLanguage();
-  if (permissions.kind !== 'stated') return <p>{t(`permissions.${permissions.kind}`)}</p>;
+  if (typeof permissions === 'string') return <p>{t(`permissions.${permissions}`)}</p>;
   const { administrator, groups, unknownBits } = permissions;
   const isEmpty = groups.length === 0 && unknownBits.length === 0;
   return (

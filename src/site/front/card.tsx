@@ -5,7 +5,7 @@ import type { BotListElement } from '../../bot/schema-types.ts';
 import { directionOf } from '../language/locales.ts';
 import { useLanguage } from '../language/page-language.tsx';
 import { withoutBidiControls } from '../page/bidi.ts';
-import { Avatar } from '../page/avatar.tsx';
+import { Avatar } from '../page/bot-image.tsx';
 
 export interface CardProps {
   readonly bot: BotListElement;

@@ -45,7 +45,9 @@ export function createElement(tagName: string, attributes: Attributes, childNode
   return made;
 }
 
-export const { createTextNode } = defaultTreeAdapter;
+export function createTextNode(value: string): Text {
+  return defaultTreeAdapter.createTextNode(value);
+}
 
 export function isElement(node: Node | undefined): node is Element {
   return node !== undefined && defaultTreeAdapter.isElementNode(node);

@@ -1,6 +1,7 @@
 /** What the invite link of a bot on Discord asks for. */
 export interface InvitePermissions {
-  readonly permissions: StatedPermissions;
+  /** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
+  readonly permissions: StatedPermissions | 'absent' | 'unreadable';
   /** The OAuth scopes of the link, in its order; empty where it has none. */
   readonly scopes: readonly string[];
   /** Whether the link says that the bot has slash commands. */
@@ -11,23 +12,13 @@ export interface InvitePermissions {
   readonly fullControl: boolean;
 }
 
-/** `absent`: the link leaves them out. `unreadable`: it has a value that is not a set of permissions. */
-export type StatedPermissions =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable' }
-  | {
-      readonly kind: 'stated';
-      /** Whether the bot may do everything, whatever else is in the link. */
-      readonly administrator: boolean;
-      /** Without empty groups, those with the most power first. */
-      readonly groups: readonly RequestedGroup[];
-      /** The bits without a documented meaning, in ascending order. */
-      readonly unknownBits: readonly number[];
-    };
-
-export interface RequestedGroup {
-  readonly name: PermissionGroup;
-  readonly permissions: readonly Permission[];
+export interface StatedPermissions {
+  /** Whether the bot may do everything, whatever else is in the link. */
+  readonly administrator: boolean;
+  /** Without empty groups, those with the most power first. */
+  readonly groups: readonly { readonly name: PermissionGroup; readonly permissions: readonly Permission[] }[];
+  /** The bits without a documented meaning, in ascending order. */
+  readonly unknownBits: readonly number[];
 }
 
 const administratorBit = 3;
@@ -121,7 +112,7 @@ export function readInvite(invite: string): InvitePermissions | undefined {
   const permissions = readPermissions(searchParams.getAll('permissions'));
   const commands = scopes.has('applications.commands');
   const joins = scopes.has('bot') || !commands;
-  const fullControl = joins && permissions.kind === 'stated' && permissions.administrator;
+  const fullControl = joins && typeof permissions === 'object' && permissions.administrator;
   return { permissions, scopes: [...scopes], commands, joins, fullControl };
 }
 
@@ -129,10 +120,9 @@ const hosts = /^(?:(?:www|ptb|canary)\.)?discord(?:app)?\.com$/;
 const paths = /^\/(?:api\/(?:v\d{1,3}\/)?)?oauth2\/authorize\/?$/;
 
 /** @param values of each `permissions` in the link */
-function readPermissions([value = '', ...more]: readonly string[]): StatedPermissions {
-  if (value === '' && more.length === 0) return { kind: 'absent' };
-  if (more.length > 0 || !/^\d{1,20}$/.test(value) || BigInt(value) >> 64n !== 0n)
-    return { kind: 'unreadable' };
+function readPermissions([value = '', ...more]: readonly string[]): InvitePermissions['permissions'] {
+  if (value === '' && more.length === 0) return 'absent';
+  if (more.length > 0 || !/^\d{1,20}$/.test(value) || BigInt(value) >> 64n !== 0n) return 'unreadable';
   const set = BigInt(value);
   const left = new Set(Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => hasBit(set, bit)));
   const groups = Object.entries(table).map(([name, entries]) => ({
@@ -142,7 +132,6 @@ function readPermissions([value = '', ...more]: readonly string[]): StatedPermis
       .map(([permission]) => permission as Permission),
   }));
   return {
-    kind: 'stated',
     administrator: hasBit(set, administratorBit),
     groups: groups.filter(({ permissions }) => permissions.length > 0),
     unknownBits: [...left],
