@@ -5,9 +5,8 @@ import { compareFaults, type Fault, createFileFault } from '../catalogue/page/fa
 import { groupByBot, listNames, listTop } from '../catalogue/store/folder.ts';
 import { botsFolder, formatFileName, isFolderName } from '../catalogue/page/layout.ts';
 import { readPageFile } from '../catalogue/page/page-file.ts';
-import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { settingsName } from '../catalogue/settings/settings.ts';
-import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
 import { writeAtomically } from '../lib/atomic-write.ts';
 import { listNamesInScope, type Scope } from './scope.ts';
 

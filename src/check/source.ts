@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { listNames, listTop } from '../catalogue/store/folder.ts';
 import type { PagePlace } from '../catalogue/page/layout.ts';
 import { type PageFile, readPageFile } from '../catalogue/page/page-file.ts';
-import type { FileReader } from '../catalogue/settings/read-settings.ts';
-import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
+import { createDiskReader, type FileReader } from '../catalogue/settings/read-settings.ts';
 
 /** What may be at a path of a catalogue. */
 export type EntryKind = 'file' | 'folder' | 'symlink' | 'submodule' | 'other';

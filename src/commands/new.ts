@@ -8,9 +8,8 @@ import { botsFolder, pathOf, type PagePlace } from '../catalogue/page/layout.ts'
 import { readPageFile } from '../catalogue/page/page-file.ts';
 import { checkFiles, noLimits } from '../catalogue/page/rules.ts';
 import { createMainPage, createTranslation } from '../catalogue/page/scaffold.ts';
-import { readSettings } from '../catalogue/settings/read-settings.ts';
+import { createDiskReader, readSettings } from '../catalogue/settings/read-settings.ts';
 import { chooseNewPageLanguage, toSettings } from '../catalogue/settings/settings.ts';
-import { createDiskReader } from '../catalogue/settings/settings-on-disk.ts';
 import { readConfig } from '../app/config.ts';
 import { UserError } from '../lib/errors.ts';
 

@@ -1,8 +1,11 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../../bot/schema-types.ts';
 import { createLocator } from '../../lib/edit-json.ts';
 import { type Fault, createFileFault, findPosition } from '../page/fault.ts';
 import { parseFrontMatter } from '../page/front-matter.ts';
 import { findEncodingFault } from '../page/page.ts';
+import { readRegularFile } from '../page/page-file.ts';
 import { formatPlace } from '../page/rules.ts';
 import { validate } from '../page/schema.ts';
 import { minContrast, type Scheme, findWorstContrast } from './contrast.ts';
@@ -15,6 +18,21 @@ export type FileReading = Buffer | string | undefined;
 
 /** Reads a file of the catalogue's repository by its path, which is relative to the settings. Follows no link. */
 export type FileReader = (path: string) => Promise<FileReading>;
+
+/** Returns a reader of the files of a catalogue on disk. Refuses links: a file, or a folder above it. */
+export function createDiskReader(root: string): FileReader {
+  // oxlint-disable-next-line typescript/require-await -- others read from Git
+  return async (path) => {
+    const absolute = join(root, path);
+    try {
+      if (realpathSync(dirname(absolute)) !== join(realpathSync(root), dirname(path)))
+        return 'a folder above it is a symbolic link: put the file itself here';
+    } catch {
+      return undefined;
+    }
+    return readRegularFile(absolute);
+  };
+}
 
 export interface SettingsReading {
   /** Whether there is a file with settings. */

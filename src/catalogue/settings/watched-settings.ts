@@ -6,9 +6,14 @@ import { SerialQueue } from '../../lib/serial-queue.ts';
 import { writeAtomically } from '../../lib/atomic-write.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Fault } from '../page/fault.ts';
-import { type FileReader, parseSettings, readSettings, type SettingsReading } from './read-settings.ts';
+import {
+  createDiskReader,
+  type FileReader,
+  parseSettings,
+  readSettings,
+  type SettingsReading,
+} from './read-settings.ts';
 import { type CatalogueSettings, settingsName, toSettings } from './settings.ts';
-import { createDiskReader } from './settings-on-disk.ts';
 
 export interface WatchedSettingsOptions {
   /** The folder that holds the settings, and `bots/`. */

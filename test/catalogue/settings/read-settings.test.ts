@@ -1,9 +1,12 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, type SettingsReading } from '../../../src/catalogue/settings/read-settings.ts';
+import {
+  createDiskReader,
+  readSettings,
+  type SettingsReading,
+} from '../../../src/catalogue/settings/read-settings.ts';
 import { toSettings } from '../../../src/catalogue/settings/settings.ts';
-import { createDiskReader } from '../../../src/catalogue/settings/settings-on-disk.ts';
 import { sampleImage } from '../../support/sample-images.ts';
 import { writeFiles } from '../../support/sample.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
