@@ -223,12 +223,13 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   if (sync) progress.show('reading from the remote');
   await sync?.start();
   countHistory.start();
-  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log);
-  closers.add(() => prepared.close());
+  const closing = new AbortController();
+  closers.add(() => closing.abort());
+  const prepared = warmPageCache(catalogue, countHistory, application.prepareSite, log, closing.signal);
   // Who evaluates it sees all of the front page at once.
-  if (config.demo) await prepared.first;
+  if (config.demo) await prepared;
   // After that, as it would delay the first pages.
-  void prepared.first.then(async () => await buildSearchIndex(catalogue, search, log));
+  void prepared.then(async () => await buildSearchIndex(catalogue, search, log));
   void removedBots.start();
   // Who edits the catalogue does so in the clone.
   if (!config.dev && !config.demo) void uncommitted.start();

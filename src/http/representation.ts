@@ -25,9 +25,8 @@ export function createDocument(type: string, body: Buffer): WholeDocument {
 
 /** A resource at one moment, ready to be sent. */
 export interface Representation extends Document {
+  /** All but the ones that `send` adds; `readHeaders` unless given. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The headers of its kind; `readHeaders` unless given. */
-  readonly common?: Readonly<Record<string, string>>;
   /** Whether the resource is unchanged, so that the same response may be sent again. */
   readonly current: () => boolean;
 }
@@ -39,11 +38,11 @@ export interface Representation extends Document {
  */
 export async function send(
   ctx: Context,
-  { type, digest, body, headers = {}, common = readHeaders, current }: Representation,
+  { type, digest, body, headers = readHeaders, current }: Representation,
 ): Promise<void> {
   const coding = negotiate(ctx, type, body);
   ctx.status = 200;
-  ctx.set({ ...common, ...headers, ETag: formatEtag(digest, coding) });
+  ctx.set({ ...headers, ETag: formatEtag(digest, coding) });
   (ctx.state as RepeatableState).repeatableWhile = current;
   if (isKnown(ctx)) {
     ctx.status = 304;

@@ -19,18 +19,20 @@ describe('the preparation of the site', () => {
       return true;
     };
     const prepare = async (): Promise<void> => void events.push('prepared');
-    const site = warmPageCache({ unpacked }, { isRead }, prepare, silentLog);
-    await site.first;
-    site.close();
+    await warmPageCache({ unpacked }, { isRead }, prepare, silentLog, AbortSignal.abort());
     deepStrictEqual(events, ['unpacked', 'counts read', 'prepared']);
   });
 
   it('never begins where the catalogue is closed before', async () => {
     let prepared = 0;
     const prepare = async (): Promise<void> => void prepared++;
-    const site = warmPageCache({ unpacked: async () => await sleep(5, false) }, ready, prepare, silentLog);
-    await site.first;
-    site.close();
+    await warmPageCache(
+      { unpacked: async () => await sleep(5, false) },
+      ready,
+      prepare,
+      silentLog,
+      AbortSignal.abort(),
+    );
     strictEqual(prepared, 0);
   });
 
@@ -38,9 +40,7 @@ describe('the preparation of the site', () => {
     const messages: string[] = [];
     const log = { ...silentLog, debug: (_fields: object, text: string) => void messages.push(text) };
     const prepare = async (): Promise<void> => await Promise.reject(new Error('too much waits'));
-    const site = warmPageCache(ready, ready, prepare, log);
-    await site.first;
-    site.close();
+    await warmPageCache(ready, ready, prepare, log, AbortSignal.abort());
     match(messages.join(), /too much waits; a visitor waits for it/);
   });
 });

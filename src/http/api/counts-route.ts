@@ -31,7 +31,7 @@ export function addCountsRoute(router: Router, bots: BotIndex, countHistory: Rea
     const body = Buffer.from(writers[kind](countHistory.counts(bot.id, step, first, last), step));
     await send(ctx, {
       ...createDocument(kind === 'text/csv' ? 'text/csv; charset=utf-8' : kind, body),
-      common: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
+      headers: { ...readHeaders, Vary: 'Accept, Accept-Encoding' },
       current: () => bots.get(bot.id) === bot && countHistory.stamp(bot.id, step) === stamp,
     });
   });

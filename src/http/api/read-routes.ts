@@ -10,7 +10,7 @@ import type { Current } from '../../lib/current-cache.ts';
 import { formatCursor, parseListQuery } from './list-query.ts';
 import { ProblemError } from '../problem.ts';
 import { parseQuery } from '../query.ts';
-import { send } from '../representation.ts';
+import { readHeaders, send } from '../representation.ts';
 
 /**
  * Adds the reads of both versions: v1 lists the markdown files, v2 lists the bots, and both return one bot.
@@ -66,7 +66,7 @@ export function findKnownBot(bots: BotIndex, text: string): IndexedBot {
 
 async function sendList(ctx: Context, list: List & Current, baseUrl: string): Promise<void> {
   const { digest, body, total, next, current } = list;
-  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  const headers: Record<string, string> = { ...readHeaders, 'X-Total-Count': String(total) };
   if (next) {
     const params = parseQuery(ctx);
     params.set('after', formatCursor(next));

@@ -55,12 +55,12 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
       await send(ctx, { ...fileIn(languages.inAddress(ctx), settings), current });
     });
   const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
-  const common = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
+  const headers = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
   for (const [path, icon] of Object.entries(icons))
     router.get(path, async (ctx) => {
       const { settings } = site;
       const shown = createOwnAssets(settings).logo ?? icon;
-      await send(ctx, { ...shown, common, current: () => site.settings === settings });
+      await send(ctx, { ...shown, headers, current: () => site.settings === settings });
     });
   router.get('/.well-known/security.txt', async (ctx) => {
     if (securityContact === null)

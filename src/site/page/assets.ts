@@ -58,7 +58,7 @@ const made = new WeakMap<CatalogueSettings, OwnAssets>();
 /** Serves the assets, and those of the settings in force. */
 export function addAssetRoutes(router: Router, site: Pick<Site, 'settings'>): void {
   for (const found of Object.values(assets)) {
-    const representation = { ...found, common: headers, current: () => true };
+    const representation = { ...found, headers, current: () => true };
     router.get(found.path, async (ctx) => await send(ctx, representation));
   }
   router.get('/assets/own/:name', async (ctx) => {
@@ -66,7 +66,7 @@ export function addAssetRoutes(router: Router, site: Pick<Site, 'settings'>): vo
     const { colours, logo } = createOwnAssets(settings);
     const found = [colours, logo].find((candidate) => candidate?.path === ctx.path);
     if (!found) throw new ProblemError('not-found', 'there is no such asset: the settings may have changed');
-    await send(ctx, { ...found, common: headers, current: () => site.settings === settings });
+    await send(ctx, { ...found, headers, current: () => site.settings === settings });
   });
 }
 

@@ -15,7 +15,7 @@ export function renderPage(page: VNode, language: PageLanguage): WholeDocument {
  * bytes again for as long as the page is current.
  */
 export async function sendPage(ctx: Context, page: WholeDocument & Current): Promise<void> {
-  await send(ctx, { ...page, common: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
+  await send(ctx, { ...page, headers: { ...pageHeaders, 'Cache-Control': 'no-cache' } });
 }
 
 /** Responds with a page for this one request: for someone who is logged in, a form, an error. No cache keeps it. */
