@@ -27,6 +27,7 @@ export class CurrentCache<V extends object> {
   readonly #kept: LRUCache<string, Kept<V>>;
   readonly #making = new Map<string, Promise<Kept<V>>>();
   readonly #minRebuildRatio: number;
+  #swept = 0;
 
   /**
    * @param maxBytes what all values may take up together
@@ -69,7 +70,17 @@ export class CurrentCache<V extends object> {
     return making;
   }
 
+  /** Drops what cannot be used any more, and with it the old records that it holds on to; once a second at most. */
+  #sweep(): void {
+    const now = performance.now();
+    if (now - this.#swept < 1000) return;
+    this.#swept = now;
+    for (const [key, { value, lastUse }] of this.#kept.entries())
+      if (now >= lastUse && !value.current()) this.#kept.delete(key);
+  }
+
   async #keep(key: string, inputs: readonly Input[], make: () => Promise<V>): Promise<Kept<V>> {
+    this.#sweep();
     const lifetime = new Lifetime(inputs);
     const start = performance.now();
     const made = await make();
