@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WritesUnavailableError } from '../bot/errors.ts';
 import type { BotId } from '../bot/id.ts';
-import type { Token } from '../bot/token.ts';
+import { computeDigest, isSameDigest, type Token } from '../bot/token.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/errors.ts';
+import type { CommittedState } from '../counts/committed-state.ts';
 import type { StateStore } from '../counts/state-store.ts';
-import { TokenStore } from './token-store.ts';
-import type { TokenChanger } from './token-changes.ts';
+import { issueToken, revokeToken, type TokenChanger } from './token-changes.ts';
 import type { TokenChange, TokenCheck, TokenInfo, Tokens } from './tokens.ts';
 
 /** The state ref of the remote; see sync/sync.ts. */
@@ -24,7 +24,8 @@ export interface RemoteState {
  * or refused as unknown, and pushed right after a change.
  */
 export class SharedTokens implements Tokens {
-  readonly #tokens: TokenStore;
+  readonly #state: StateStore;
+  readonly #lastUsed = new Map<BotId, number>();
   readonly #remote: RemoteState | null;
   readonly #log: Log;
   readonly #fetchEvery: number;
@@ -35,7 +36,7 @@ export class SharedTokens implements Tokens {
 
   /** @param fetchEvery milliseconds between the beginnings of two fetches for unknown tokens */
   constructor(state: StateStore, remote: RemoteState | null, log: Log, fetchEvery = 5000) {
-    this.#tokens = new TokenStore(state);
+    this.#state = state;
     this.#remote = remote;
     this.#log = log;
     this.#fetchEvery = fetchEvery;
@@ -46,20 +47,46 @@ export class SharedTokens implements Tokens {
    * @throws {WritesUnavailableError} when the state ref cannot be read, or was never fetched into this clone
    */
   checkToken(id: BotId, token: Token): Promise<TokenCheck> {
-    const check = this.#tokens.checkToken(id, token);
+    const check = this.#checkHere(id, token);
     return this.#remote === null ? check : this.#checkAgain(this.#remote, id, token, check);
   }
 
   async tokenInfo(id: BotId): Promise<TokenInfo> {
-    return await this.#tokens.tokenInfo(id);
+    await this.#state.follow();
+    const token = this.#state.tokens.token(id);
+    if (token === undefined || token.digest === null) return { issuedAt: undefined, lastUsed: undefined };
+    const uses = [this.#lastUsed.get(id), this.#state.latest(id)?.at].filter((at) => at !== undefined);
+    const lastUsed = Math.max(...uses);
+    return { issuedAt: token.at, lastUsed: lastUsed >= token.at ? lastUsed : undefined };
   }
 
   async issueToken(id: BotId, by: TokenChanger): Promise<TokenChange<Token>> {
-    return await changeToken(this.#remote, this.#log, async () => await this.#tokens.issueToken(id, by));
+    return await this.#change(id, async (committed) => await issueToken(committed, id, by));
   }
 
   async revokeToken(id: BotId, by: TokenChanger): Promise<TokenChange<boolean>> {
-    return await changeToken(this.#remote, this.#log, async () => await this.#tokens.revokeToken(id, by));
+    return await this.#change(id, async (committed) => await revokeToken(committed, id, by));
+  }
+
+  async #change<T>(id: BotId, work: (committed: CommittedState) => Promise<T>): Promise<TokenChange<T>> {
+    return await changeToken(this.#remote, this.#log, async () => {
+      const result = await this.#state.write(work);
+      this.#lastUsed.delete(id);
+      return result;
+    });
+  }
+
+  /** Checks a token as any process had committed it to this clone 5 ms ago. */
+  async #checkHere(id: BotId, token: Token): Promise<TokenCheck> {
+    const reading = this.#state.follow();
+    if (reading !== undefined) await reading;
+    const digest = computeDigest(token);
+    const current = this.#state.tokens.token(id)?.digest ?? null;
+    if (current !== null && isSameDigest(current, digest)) {
+      this.#lastUsed.set(id, Date.now());
+      return 'valid';
+    }
+    return this.#state.tokens.holder(digest) === undefined ? 'unknown' : 'other bot';
   }
 
   async #checkAgain(
@@ -71,7 +98,7 @@ export class SharedTokens implements Tokens {
     const first = await check;
     if (first !== 'unknown') return first;
     await this.#waitForFetch(remote);
-    const again = await this.#tokens.checkToken(id, token);
+    const again = await this.#checkHere(id, token);
     if (again === 'unknown' && !remote.stateFetched) throw createNotFetchedError();
     return again;
   }

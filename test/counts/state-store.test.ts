@@ -3,9 +3,8 @@ import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BotId } from '../../src/bot/id.ts';
-import { TokenStore } from '../../src/tokens/token-store.ts';
 import { botId } from '../support/sample.ts';
-import { crashed, newPlace, open } from '../support/place.ts';
+import { crashed, localTokens, newPlace, open } from '../support/place.ts';
 import { recordedLog } from '../support/recorded-log.ts';
 
 const homer = botId('190519304972663312');
@@ -137,12 +136,12 @@ describe("another process's state", () => {
     const [store, other] = [await open(place), await open({ ...place, folder: `${place.folder}-2` })];
     await store.setCount(homer, 1);
     await other.setCount(marge, 2);
-    const token = await new TokenStore(other).issueToken(homer, 'user marge');
+    const { result: token } = await localTokens(other).issueToken(homer, 'user marge');
     await other.checkpoint();
     await store.refresh();
     strictEqual(store.count(marge), 2);
     strictEqual(store.count(homer), 1);
-    strictEqual(await new TokenStore(store).checkToken(homer, token), 'valid');
+    strictEqual(await localTokens(store).checkToken(homer, token), 'valid');
   });
 
   it('does not win with an older count over one that was posted here again: 5, then 7 there, then 5', async () => {

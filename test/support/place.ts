@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { StateStore } from '../../src/counts/state-store.ts';
+import { SharedTokens } from '../../src/tokens/shared-tokens.ts';
 import { codeOf } from '../../src/lib/errors.ts';
 import { tempFolder } from './temp-folder.ts';
 import { FileRef } from './file-ref.ts';
@@ -41,6 +42,11 @@ export async function open(
   await store.load();
   stores.push(store);
   return store;
+}
+
+/** The tokens in a store, with no other machine. */
+export function localTokens(store: StateStore): SharedTokens {
+  return new SharedTokens(store, null, silentLog);
 }
 
 export async function until(condition: () => boolean): Promise<void> {

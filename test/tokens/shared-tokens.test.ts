@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type RemoteState, SharedTokens } from '../../src/tokens/shared-tokens.ts';
-import { TokenStore } from '../../src/tokens/token-store.ts';
 import { botshelf, mainFile, type Run } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitServer, startGitServer } from '../support/git-server.ts';
@@ -15,7 +14,7 @@ import type { TestRepository } from '../support/repository.ts';
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { type Answer, originRemote, startTestService, type TestService } from '../support/service.ts';
 import { type SharedRepository, sharedRepository } from '../support/shared-repository.ts';
-import { newPlace, open } from '../support/place.ts';
+import { localTokens, newPlace, open } from '../support/place.ts';
 import { updateRequest } from '../support/update-request.ts';
 
 const homer = botId('312');
@@ -179,7 +178,7 @@ describe('a token that is not known here', () => {
     const later = ask();
     await setTimeout(300);
     strictEqual(fetches, 1);
-    const token = await new TokenStore(store).issueToken(homer, 'user marge');
+    const { result: token } = await localTokens(store).issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     deepStrictEqual(new Set(await later), new Set(['unknown']));
     strictEqual(fetches, 2);

@@ -4,10 +4,9 @@ import { createToken } from '../../src/bot/token.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { CommittedState } from '../../src/counts/committed-state.ts';
 import { issueToken, revokeToken } from '../../src/tokens/token-changes.ts';
-import { TokenStore } from '../../src/tokens/token-store.ts';
 import { botId } from '../support/sample.ts';
 import { FileRef } from '../support/file-ref.ts';
-import { BrokenRef, newPlace, open, type Place } from '../support/place.ts';
+import { BrokenRef, localTokens, newPlace, open, type Place } from '../support/place.ts';
 
 const homer = botId('190519304972663312');
 const marge = botId('190519304972663313');
@@ -15,8 +14,8 @@ const marge = botId('190519304972663313');
 describe('a token', () => {
   it('is valid for its bot alone, and distinguished from one of no bot', async () => {
     const store = await open(newPlace());
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, token), 'valid');
     strictEqual(await tokens.checkToken(marge, token), 'other bot');
     strictEqual(await tokens.checkToken(homer, createToken()), 'unknown');
@@ -26,35 +25,35 @@ describe('a token', () => {
 
   it('ends at once when there is a new one, or none', async () => {
     const store = await open(newPlace());
-    const tokens = new TokenStore(store);
-    const first = await tokens.issueToken(homer, 'user marge');
-    const second = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: first } = await tokens.issueToken(homer, 'user marge');
+    const { result: second } = await tokens.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, first), 'unknown');
     strictEqual(await tokens.checkToken(homer, second), 'valid');
-    strictEqual(await tokens.revokeToken(homer, 'user marge'), true);
+    strictEqual((await tokens.revokeToken(homer, 'user marge')).result, true);
     strictEqual(await tokens.checkToken(homer, second), 'unknown');
-    strictEqual(await tokens.revokeToken(homer, 'user marge'), false);
+    strictEqual((await tokens.revokeToken(homer, 'user marge')).result, false);
   });
 
   it('is in the state ref before it is given, as a digest', async () => {
     const place = newPlace();
     const store = await open(place);
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     const [commit] = place.ref.history();
     strictEqual(commit?.subject, `Issue a token to ${homer}, by user marge`);
     ok(!JSON.stringify(commit.files).includes(token));
-    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'valid');
+    strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'valid');
     await tokens.revokeToken(homer, 'user marge');
     strictEqual(place.ref.history().at(-1)?.subject, `Revoke the token of ${homer}, by user marge`);
-    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'unknown');
+    strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
   });
 
   it('that another process revokes or issues counts here as soon as that process is done', async () => {
     const place = newPlace();
     const store = await open(place);
-    const tokens = new TokenStore(store);
-    const first = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: first } = await tokens.issueToken(homer, 'user marge');
     strictEqual(await tokens.checkToken(homer, first), 'valid');
 
     await revokeToken(otherProcess(place), homer, 'user marge');
@@ -69,20 +68,20 @@ describe('a token', () => {
   it('that was revoked elsewhere stays so when earlier counts are checkpointed', async () => {
     const place = newPlace();
     const store = await open(place);
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     await store.setCount(homer, 5);
     await revokeToken(otherProcess(place), homer, 'user marge');
     await store.checkpoint();
-    strictEqual(await new TokenStore(await open(place)).checkToken(homer, token), 'unknown');
+    strictEqual(await localTokens(await open(place)).checkToken(homer, token), 'unknown');
     strictEqual((await open(place)).count(homer), 5);
   });
 
   it('is checked without reading the ref again after a commit of our own', async () => {
     const place = newPlace();
     const store = await open(place);
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     await store.setCount(homer, 5);
     await store.checkpoint();
     await setTimeout(6);
@@ -92,9 +91,9 @@ describe('a token', () => {
 
   it('remembers when it was issued, and when it was last shown', async () => {
     const store = await open(newPlace());
-    const tokens = new TokenStore(store);
+    const tokens = localTokens(store);
     const lastUsed = async (): Promise<number | undefined> => (await tokens.tokenInfo(homer)).lastUsed;
-    const token = await tokens.issueToken(homer, 'user marge');
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     ok(((await tokens.tokenInfo(homer)).issuedAt ?? 0) > 1_700_000_000_000);
     strictEqual(await lastUsed(), undefined);
     await tokens.checkToken(marge, token);
@@ -108,12 +107,12 @@ describe('a token', () => {
   it('was last used when it set the count, as far as a restarted service can know', async () => {
     const place = newPlace();
     const store = await open(place);
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     await tokens.checkToken(homer, token);
     await store.setCount(homer, 5);
     await store.checkpoint();
-    const restarted = new TokenStore(await open(place));
+    const restarted = localTokens(await open(place));
     const { issuedAt = 0, lastUsed = 0 } = await restarted.tokenInfo(homer);
     ok(lastUsed >= issuedAt && issuedAt > 0);
     await setTimeout(2);
@@ -124,7 +123,7 @@ describe('a token', () => {
 
   it('that has ended has no info', async () => {
     const store = await open(newPlace());
-    const tokens = new TokenStore(store);
+    const tokens = localTokens(store);
     await tokens.issueToken(homer, 'user marge');
     await tokens.revokeToken(homer, 'user marge');
     deepStrictEqual(await tokens.tokenInfo(homer), { issuedAt: undefined, lastUsed: undefined });
@@ -135,8 +134,8 @@ describe('a token', () => {
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
     const store = await open(place, { ref });
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     ref.broken = true;
     await rejects(tokens.issueToken(homer, 'user marge'), {
       name: 'WritesUnavailableError',
@@ -151,8 +150,8 @@ describe('a token', () => {
     const ref = new BrokenRef(place.refPath);
     ref.broken = false;
     const store = await open(place, { ref });
-    const tokens = new TokenStore(store);
-    const token = await tokens.issueToken(homer, 'user marge');
+    const tokens = localTokens(store);
+    const { result: token } = await tokens.issueToken(homer, 'user marge');
     await tokens.checkToken(homer, token);
     await revokeToken(otherProcess(place), homer, 'user marge');
     ref.broken = true;
