@@ -18,7 +18,7 @@ import {
   type SortKey,
 } from './selection.ts';
 import { createCheck, isFilteredByCount } from './filters.ts';
-import { forEachInSlices } from '../../lib/in-slices.ts';
+import { forEachInSlices, sortInSlices } from '../../lib/in-slices.ts';
 import { SerialQueue } from '../../lib/serial-queue.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { type Current, CurrentCache, type Input } from '../../lib/current-cache.ts';
@@ -242,19 +242,10 @@ const byCount: Sort = { key: 'count', descending: true };
 
 /** Returns the bots folder by folder, and within one by the text of the id, as file names sort. */
 async function sortByPath(bots: readonly IndexedBot[]): Promise<IndexedBot[]> {
-  const folders = new Map<string, IndexedBot[]>();
+  const withPaths: { readonly bot: IndexedBot; readonly path: string }[] = [];
   await forEachInSlices(bots, (bot) => {
-    const folder = folderOf(bot.id);
-    const others = folders.get(folder);
-    if (others) others.push(bot);
-    else folders.set(folder, [bot]);
+    withPaths.push({ bot, path: `${folderOf(bot.id)}/${bot.id}.` });
   });
-  const sorted: IndexedBot[][] = [];
-  await forEachInSlices(
-    [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    ([, inFolder]) => {
-      sorted.push(inFolder.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1)));
-    },
-  );
-  return sorted.flat();
+  const sorted = await sortInSlices(withPaths, (a, b) => (a.path < b.path ? -1 : 1));
+  return sorted.map(({ bot }) => bot);
 }

@@ -2,7 +2,6 @@ import { listParameters } from './list-query.ts';
 import { type Json, createReference, rewriteReferences } from './openapi-schemas.ts';
 import { writableKeys } from './update-body.ts';
 
-const problem = { $ref: '#/components/responses/Problem' };
 const idParameter = { name: 'id', in: 'path', required: true, schema: createReference('id') };
 const notModified = { '304': { $ref: '#/components/responses/NotModified' } };
 
@@ -12,9 +11,7 @@ const readBot = {
   responses: {
     '200': createResponse('The bot.', createReference('BotRecord')),
     ...notModified,
-    '400': problem,
-    '404': problem,
-    '406': problem,
+    ...createProblems(400, 404, 406),
   },
 };
 
@@ -44,9 +41,7 @@ export const paths = {
           toArraySchema(createReference('BotListElement')),
         ),
         ...notModified,
-        '400': problem,
-        '406': problem,
-        '503': problem,
+        ...createProblems(400, 406, 503),
       },
     },
   },
@@ -73,9 +68,7 @@ export const paths = {
           'The keys as they are stored. The change is saved; the Git server, for which responses wait here, does not have it yet and gets it later. Do not send it again.',
           createReference('UpdateAnswer'),
         ),
-        ...Object.fromEntries(
-          [400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503].map((status) => [String(status), problem]),
-        ),
+        ...createProblems(400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
       },
     },
   },
@@ -107,10 +100,7 @@ export const paths = {
           },
         },
         ...notModified,
-        '400': problem,
-        '404': problem,
-        '406': problem,
-        '503': problem,
+        ...createProblems(400, 404, 406, 503),
       },
     },
   },
@@ -124,9 +114,7 @@ export const paths = {
           toArraySchema(createReference('FileItem')),
         ),
         ...notModified,
-        '400': problem,
-        '406': problem,
-        '503': problem,
+        ...createProblems(400, 406, 503),
       },
     },
   },
@@ -139,6 +127,11 @@ function toArraySchema(items: Json): Json {
 
 function createResponse(description: string, schema: Json): Json {
   return { description, content: { 'application/json': { schema } } };
+}
+
+function createProblems(...statuses: readonly number[]): { readonly [status: string]: Json } {
+  const problem = { $ref: '#/components/responses/Problem' };
+  return Object.fromEntries(statuses.map((status) => [status, problem]));
 }
 
 function createQueryParameter(name: string, description: string, schema: Json): Json {
