@@ -8,6 +8,12 @@ export class Closers {
     this.#closers.push(closer);
   }
 
+  /** Adds a part of the service, and returns it. */
+  own<T extends { close(): Promise<void> | void } | null>(part: T): T {
+    if (part) this.add(async () => await part.close());
+    return part;
+  }
+
   /** Closes every part, whether others fail or not. @throws {AggregateError} what parts threw, once all have closed */
   async close(): Promise<void> {
     const errors: unknown[] = [];

@@ -95,16 +95,13 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   closers.add(async () => await lock.release());
   await removeUnfinishedWrites(config.var);
 
-  const runner = new GitRunner();
-  closers.add(() => runner.close());
-  const repositoryOpener = new RepositoryOpener(config.catalogue, runner);
-  closers.add(() => repositoryOpener.close());
+  const runner = closers.own(new GitRunner());
+  const repositoryOpener = closers.own(new RepositoryOpener(config.catalogue, runner));
   const cloneLock = await takeCloneLock(repositoryOpener, log);
   closers.add(async () => await cloneLock?.release());
 
   const commits = new CommitEvents(log);
-  const opened = config.images ? await openImages(config, log) : null;
-  closers.add(async () => await opened?.close());
+  const opened = closers.own(config.images ? await openImages(config, log) : null);
   const images = opened?.cache ?? null;
   const catalogue = new Catalogue({
     root: config.catalogue,
@@ -114,7 +111,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     settingsCopy: join(config.var, settingsName),
     ...(images && { cachedImages: (named) => images.cachedImages(named) }),
   });
-  closers.add(async () => await catalogue.close());
+  closers.own(catalogue);
   const committer = new Committer({
     repositoryOpener,
     var: config.var,
@@ -122,11 +119,8 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     log,
     commits,
   });
-  closers.add(async () => await committer.close());
-  const removedBots = new RemovedBots(catalogue, repositoryOpener, log);
-  closers.add(async () => await removedBots.close());
-  const search = createSearch(catalogue, log);
-  closers.add(() => search.close());
+  const removedBots = closers.own(new RemovedBots(catalogue, repositoryOpener, log));
+  const search = closers.own(createSearch(catalogue, log));
   const state = new StateStore({
     folder: join(config.var, 'journal'),
     ref: createStateRef(repositoryOpener, log, commits),
@@ -134,7 +128,6 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     repeatSeconds: remote?.syncSeconds,
     log,
   });
-  closers.add(async () => await state.close());
   const countHistory = new CountHistory({
     repositoryOpener,
     latest: (id) => state.latest(id),
@@ -142,7 +135,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     syncSeconds: remote?.syncSeconds,
     log,
   });
-  closers.add(async () => await countHistory.close());
+  closers.own(countHistory);
   const sync = remote && new Sync({ ...remote, repositoryOpener, committer, state, log });
   const maintenance = new Maintenance({
     repositoryOpener,
@@ -153,16 +146,14 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
     },
   });
   // Everything that commits closes before the last push.
-  closers.add(async () => await maintenance.close());
-  closers.add(async () => await sync?.close());
-  closers.add(async () => await committer.close());
-  closers.add(async () => await state.close());
+  closers.own(maintenance);
+  closers.own(sync);
+  closers.own(committer);
+  closers.own(state);
   closers.add(async () => await sync?.pause());
 
-  const uncommitted = new UncommittedPages(repositoryOpener, log);
-  closers.add(() => uncommitted.close());
-  const markdown = new Markdown();
-  closers.add(async () => await markdown.close());
+  const uncommitted = closers.own(new UncommittedPages(repositoryOpener, log));
+  const markdown = closers.own(new Markdown());
   const origin = await readOrigin(repositoryOpener);
   const remoteNotice = createRemoteNotice(config, origin);
   if (remoteNotice !== null) log.warn({}, remoteNotice);
@@ -209,7 +200,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   });
   const served = { ...application, health, metrics, responses };
   const address = await openServers(config, served, closers, log);
-  closers.add(() => live?.close());
+  closers.own(live);
   await committer.recover();
   const showing = setInterval(
     () => progress.show(`reading the catalogue: ${formatCount(catalogue.store.bots.size, 'bot')} so far`),
