@@ -114,20 +114,10 @@ export async function commitAll(folder: string, branch: string): Promise<void> {
   await runCommandLineGit(folder, ['init', '--quiet']);
   await runCommandLineGit(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
   await runCommandLineGit(folder, ['add', '--all']);
-  const identity = (await hasIdentity(folder))
-    ? []
-    : ['-c', 'user.name=Botshelf', '-c', 'user.email=botshelf@localhost'];
+  const email = await runCommandLineGit(folder, ['config', '--default=', '--get', 'user.email']);
+  const identity =
+    email.trim() === '' ? ['-c', 'user.name=Botshelf', '-c', 'user.email=botshelf@localhost'] : [];
   await runCommandLineGit(folder, [...identity, 'commit', '--quiet', '--message=Begin the catalogue']);
-}
-
-async function hasIdentity(folder: string): Promise<boolean> {
-  try {
-    await runCommandLineGit(folder, ['config', '--get', 'user.email']);
-    return true;
-  } catch (error) {
-    if (error instanceof GitError) return false;
-    throw error;
-  }
 }
 
 function formatNextSteps(shown: string, folder: string, checker: string): string {
