@@ -2,7 +2,6 @@ import type { BotId } from '../bot/id.ts';
 import type { HashName } from '../git/objects/object-id.ts';
 import { ObjectReader } from '../git/objects/object-reader.ts';
 import { parseTree, toKind } from '../git/objects/tree.ts';
-import { TreeCache } from '../git/objects/tree-cache.ts';
 import type { Repository } from '../git/repository.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { type Hour, hoursFolder, hoursIndex, parseHoursIndex, readHours } from './hour-files.ts';
@@ -131,14 +130,12 @@ export type TakeCount = (period: number, id: BotId, count: number) => void;
 /** Reads counts of earlier states in slices of time, through a git of its own, so that nothing else waits. Close it when done. */
 export class HistoryReader {
   readonly #objects: ObjectReader;
-  readonly #trees: TreeCache;
   readonly #hash: HashName;
   readonly #signal: AbortSignal | undefined;
 
   /** @param signal ends what is under way */
   constructor(repository: Repository, signal?: AbortSignal) {
     this.#objects = new ObjectReader(repository.folder);
-    this.#trees = new TreeCache(this.#objects);
     this.#hash = repository.hash;
     this.#signal = signal;
   }
@@ -207,7 +204,7 @@ export class HistoryReader {
 
   /** Lists the files below a tree that are not the same in a known one. */
   async #listChangedFiles(tree: string, known?: string, folder = ''): Promise<HistoryFile[]> {
-    const [after = noTree, before = noTree] = await this.#trees.read(
+    const [after = noTree, before = noTree] = await this.#objects.readTrees(
       known === undefined ? [tree] : [tree, known],
     );
     const knownEntries = parseTree(before, this.#hash);

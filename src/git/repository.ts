@@ -7,7 +7,6 @@ import { directClient, type GitClient, type GitCommand, type RunOptions } from '
 import { GitError, noGit, findOwnershipProblem } from './process/git-error.ts';
 import type { HashName } from './objects/object-id.ts';
 import { ObjectReader } from './objects/object-reader.ts';
-import { TreeCache } from './objects/tree-cache.ts';
 
 /** The Git repository of the catalogue. The service runs git in it through `run` alone. */
 export interface Repository {
@@ -25,7 +24,6 @@ export interface Repository {
   /** The folder for files that are not complete yet. It may not exist. */
   readonly staging: string;
   readonly objects: ObjectReader;
-  readonly trees: TreeCache;
 
   /** Returns whether a git process with this parent was started by this service. */
   isOwn(parent: number): boolean;
@@ -56,13 +54,11 @@ export async function openRepository(
   const place = await findRepository(catalogue, client);
   const { folder, gitDir } = place;
   if (folder === '') throw new NoRepositoryError(`${catalogue} is a bare repository, which has no files`);
-  const objects = new ObjectReader(folder);
   return {
     ...place,
     identity: await readIdentity(folder, client),
     staging: join(gitDir, 'botshelf/staging'),
-    objects,
-    trees: new TreeCache(objects),
+    objects: new ObjectReader(folder),
     isOwn: (parent) => parent === process.pid || parent === client.pid,
     run: async (args, { signal, ...options } = {}) => await client.run({ folder, args, ...options }, signal),
     branch: () => readBranch(gitDir),

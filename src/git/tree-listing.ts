@@ -37,7 +37,7 @@ export async function listFiles(repository: Repository, commit: string): Promise
  * @throws {GitError}
  */
 export async function findTreeEntries(
-  { trees, hash }: Repository,
+  { objects, hash }: Repository,
   commit: string | null,
   paths: readonly string[],
 ): Promise<Map<string, TreeEntry>> {
@@ -46,7 +46,7 @@ export async function findTreeEntries(
   );
   const entries = new Map<string, TreeEntry>();
   while (folders.size > 0) {
-    const read = await trees.read([...folders.values()].map(({ id }) => id));
+    const read = await objects.readTrees([...folders.values()].map(({ id }) => id));
     const below = new Map<string, { id: string; paths: string[] }>();
     for (const [i, [folder, inside]] of [...folders].entries()) {
       const nameIn = (path: string): string => path.slice(folder.length).split('/', 1)[0] ?? '';
