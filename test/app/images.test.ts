@@ -11,8 +11,8 @@ import { type LiveCatalogue, openCatalogue } from '../support/live-catalogue.ts'
 import { botId, mainPage, pagePath } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-const a = 'https://pictures.example.org/a.png';
-const b = 'https://pictures.example.org/b.png';
+const a = 'https://images.example.org/a.png';
+const b = 'https://images.example.org/b.png';
 const page = (avatar: string): string => mainPage({ images: { avatar, cover: null, preview: [] } });
 
 describe('the images of a catalogue', () => {
@@ -54,7 +54,7 @@ describe('the images of a catalogue', () => {
   });
 
   it('are also the first ten in the pages of a bot, in their own proportions', async () => {
-    const urls = Array.from({ length: 12 }, (_, i) => `https://pictures.example.org/${i}.png`);
+    const urls = Array.from({ length: 12 }, (_, i) => `https://images.example.org/${i}.png`);
     const text = `![a](${a}) <img src="${b}">${urls.map((url) => ` ![](${url})`).join('')}`;
     live.write({ [pagePath('7')]: mainPage({ images: { avatar: a, cover: null, preview: [] } }, text) });
     await eventually(() => strictEqual(asked.length, 2 + 10));

@@ -49,7 +49,7 @@ describe('the image cache, over time,', () => {
     ok(await test.cache.read(nameOf(before.avatar)));
   });
 
-  it('serves the new picture when an old copy is refreshed, and keeps the former file for pages just sent', async () => {
+  it('serves the new image when an old copy is refreshed, and keeps the former file for pages just sent', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     const before = test.cache.cachedImages(test.avatarOnly()).avatar;
@@ -84,11 +84,11 @@ describe('the image cache, over time,', () => {
     deepEqual(test.cache.cachedImages(test.avatarOnly()), before);
   });
 
-  it('retries a picture that failed, until it is there', async () => {
+  it('retries an image that failed, until it is there', async () => {
     await test.reopen({ intervals: { firstRetry: 1, lastRetry: 5, tick: 1, hostRest: 1 } });
-    const picture = bytes(await sampleImage());
+    const image = bytes(await sampleImage());
     test.site.answers['/late.png'] = (response, request) => {
-      if (test.site.asked.length > 3) picture(response, request);
+      if (test.site.asked.length > 3) image(response, request);
       else response.writeHead(503).end();
     };
     const arrived = new Promise((resolve) => {
@@ -110,7 +110,7 @@ describe('the image cache, over time,', () => {
     deepEqual(test.site.asked, ['/none.png']);
   });
 
-  it('drops what nothing names, picture and file, and keeps what is named', async () => {
+  it('drops what nothing names, image and file, and keeps what is named', async () => {
     await test.reopen({ intervals: { grace: 0 } });
     await test.cache.setWanted([
       [homer, test.avatarOnly()],
@@ -130,7 +130,7 @@ describe('the image cache, over time,', () => {
     deepEqual(test.cache.status(), { known: 1, cached: 1, failing: 0, left: 0 });
   });
 
-  it('serves a picture that is named again within its grace period at once', async () => {
+  it('serves an image that is named again within its grace period at once', async () => {
     test.cache.want(homer, test.avatarOnly());
     await test.cache.idle();
     await test.cache.setWanted([]);
@@ -141,7 +141,7 @@ describe('the image cache, over time,', () => {
     equal(test.site.asked.length, 1);
   });
 
-  it('waits for the disk when it is at fault, not the picture, and says what to do', async () => {
+  it('waits for the disk when it is at fault, not the image, and says what to do', async () => {
     const said: string[] = [];
     const log: Log = { ...silentLog, error: (_fields, message) => said.push(message) };
     const digits = '0123456789abcdef'.split('');

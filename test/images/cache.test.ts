@@ -22,7 +22,7 @@ describe('the image cache', () => {
     await test.cache.close();
   });
 
-  it('has nothing until a picture was fetched, then a path below /appdata/ for each', async () => {
+  it('has nothing until an image was fetched, then a path below /appdata/ for each', async () => {
     const images = test.all();
     deepEqual(test.cache.cachedImages(images), { avatar: null, cover: null, preview: [] });
     test.cache.want(homer, images);
@@ -67,7 +67,7 @@ describe('the image cache', () => {
     );
   });
 
-  it('notes the pictures of a whole catalogue without holding up the event loop', async () => {
+  it('notes the images of a whole catalogue without holding up the event loop', async () => {
     await test.reopen({ fetch: async () => await Promise.reject(new ImageError('is not asked for here')) });
     let turns = 0;
     const turn = setInterval(() => (turns += 1), 1);
@@ -82,7 +82,7 @@ describe('the image cache', () => {
     equal(test.cache.status().known, 40_000);
   });
 
-  it('reports when a copy is there, with every bot that names the picture', async () => {
+  it('reports when a copy is there, with every bot that names the image', async () => {
     const told: unknown[] = [];
     test.cache.onChange((bots) =>
       told.push([bots, test.cache.cachedImages(test.avatarOnly()).avatar !== null]),
@@ -115,7 +115,7 @@ describe('the image cache', () => {
     match([...test.cache.failures()][0]?.message ?? '', /^is an SVG/);
   });
 
-  describe('and hostile pictures', () => {
+  describe('and hostile images', () => {
     it('serves none of them, notes each as failed and goes on with the good ones', async () => {
       const inner = await startSite({ '/': bytes(await sampleImage()) }, '127.0.0.2');
       const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';

@@ -5,26 +5,26 @@ import { isPublicAddress } from '../../src/lib/network-address.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { type Answer, bytes, redirect, type Site, startSite, testConnector } from '../support/https-site.ts';
 
-const picture = Buffer.from('as good as a picture, until it is decoded');
+const image = Buffer.from('as good as an image, until it is decoded');
 
 describe('the image connector', () => {
-  it('fetches the bytes of a picture, by name and by address', async () => {
-    const site = await startSite({ '/avatar.png': bytes(picture) });
+  it('fetches the bytes of an image, by name and by address', async () => {
+    const site = await startSite({ '/avatar.png': bytes(image) });
     const connector = await testConnector();
-    deepEqual(await connector.fetch(`https://cdn.images.test:${site.port}/avatar.png`), picture);
-    deepEqual(await connector.fetch(`https://127.0.0.1:${site.port}/avatar.png#top`), picture);
+    deepEqual(await connector.fetch(`https://cdn.images.test:${site.port}/avatar.png`), image);
+    deepEqual(await connector.fetch(`https://127.0.0.1:${site.port}/avatar.png#top`), image);
   });
 
   it('fetches from the third address of a host where nothing listens at the first two', async () => {
-    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const site = await startSite({ '/avatar.png': bytes(image) });
     const dead = ['127.0.0.2', '127.0.0.3'];
     const names = { 'several.images.test': () => [...dead, '127.0.0.1'] };
     const connector = await testConnector({ names, allowed: dead });
-    deepEqual(await connector.fetch(`https://several.images.test:${site.port}/avatar.png`), picture);
+    deepEqual(await connector.fetch(`https://several.images.test:${site.port}/avatar.png`), image);
   });
 
   it('names itself, and sends no cookie and no referrer, even after a redirect that sets one', async () => {
-    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const site = await startSite({ '/avatar.png': bytes(image) });
     site.answers['/begin'] = (response) => {
       response.writeHead(302, { location: '/avatar.png', 'set-cookie': 'who=you' }).end();
     };
@@ -41,11 +41,11 @@ describe('the image connector', () => {
       '/3': redirect('/2'),
       '/2': redirect('/1'),
       '/1': redirect('/avatar.png'),
-      '/avatar.png': bytes(picture),
+      '/avatar.png': bytes(image),
     });
     const connector = await testConnector();
     const at = (path: string): string => `https://images.test:${site.port}${path}`;
-    deepEqual(await connector.fetch(at('/3')), picture);
+    deepEqual(await connector.fetch(at('/3')), image);
     await refusal(connector.fetch(at('/4')), /redirects more than 3 times/);
   });
 
@@ -62,13 +62,13 @@ describe('the image connector', () => {
   });
 
   it('does not trust a certificate of another name', async () => {
-    const site = await startSite({ '/avatar.png': bytes(picture) });
+    const site = await startSite({ '/avatar.png': bytes(image) });
     const connector = await testConnector({ names: { 'elsewhere.test': () => ['127.0.0.1'] } });
     await refusal(connector.fetch(`https://elsewhere.test:${site.port}/avatar.png`), /cannot be fetched/);
     deepEqual(site.asked, []);
   });
 
-  it('tells a fault of the host from a fault of the picture', async () => {
+  it('tells a fault of the host from a fault of the image', async () => {
     const site = await startSite({ '/429': status(429), '/503': status(503), '/410': status(410) });
     const connector = await testConnector();
     const blame = async (url: string): Promise<string> =>
@@ -148,18 +148,18 @@ describe('the image connector and addresses that are not public', () => {
   });
 
   it('rebinding name: what was looked up is what is connected to, and every new look-up is checked', async () => {
-    const site = await startSite({ '/': bytes(picture, 'image/png', { connection: 'close' }) });
+    const site = await startSite({ '/': bytes(image, 'image/png', { connection: 'close' }) });
     const connector = await testConnector({
       names: { 'rebinding.images.test': (question) => [question === 1 ? '127.0.0.1' : '127.0.0.2'] },
     });
     const url = `https://rebinding.images.test:${site.port}/`;
-    deepEqual(await connector.fetch(url), picture);
+    deepEqual(await connector.fetch(url), image);
     await refusal(connector.fetch(url), /leads to 127\.0\.0\.2/);
     equal(site.connections, 1);
   });
 
   it('mixed answers: one address that is not public spoils the name', async () => {
-    const site = await startSite({ '/': bytes(picture) });
+    const site = await startSite({ '/': bytes(image) });
     const connector = await testConnector({
       names: { 'mixed.images.test': () => ['127.0.0.1', '10.0.0.1'] },
     });
@@ -177,7 +177,7 @@ describe('the image connector and addresses that are not public', () => {
 describe('the image connector and hostile answers', () => {
   const chunk = Buffer.alloc(64 * 1024);
 
-  it('10 MB: a picture that says it is too large is not read', async () => {
+  it('10 MB: an image that says it is too large is not read', async () => {
     const site = await startSite({ '/': bytes(Buffer.alloc(10_000_000)) });
     const connector = await testConnector();
     await refusal(connector.fetch(`https://images.test:${site.port}/`), /larger than 8 MiB/);
@@ -223,10 +223,10 @@ describe('the image connector and hostile answers', () => {
 
   it('content-type lies: what calls itself a page, SVG or nothing is not read', async () => {
     const site = await startSite({
-      '/page': bytes(picture, 'text/html; charset=utf-8'),
+      '/page': bytes(image, 'text/html; charset=utf-8'),
       '/svg': bytes('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'),
       '/nothing': (response) => {
-        response.writeHead(200).end(picture);
+        response.writeHead(200).end(image);
       },
     });
     const connector = await testConnector();
@@ -244,7 +244,7 @@ describe('the image connector and hostile answers', () => {
     equal(site.requests[0]?.headers['accept-encoding'], 'identity');
   });
 
-  it('ends when nobody waits for the picture any more', async () => {
+  it('ends when nobody waits for the image any more', async () => {
     const abort = new AbortController();
     const site = await startSite({ '/': () => abort.abort() });
     const connector = await testConnector();

@@ -5,7 +5,7 @@ import { decode } from '../../src/images/decode.ts';
 import { ImageError } from '../../src/images/image-error.ts';
 import { sampleAnimation, sampleImage } from '../support/sample-images.ts';
 
-describe('decoding a picture', () => {
+describe('decoding an image', () => {
   for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {
     it(`makes WebP of ${format}`, async () => {
       const image = await decode(await sampleImage({ format }), 'avatar');
@@ -46,7 +46,7 @@ describe('decoding a picture', () => {
     deepEqual([width, height], [3, 2]);
   });
 
-  it('drops the metadata, after turning the picture as it says', async () => {
+  it('drops the metadata, after turning the image as it says', async () => {
     const original = await sharp(await sampleImage({ width: 40, height: 30 }))
       .withExif({ IFD0: { Copyright: 'a private place' } })
       .withMetadata({ orientation: 6 })
@@ -66,7 +66,7 @@ describe('decoding a picture', () => {
     equal((await sharp((await decode(original, 'avatar')).bytes).metadata()).hasAlpha, true);
   });
 
-  it('returns the same bytes for the same picture', async () => {
+  it('returns the same bytes for the same image', async () => {
     const original = await sampleImage({ width: 600, height: 600 });
     deepEqual((await decode(original, 'avatar')).bytes, (await decode(original, 'avatar')).bytes);
   });
@@ -99,11 +99,11 @@ describe('decoding what is hostile', () => {
     await refusal(png(2_000, 2_000, deflateSync(Buffer.alloc(1000))));
   });
 
-  it('HTML as PNG: a page that calls itself a picture is refused', async () => {
+  it('HTML as PNG: a page that calls itself an image is refused', async () => {
     await refusal(Buffer.from('<!doctype html><script>alert(1)</script>'));
   });
 
-  it('truncated PNG: half a picture is refused, not filled up with grey', async () => {
+  it('truncated PNG: half an image is refused, not filled up with grey', async () => {
     const noise = await sharp({
       create: {
         width: 200,
@@ -126,7 +126,7 @@ describe('decoding what is hostile', () => {
     await refusal(Buffer.from('%PDF-1.7\n'));
   });
 
-  it('page with picture inside: what follows the picture is not in our copy', async () => {
+  it('page with image inside: what follows the image is not in our copy', async () => {
     const polyglot = Buffer.concat([await sampleImage(), Buffer.from('<script>alert(1)</script>')]);
     const { bytes } = await decode(polyglot, 'avatar');
     equal(bytes.includes('script'), false);

@@ -16,7 +16,7 @@ describe('the decoder process', () => {
     await decoder.close();
   });
 
-  it('decodes pictures that come at the same time, each to its own asker', async () => {
+  it('decodes images that come at the same time, each to its own asker', async () => {
     const widths = [10, 20, 30, 40];
     const images = await Promise.all(
       widths.map(async (width) => await decoder.decode(await sampleImage({ width }), 'avatar')),
@@ -28,12 +28,12 @@ describe('the decoder process', () => {
     equal(images[0]?.bytes.toString('latin1', 8, 12), 'WEBP');
   });
 
-  it('goes on after a picture that cannot be read', async () => {
-    await rejects(decoder.decode(Buffer.from('no picture'), 'avatar'), ImageError);
+  it('goes on after an image that cannot be read', async () => {
+    await rejects(decoder.decode(Buffer.from('no image'), 'avatar'), ImageError);
     equal((await decoder.decode(await sampleImage(), 'avatar')).width, 40);
   });
 
-  it('is killed from outside where a picture takes longer than the limit', async () => {
+  it('is killed from outside where an image takes longer than the limit', async () => {
     const impatient = new Decoder(300);
     const bomb = pngOf(
       1,
@@ -54,7 +54,7 @@ describe('the decoder process', () => {
     equal(tookMs >= 299, true);
   });
 
-  it('refuses a picture with a side over 16,384 pixels', async () => {
+  it('refuses an image with a side over 16,384 pixels', async () => {
     await rejects(decoder.decode(pngOf(1, 40_000_000), 'avatar'), /a side exceeds 16384 pixels/);
   });
 
@@ -67,7 +67,7 @@ describe('the decoder process', () => {
     await rejects(decoder.decode(await sampleImage(), 'avatar'), /closed/);
   });
 
-  it('takes nothing with it when it goes down: the picture is at fault, the next one starts another', async () => {
+  it('takes nothing with it when it goes down: the image is at fault, the next one starts another', async () => {
     await decoder.decode(await sampleImage(), 'avatar');
     const [first] = children();
     const large = await sampleImage({ width: 6000, height: 6000 });

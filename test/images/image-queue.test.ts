@@ -16,7 +16,7 @@ describe('the wait before another attempt', () => {
     deepEqual(turns.slice(-2), [day, day]);
   });
 
-  it('differs from picture to picture, so that they do not all come back at once', () => {
+  it('differs from image to image, so that they do not all come back at once', () => {
     const delays = new Set(Array.from({ length: 20 }, () => retryDelay(3, defaultIntervals)));
     ok(delays.size > 1);
   });

@@ -19,22 +19,22 @@ describe('the image store', () => {
     store = new ImageStore(folder);
   });
 
-  it('names a picture by its bytes and reads them back', async () => {
-    const bytes = Buffer.from('a picture');
+  it('names an image by its bytes and reads them back', async () => {
+    const bytes = Buffer.from('an image');
     const name = await store.put(bytes);
     equal(name, createHash('sha256').update(bytes).digest('hex'));
     deepEqual(await store.read(name), bytes);
     equal(existsSync(join(folder, name.slice(0, 1), name.slice(1, 3), `${name}.webp`)), true);
   });
 
-  it('stores the same picture once, however often and however many at once', async () => {
+  it('stores the same image once, however often and however many at once', async () => {
     const names = await Promise.all([1, 2, 3].map(async () => await store.put(Buffer.from('the same'))));
     deepEqual([...(await store.names())], [...new Set(names)]);
     deepEqual(readdirSync(dirname(pathOf(folder, names[0] ?? ''))), [`${names[0]}.webp`]);
   });
 
   it('has nothing under a name that is none, whatever it looks like', async () => {
-    const name = await store.put(Buffer.from('a picture'));
+    const name = await store.put(Buffer.from('an image'));
     for (const text of [
       '',
       '..',
@@ -70,9 +70,9 @@ describe('the image store', () => {
     equal(await store.sweep(new Set(), 0), 0);
   });
 
-  it('leaves nothing behind when a picture cannot be written', async () => {
+  it('leaves nothing behind when an image cannot be written', async () => {
     writeFileSync(folder, 'a file where the folder should be');
-    await rejects(store.put(Buffer.from('a picture')), { code: 'ENOTDIR' });
+    await rejects(store.put(Buffer.from('an image')), { code: 'ENOTDIR' });
   });
 
   it('removes what nothing names once its grace is over, and what a crash left', async () => {
@@ -87,7 +87,7 @@ describe('the image store', () => {
     equal(existsSync(left), false);
   });
 
-  it('counts the grace of a picture from when it was released', async () => {
+  it('counts the grace of an image from when it was released', async () => {
     const name = await store.put(Buffer.from('served for years'));
     age(pathOf(folder, name), 1000 * hour);
     await store.release(name);
@@ -96,8 +96,8 @@ describe('the image store', () => {
     equal(await store.sweep(new Set(), hour), 1);
   });
 
-  it('keeps a picture that is stored again while the old ones are removed', async () => {
-    const texts = Array.from({ length: 40 }, (_, index) => `picture ${index}`);
+  it('keeps an image that is stored again while the old ones are removed', async () => {
+    const texts = Array.from({ length: 40 }, (_, index) => `image ${index}`);
     for (let round = 0; round < 5; round += 1) {
       const names = await Promise.all(texts.map(async (text) => await store.put(Buffer.from(text))));
       for (const name of names) age(pathOf(folder, name), 2 * hour);

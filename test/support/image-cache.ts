@@ -8,7 +8,7 @@ import { bytes, type Site, startSite, testConnector } from './https-site.ts';
 import { sampleImage } from './sample-images.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** An image cache, and the site of the pictures. */
+/** An image cache, and the site of the images. */
 export interface TestImages {
   readonly site: Site;
   readonly folder: string;
@@ -18,7 +18,7 @@ export interface TestImages {
   reopen(more?: Partial<ImageCacheOptions>): Promise<void>;
   /** The address of a path of the site. */
   at(path: string): string;
-  /** Every picture of the site. */
+  /** Every image of the site. */
   all(): FullImages;
   avatarOnly(): FullImages;
   /** The files of the copies. */

@@ -7,7 +7,7 @@ import { botId } from './sample.ts';
 
 /**
  * Fills the image cache of a service that has not started yet, as an earlier run would have left it: a copy of each
- * of these pictures, every one of them of `width` × `height` pixels and another colour.
+ * of these images, every one of them of `width` × `height` pixels and another colour.
  */
 export async function keepImages(
   root: string,

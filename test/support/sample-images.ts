@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** A picture of one colour, in a format; `seed` makes it another one. */
+/** An image of one colour, in a format; `seed` makes it another one. */
 export async function sampleImage(
   options: {
     width?: number;
