@@ -127,7 +127,10 @@ export function findOwnTree(tree: string, indexes: HourIndexes): string {
 /** Receives the count that a bot had at the end of a period. */
 export type TakeCount = (period: number, id: BotId, count: number) => void;
 
-/** Reads counts of earlier states in slices of time, through a git of its own, so that nothing else waits. Close it when done. */
+/**
+ * Reads counts of earlier states in slices of time, through a git of its own, so that nothing else waits. Close it when
+ * done.
+ */
 export class HistoryReader {
   readonly #objects: ObjectReader;
   readonly #hash: HashName;

@@ -28,8 +28,9 @@ export interface StateStoreOptions {
 }
 
 /**
- * The counts of all bots, and the digests of their tokens: read from memory, written through the journal and the state ref. A write that has
- * resolved is durable. One process uses a journal; other processes may commit to the ref at the same time.
+ * The counts of all bots, and the digests of their tokens: read from memory, written through the journal and the state
+ * ref. A write that has resolved is durable. One process uses a journal; other processes may commit to the ref at the
+ * same time.
  */
 export class StateStore implements CurrentCounts {
   readonly #state: State;
