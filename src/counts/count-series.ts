@@ -180,8 +180,8 @@ function createBotSeries(): BotSeries {
 }
 
 /**
- * Appends the difference to the count before as a number from 0, with its sign in the lowest bit but one. The lowest bit says
- * whether periods were left out; then their number follows.
+ * Appends the difference to the count before, with its sign in the lowest bit but one. The lowest bit says whether periods
+ * were left out; then their number follows.
  */
 function appendChange(series: BotSeries, { period, count }: CountChange): void {
   const difference = count - series.count;
@@ -221,10 +221,7 @@ function readChange(reader: ByteReader, { period, count }: CountChange): CountCh
 /** Two numbers. */
 const maxChangeBytes = 16;
 
-/**
- * Writes a whole number from 0 to 2^53 in at most eight bytes: seven bits in each, the lowest first. Returns the position after
- * it.
- */
+/** Writes a whole number in at most eight bytes: seven bits in each, the lowest first. Returns the position after it. */
 function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   let [position, rest] = [start, value];
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[position++] = (rest % 128) + 128;
