@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import type { CatalogueSettings } from '../../catalogue/settings/settings.ts';
 import { ProblemError } from '../../http/problem.ts';
-import { type Document, readHeaders, send } from '../../http/representation.ts';
+import { type Representation, readHeaders, send } from '../../http/representation.ts';
 import { sitePaths } from '../page/addresses.ts';
 import type { Messages } from '../language/messages.tsx';
 import { assets, createOwnAssets } from '../page/assets.ts';
@@ -43,24 +43,22 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, { ...part, current });
   });
 
-  const files: Readonly<Record<string, (messages: Messages, settings: CatalogueSettings) => Document>> = {
-    '/robots.txt': () => createRobotsFile(baseUrl),
-    [sitePaths.manifest]: (messages, settings) => createManifest(baseUrl, messages, settings),
-    [sitePaths.openSearch]: (messages, settings) => openSearchFile(baseUrl, messages, settings),
-  };
-  for (const [path, fileIn] of Object.entries(files))
-    router.get(path, async (ctx) => {
-      const { settings } = site;
-      const current = (): boolean => site.settings === settings;
-      await send(ctx, { ...fileIn(languages.inAddress(ctx), settings), current });
-    });
-  const icons = { [sitePaths.favicon]: assets.favicon, [sitePaths.touchIcon]: assets.touchIcon };
   const headers = { ...readHeaders, 'Cache-Control': 'public, max-age=86400' };
-  for (const [path, icon] of Object.entries(icons))
+  const files: Readonly<Record<string, FileMaker>> = {
+    '/robots.txt': () => createRobotsFile(baseUrl),
+    [sitePaths.manifest]: (settings, messages) => createManifest(baseUrl, messages, settings),
+    [sitePaths.openSearch]: (settings, messages) => openSearchFile(baseUrl, messages, settings),
+    [sitePaths.favicon]: (settings) => ({ ...(createOwnAssets(settings).logo ?? assets.favicon), headers }),
+    [sitePaths.touchIcon]: (settings) => ({
+      ...(createOwnAssets(settings).logo ?? assets.touchIcon),
+      headers,
+    }),
+  };
+  for (const [path, makeFile] of Object.entries(files))
     router.get(path, async (ctx) => {
       const { settings } = site;
-      const shown = createOwnAssets(settings).logo ?? icon;
-      await send(ctx, { ...shown, headers, current: () => site.settings === settings });
+      const file = makeFile(settings, languages.inAddress(ctx));
+      await send(ctx, { ...file, current: () => site.settings === settings });
     });
   router.get('/.well-known/security.txt', async (ctx) => {
     if (securityContact === null)
@@ -70,3 +68,5 @@ export function addDiscoverRoutes(router: Router, options: DiscoverOptions): voi
     await send(ctx, { ...createSecurityFile(baseUrl, securityContact, expires), current });
   });
 }
+
+type FileMaker = (settings: CatalogueSettings, messages: Messages) => Omit<Representation, 'current'>;
