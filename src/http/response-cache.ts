@@ -11,8 +11,7 @@ interface StoredResponse {
   readonly size: number;
   /** Undefined where only a 304 has been sent, to a client that has the body from before a restart. */
   readonly whole: SerializedResponse | undefined;
-  /** The headers of a 304: name, value, name, value… */
-  readonly notModified: string[];
+  readonly notModified: SerializedResponse;
   current(): boolean;
 }
 
@@ -40,14 +39,11 @@ export class ResponseCache {
       this.#responses.delete(read.key);
       return false;
     }
-    if (read.condition === undefined) {
-      if (!stored.whole?.send(response)) return false;
-      this.hits.whole++;
-      return true;
-    }
-    if (read.condition !== stored.etag) return false;
-    response.writeHead(304, stored.notModified).end();
-    this.hits.notModified++;
+    const { condition } = read;
+    if (condition !== undefined && condition !== stored.etag) return false;
+    const kind = condition === undefined ? 'whole' : 'notModified';
+    if (!stored[kind]?.send(response)) return false;
+    this.hits[kind]++;
     return true;
   }
 
@@ -60,13 +56,14 @@ export class ResponseCache {
     if (current === undefined || read === undefined || read.key.length > maxKeyLength) return;
     const headers = Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)] as const);
     const describing = headers.filter(([name]) => !/^content-(type|length|encoding)$/.test(name));
-    const whole = status === 200 && Buffer.isBuffer(body) ? new SerializedResponse(headers, body) : undefined;
+    const whole =
+      status === 200 && Buffer.isBuffer(body) ? new SerializedResponse(200, headers, body) : undefined;
     if (whole === undefined && (status !== 304 || this.#responses.get(read.key)?.current())) return;
     this.#responses.set(read.key, {
       etag: response.get('ETag'),
       size: Buffer.isBuffer(body) ? body.length : 0,
       whole,
-      notModified: describing.flat(),
+      notModified: new SerializedResponse(304, describing),
       current,
     });
   }
