@@ -70,9 +70,10 @@ export async function startService(
 ): Promise<Service> {
   const closers = new Closers();
   try {
-    const address = await start(config, log, closers, progress).finally(() => progress.end());
+    const address = await start(config, log, closers, progress);
     return { address, close: async () => await closers.close() };
   } catch (error) {
+    progress.end();
     await closers
       .close()
       .catch((closeError: unknown) => log.error({ err: closeError }, messageOf(closeError)));
@@ -226,6 +227,7 @@ async function start(config: Config, log: Log, closers: Closers, progress: Start
   if (!config.dev && !config.demo) void uncommitted.start();
   if (images) closers.add(followImages(catalogue, images));
 
+  progress.end();
   const serves = `serves ${formatCount(catalogue.store.bots.size, 'bot')} of ${config.catalogue}`;
   const remoteAddress = remote && removeCredentials(remote.remote);
   const issuer = config.login?.issuer ?? null;
